@@ -1,6 +1,6 @@
 """Auto-keying as Blender does it after a transform (source/blender/animrig/intern/keyframing_auto.cc)."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
 from .channels import CHANNELS, channelbag_of, rotation_channel
@@ -50,12 +50,6 @@ def key(
             bone = split_path(path) if owner == armature else None
             keyed |= {bone[0]} if bone is not None else set()
     return keyed
-
-
-def key_switches(armature: Any, switched: Iterable[tuple[str, str]], keyed: set[str] | None) -> None:
-    """Key the switches, as (bone, property), that hand limbs over to their controls, if auto-keying is on."""
-    for bone, name in switched if keyed is not None else ():
-        armature.pose.bones[bone].keyframe_insert(f'["{name}"]', group=bone)
 
 
 def _transforms(

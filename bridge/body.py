@@ -1,7 +1,7 @@
 """Read an armature as a body with roles, and write poses of that body back."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -38,7 +38,7 @@ class Body:
 
 @dataclass(frozen=True)
 class Changes:
-    """Names of the bones that were rotated, moved and lengthened, and the (bone, property) pairs that were set.
+    """Names of the bones that were rotated, moved and lengthened.
 
     held: names of controls that one of their limits stops
     """
@@ -46,7 +46,6 @@ class Changes:
     rotated: tuple[str, ...] = ()
     moved: tuple[str, ...] = ()
     grown: tuple[str, ...] = ()
-    switched: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     held: tuple[str, ...] = ()
 
 
@@ -101,7 +100,7 @@ def write_body(armature: ArmatureObject, body: Body, pose: Pose) -> Changes:
         led = pose_controls(armature, body.rig, body.controlled, pose)
         names = body.rig.skeleton.names
         turned, moved, held = (tuple(names[bone] for bone in bones) for bones in (led.turned, led.moved, led.held))
-        return Changes(turned, moved, (), [*led.switched], held)
+        return Changes(turned, moved, (), held)
     pose, names = allow(body, pose), body.skeleton.names
     changes = changed_bones(body.pose, pose)
     write_pose(armature, body.rig, pose, {int(bone) for bones in changes for bone in bones}, changes[2], sizes=True)

@@ -1,7 +1,11 @@
-"""Find the controls of a rig whose body bones are driven: which bone is keyed to turn or move which part."""
+"""Find the controls of a rig whose body bones are driven: which bone is keyed to turn or move which part.
+
+What counts is what drives the body now: a limb on IK is posed by its IK control and its pole, a limb on FK by its FK
+controls. No setting of the rig is changed.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -15,10 +19,11 @@ from ..core.pose import frame_rotations
 from ..core.rotation import Array
 from .armature import Rig, flags, read_matrices
 from .channels import ArmatureObject
-from .controls import SAME_PLACE, Control, ControlledBody, limits_of
-from .driven import constrained_bones, split_path
+from .controls import SAME_PLACE, Control, ControlledBody, astray, limits_of
+from .driven import constrained_bones
 
 _ALIGNED: Final = float(np.cos(np.radians(15.0)))
+_NEAR_END: Final = 0.01  # of the skeleton's size: between the end of an IK chain and the head of the part behind it
 _BY_PLACE: Final = {
     "STRETCH_TO", "DAMPED_TRACK", "TRACK_TO", "LOCKED_TRACK", "IK", "COPY_LOCATION", "LIMIT_DISTANCE",
 }  # fmt: skip
@@ -28,23 +33,18 @@ _BEFORE: Final = {  # the parents of a part, the first that exists
     "upper_arm": ("shoulder", "spine", "hips"), "forearm": ("upper_arm",), "hand": ("forearm",),
     "thigh": ("hips",), "shin": ("thigh",), "foot": ("shin",), "toe": ("foot",), "spine": ("hips",),
 }  # fmt: skip
+_TRUNK: Final = {"hips", "spine", "neck", "head"}
 _BEHIND: Final = {"leg", "leg.hind", "tail"}  # of a creature: children of the first bone of its spine
 
 
 def find_controlled(
-    armature: ArmatureObject,
-    rig: Rig,
-    roles: Roles,
-    besides: Sequence[int] = (),
-    along: bool = False,
-    poles: bool = False,
+    armature: ArmatureObject, rig: Rig, roles: Roles, besides: Sequence[int] = ()
 ) -> ControlledBody | None:
     """Return the body with its controls if its bones are driven or not parented to each other, else None.
 
-    `besides`: other bones that are to move with the body, as far as they drive a part of it or are driven by one. Those
-    that drive it in another way than its control, as IK does, go with the part, IK poles with their segment; with
-    `along` all such bones at the place of their part, with `poles` those of segments that no control turns. The body is
-    moved by the first of `besides` if all of it is below that bone.
+    `besides`: other bones that are to move with the body, as far as they drive a part of it or are driven by one. Poles
+    of IK chains that bend the body move with their segment. The body is moved by the first of `besides` if all of it is
+    below that bone.
     """
     order = _tree(roles)
     limbs = {roles.bones.get(f"{part}.{side}") for side in SIDES for part in ("upper_arm", "forearm", "thigh", "shin")}
@@ -59,46 +59,43 @@ def find_controlled(
     order = _with_twists(order, roles, graph)
     eyes = {eye: target for eye, target in graph.gazes.items() if eye not in order and roles.bone("head") in order}
     order |= dict.fromkeys(eyes, roles.bone("head"))
+    bent = graph.bent
+    trunk = [bone for role, chain in _chains(roles).items() if role in _TRUNK for bone in chain]
     controls: dict[int, Control] = {}
     for bone in tuple(order):
         parent = order[bone]
         if bone in eyes:
             controls[bone] = Control(aims=eyes[bone])
             continue
-        if parent < 0:
-            control = graph.mover(bone, order, besides[:1])
-        else:
-            control = graph.turner(bone, parent, controls[parent].turns)
-        ik = graph.goal(bone)
-        if ik >= 0:
-            control = replace(control, moves=ik)
+        shown = graph.leader(bone, parent, controls[parent].turns if parent >= 0 else -1)
+        if shown in graph.in_chains:
+            chain = bent[bone] = graph.in_chains[shown]
+            chain.parts[bone] = shown
+            controls[bone] = Control(begins=-1 if chain.poled else graph.starter(shown, bent.get(parent) is chain))
+            continue
+        control = graph.mover(bone, trunk, besides[:1]) if parent < 0 else Control(turns=shown)
+        if graph.at_end(bone, order):
+            control = graph.with_target(bone, control)
         elif bone in apart and control.turns == bone and skeleton.translatable[bone].all():
             control = Control(bone, bone)
-        if control == Control() and bone not in graph.in_chains:
+        if control == Control():
             if bone in limbs:
                 return None
             # its children become children of its parent
             order = {b: parent if p == bone else p for b, p in order.items()}
             continue
-        controls[bone] = replace(control, begins=bone) if control == Control() and bone in graph.begun else control
+        controls[bone] = control
     if first not in controls:
         return None
     turners = {control.turns: part for part, control in controls.items()}
     carriers = graph.upstream(controls[first].turns).keys()  # the body does not move bones that it depends on
-    others = graph.twins(controls) if along else set[int]()
-    bent = {bone for bone, control in controls.items() if control.turns < 0}
-    others |= {pole for pole, chain in graph.poles.items() if poles and chain & bent}
-    besides = [*besides, *(others - {*besides})]
-    riding = {bone: turners.get(bone, graph.part_of(bone, controls)) for bone in besides
-              if bone not in controls and bone not in carriers}  # fmt: skip
+    poles = {chain.pole: part for part, chain in bent.items() if chain.pole >= 0}
+    more = [bone for bone in dict.fromkeys((*besides, *poles)) if bone not in controls and bone not in carriers]
+    riding = {bone: turners.get(bone, poles.get(bone, graph.part_of(bone, controls))) for bone in more}
     riding = {bone: part for bone, part in riding.items() if part >= 0 and part not in eyes}  # eyes aim by themselves
-    body = dict(controls)
     for bone, part in riding.items():
-        first_led = next((other for other in body if bone in graph.upstream(other)), part)
-        switched = graph.switch(first_led, body[first_led].turns) is not None
-        goes_along = switched and bone not in turners and graph.moving[bone] and not graph.hangs(bone, part, body)
         order[bone] = part
-        controls[bone] = Control(bone, bone) if goes_along else Control(moves=bone if bone in graph.poles else -1)
+        controls[bone] = Control(moves=bone if bone in poles else -1)
     bones = [bone for bone in order if bone in controls]
     return _hung(rig.skeleton, roles, bones, order, controls, graph, riding)
 
@@ -144,58 +141,127 @@ def _with_twists(order: Mapping[int, int], roles: Roles, graph: "_Graph") -> dic
     return found
 
 
+@dataclass(frozen=True)
+class _Chain:
+    """An IK chain in force."""
+
+    tip: int
+    target: int
+    pole: int  # the free bone that is its pole, or -1
+    poled: bool  # it has a pole
+    parts: dict[int, int]  # part of the body -> the bone of the chain that it shows
+
+
 class _Graph:
-    """The dependencies between the bones (indices) of a rig."""
+    """The dependencies between the bones (indices) of a rig, as its constraints are now."""
 
     def __init__(self, armature: ArmatureObject, rig: Rig) -> None:
         self.rig, self.object = rig, armature
         skeleton = rig.skeleton
         self.rest = skeleton.rest_matrices
-        self.above: list[set[int]] = [{int(parent)} - {-1} for parent in skeleton.parents]
-        self.turned_by = [set(above) for above in self.above]  # without dependencies on a place only
-        self.in_chains: set[int] = set()
-        self.begun: set[int] = set()  # bones of IK chains that start Blender's solver from their own channels
-        self.goals: dict[int, int] = {}
-        self.poles: dict[int, set[int]] = {}  # free bones that are the pole of an IK chain -> the chain
+        parents: list[set[int]] = [{int(parent)} - {-1} for parent in skeleton.parents]
+        self.above = [set(above) for above in parents]
+        self.turned_by = [set(above) for above in parents]  # without dependencies on a place only
+        self.ever = [set(above) for above in parents]  # whatever the settings are
         self.gazes: dict[int, int] = {}  # eyes -> the free bones that they aim at
-        for bone in armature.pose.bones:
-            for constraint in bone.constraints:
-                targets = [getattr(constraint, "subtarget", ""), getattr(constraint, "pole_subtarget", "")]
-                targets += [target.subtarget for target in getattr(constraint, "targets", ())]
-                named = {skeleton.index(name) for name in targets if name in armature.pose.bones}
-                for decided in constrained_bones(constraint, bone):
-                    bone_decided = skeleton.index(decided)
-                    self.above[bone_decided] |= named - {bone_decided}
-                    if constraint.type not in _BY_PLACE:
-                        self.turned_by[bone_decided] |= named - {bone_decided}
-                if not named or constraint.mute or constraint.influence == 0.0:
-                    continue
-                if constraint.type == "IK":
-                    self._note_chain(constraint, bone)
-                if constraint.type in _GAZES and is_eye(bone.name) and skeleton.translatable[list(named)].all():
-                    self.gazes[skeleton.index(bone.name)] = min(named)
-        self._upstream: dict[int, dict[int, int]] = {}
         locks = flags(armature.pose.bones, "lock_rotation", 3)
+        self.begins = ~locks.all(axis=1)  # bones of chains that start Blender's solver from their own channels
         self.turning = skeleton.movable & ~locks.all(axis=1) & (locks.sum(axis=1) < 2)
         self.moving = self.turning & skeleton.translatable.all(axis=1)
+        self.ik_locks = np.stack([flags(armature.pose.bones, f"lock_ik_{axis}", 1)[:, 0] for axis in "xyz"], axis=1)
+        self.chains: list[_Chain] = []
+        self.bent: dict[int, _Chain] = {}
+        self.ends: dict[int, _Chain] = {}
+        self.in_chains: dict[int, _Chain] = {}
+        self._copied: dict[int, int] = {}  # bones that have the transform of another one
+        iks: list[tuple[Any, Any]] = []
+        for bone in armature.pose.bones:
+            for constraint in bone.constraints:
+                self._read(bone, constraint)
+                if constraint.type == "IK" and _in_force(constraint):
+                    iks.append((constraint, bone))
+        self._upstream: dict[int, dict[int, int]] = {}
+        for constraint, bone in iks:
+            self._note_chain(constraint, bone)
+
+    def _read(self, bone: Any, constraint: Any) -> None:
+        """Add what a bone depends on by a constraint."""
+        skeleton, names = self.rig.skeleton, self.object.pose.bones
+        every = [getattr(constraint, "subtarget", ""), getattr(constraint, "pole_subtarget", "")]
+        weights = {target.subtarget: target.weight for target in getattr(constraint, "targets", ())}
+        named = {skeleton.index(name) for name in (*every, *weights) if name in names}
+        now = {skeleton.index(name) for name in (*every, *weights) if name in names and weights.get(name, 1.0) > 0.0}
+        for decided in map(skeleton.index, constrained_bones(constraint, bone)):
+            self.ever[decided] |= named - {decided}
+            if not _in_force(constraint):
+                continue
+            if _replaces(constraint) and now:  # all before it, the parent included
+                self._copied[decided] = min(now)
+                self.above[decided], self.turned_by[decided] = set[int](), set[int]()
+            self.above[decided] |= now - {decided}
+            if constraint.type not in _BY_PLACE:
+                self.turned_by[decided] |= now - {decided}
+        aims = constraint.type in _GAZES and _in_force(constraint) and is_eye(bone.name)
+        if now and aims and skeleton.translatable[list(now)].all():
+            self.gazes[skeleton.index(bone.name)] = min(now)
 
     def _note_chain(self, constraint: Any, bone: Any) -> None:
-        """Note an IK chain, its pole, and its target if that is a free bone."""
-        index = self.rig.skeleton.index
-        target = index(constraint.subtarget) if constraint.subtarget in self.object.pose.bones else -1
-        chain = [index(name) for name in constrained_bones(constraint, bone)]
-        if constraint.pole_subtarget in self.object.pose.bones:
-            pole = index(constraint.pole_subtarget)
-            if self.rig.skeleton.translatable[pole].all():
-                self.poles.setdefault(pole, set()).update(chain)
-        self.in_chains |= set(chain)
-        if constraint.pole_target is None:
-            skeleton = self.rig.skeleton
-            free = skeleton.inherit_rotation & ~skeleton.rotation_locks.any(axis=1)
-            self.begun |= {link for link in chain if free[link]}
-        if target >= 0 and self.rig.skeleton.translatable[target].all():
-            for below in bone.children:
-                self.goals.setdefault(index(below.name), target)
+        """Note an IK chain that leads to a bone."""
+        index, bones = self.rig.skeleton.index, self.object.pose.bones
+        if constraint.subtarget not in bones:
+            return
+        pole = index(constraint.pole_subtarget) if constraint.pole_subtarget in bones else -1
+        pole = pole if pole >= 0 and self.rig.skeleton.translatable[pole].all() else -1
+        chain = _Chain(index(bone.name), index(constraint.subtarget), pole, constraint.pole_target is not None, {})
+        self.chains.append(chain)
+        self.in_chains |= dict.fromkeys(map(index, constrained_bones(constraint, bone)), chain)
+
+    def _carriers(self, target: int) -> list[int]:
+        """Return a bone and those that carry it: from parent to parent, from the end of a chain to its target."""
+        found, bone = list[int](), target
+        while bone >= 0 and bone not in found:
+            found.append(bone)
+            chain = self.in_chains.get(bone)
+            parent = int(self.rig.skeleton.parents[bone])
+            bone = self._copied.get(bone, parent if chain is None or chain.tip != bone else chain.target)
+        return found
+
+    def starter(self, bone: int, further: bool) -> int:
+        """Return the bone that starts a bone of a chain without a pole, or -1: itself, or of the first one above it."""
+        above = [bone] if further else self.rig.skeleton.ancestors(bone)
+        found = next((other for other in above if self.begins[other]), -1)
+        return found if found in self.in_chains or self.rig.skeleton.movable[found] else -1
+
+    def _at(self, bone: int, other: int) -> bool:
+        """Return whether two bones have the same place at rest."""
+        return bool(
+            np.linalg.norm(self.rest[bone, :, 3] - self.rest[other, :, 3]) < SAME_PLACE * self.rig.skeleton.size
+        )
+
+    def with_target(self, part: int, control: Control) -> Control:
+        """Return the control of a part at the end of an IK chain, which what carries the target moves.
+
+        That turns it, too, unless something else does. A bone at the place of the part is preferred.
+        """
+        carriers, follows = self._carriers(self.ends[part].target), _reach(self.turned_by, part)
+        able = [bone for bone in carriers if self.rig.skeleton.translatable[bone].all()]
+        moves = next((bone for bone in able if self._at(bone, part)), able[0] if able else -1)
+        turning = [bone for bone in carriers if self.turning[bone] and bone in follows]
+        turns = moves if moves in turning and self._at(moves, part) else next(iter(turning), -1)
+        return Control(control.turns if control.turns >= 0 and self.fits(control.turns, part) else turns, moves)
+
+    def _begins_at_end(self, part: int, chain: _Chain) -> bool:
+        """Return whether a part begins where the chain ends."""
+        matrix, length = self.rest[chain.tip], self.rig.skeleton.lengths[chain.tip]
+        far = np.linalg.norm(matrix[:, 3] + length * matrix[:, 1] - self.rest[part, :, 3])
+        return bool(far < _NEAR_END * self.rig.skeleton.size)
+
+    @property
+    def goals(self) -> frozenset[int]:
+        """The targets and poles of the IK chains."""
+        free = self.rig.skeleton.translatable.all(axis=1)
+        targets = (next((bone for bone in self._carriers(chain.target) if free[bone]), -1) for chain in self.chains)
+        return frozenset({*targets, *(chain.pole for chain in self.chains)} - {-1})
 
     def upstream(self, bone: int) -> dict[int, int]:
         """Return all bones that a bone depends on, with the number of steps."""
@@ -203,17 +269,34 @@ class _Graph:
             self._upstream[bone] = _reach(self.above, bone)
         return self._upstream[bone]
 
-    def turner(self, bone: int, part: int, above: int) -> Control:
-        """Return the free bone with this bone's place and direction that does not turn the part before.
+    def leader(self, part: int, before: int, control: int) -> int:
+        """Return the bone, free to turn or of an IK chain, that carries a part but not the part before it, or -1.
 
-        Of several, one below the control `above` of that part is preferred, then the nearest.
+        Else the nearest one with the place and direction of the part; of several one below the `control` of the part
+        before is preferred.
         """
-        if self.turning[bone]:
-            return Control(turns=bone)
-        steps, before = self.upstream(bone), _reach(self.turned_by, part)
-        near = [other for other in steps if self.turning[other] and other not in before and self._fits(other, bone)]
-        near.sort(key=lambda other: (above not in self.upstream(other), steps[other], other))
-        return Control(turns=near[0]) if near else Control()
+        if self.turning[part]:
+            return part
+        others = {before, *_reach(self.turned_by, before)} if before >= 0 else set[int]()
+        for bone in self._carriers(part):
+            if bone in self.in_chains and not self.fits(bone, part):
+                break
+            if bone not in others and (bone in self.in_chains or self.turning[bone]):
+                return bone
+        steps = self.upstream(part)
+        near = [bone for bone in steps if (self.turning[bone] or bone in self.in_chains)
+                and bone not in others and self.fits(bone, part)]  # fmt: skip
+        return min(near, key=lambda bone: (control not in self.upstream(bone), steps[bone], bone), default=-1)
+
+    def at_end(self, part: int, order: Mapping[int, int]) -> bool:
+        """Return whether a part is the first behind an IK chain that bends its body; its chain is noted then."""
+        above = order[part]
+        while above >= 0 and above not in self.bent and above not in self.ends:
+            above = order[above]
+        if above not in self.bent or not self._begins_at_end(part, self.bent[above]):
+            return False
+        self.ends[part] = self.bent[above]
+        return True
 
     def mover(self, bone: int, body: Iterable[int], wanted: Sequence[int]) -> Control:
         """Return the free bone nearest to the hips above the whole body; one of `wanted` is preferred."""
@@ -227,30 +310,16 @@ class _Graph:
         able.sort(key=lambda other: (other not in wanted, float(np.linalg.norm(places[other] - places[bone]))))
         return Control(able[0], able[0]) if able else Control(turns=bone if self.turning[bone] else -1)
 
-    def goal(self, bone: int) -> int:
-        """Return the target of the IK chain that ends at this bone's head, or -1."""
-        return self.goals.get(bone, -1) if bone not in self.in_chains else -1
-
     def part_of(self, bone: int, controls: Mapping[int, Control]) -> int:
         """Return the nearest part that depends on a bone; else the part that drives it; else -1."""
         places = self.rest[:, :, 3]
-        led = [part for part in controls if bone in self.upstream(part)]
+        led = [part for part in controls if bone in _reach(self.ever, part)]
         if led:
             return min(led, key=lambda part: float(np.linalg.norm(places[part] - places[bone])))
-        driven = self.rig.skeleton.driven[bone] and self.above[bone] - {int(self.rig.skeleton.parents[bone])}
-        steps = self.upstream(bone) if driven else {}
+        driven = self.rig.skeleton.driven[bone] and self.ever[bone] - {int(self.rig.skeleton.parents[bone])}
+        steps = _reach(self.ever, bone) if driven else {}
         parts = {other: part for part, control in controls.items() for other in (part, control.turns)}
         return parts[min(parts.keys() & steps, key=steps.__getitem__)] if parts.keys() & steps else -1
-
-    def twins(self, controls: Mapping[int, Control]) -> set[int]:
-        """Return free bones at the place of a part that drive it in another way than its control: IK controls."""
-        places, near = read_matrices(self.object)[:, :, 3], SAME_PLACE * self.rig.skeleton.size
-        return {
-            bone
-            for part, control in controls.items() if self.switch(part, control.turns) is not None
-            for bone in self.upstream(part).keys() - self.upstream(control.turns).keys()
-            if self.moving[bone] and np.linalg.norm(places[bone] - places[part]) < near
-        }  # fmt: skip
 
     def hangs(self, control: int, part: int, controls: Mapping[int, Control]) -> bool:
         """Return whether a control follows a part of the body, or that part's control."""
@@ -259,30 +328,21 @@ class _Graph:
         upstream = self.upstream(control)
         return part in upstream or controls[part].turns in upstream
 
-    def switch(self, bone: int, control: int) -> tuple[str, str, float] | None:
-        """Return (bone, property, value) that turns off the constraints after the one by which `control` drives it."""
-        if control < 0:
-            return None
-        drivers = self.object.animation_data.drivers if self.object.animation_data else ()
-        for other in (bone, *self.upstream(bone)):
-            constraints = self.object.pose.bones[other].constraints
-            places = [place for place, constraint in enumerate(constraints)
-                      if getattr(constraint, "subtarget", "") == self.rig.skeleton.names[control]]  # fmt: skip
-            for constraint in constraints[places[0] + 1 :] if places else ():
-                path = constraint.path_from_id("influence")
-                for curve in drivers:
-                    variables = curve.driver.variables if curve.data_path == path else ()
-                    for variable in variables:
-                        found = split_path(variable.targets[0].data_path)
-                        if found is not None and found[1].startswith('["'):
-                            return found[0], found[1][2:-2], 1.0
-        return None
-
-    def _fits(self, other: int, bone: int) -> bool:
+    def fits(self, other: int, bone: int) -> bool:
+        """Return whether two bones have the same place and direction at rest."""
         far = np.linalg.norm(self.rest[other, :, 3] - self.rest[bone, :, 3])
         return bool(
             far < SAME_PLACE * self.rig.skeleton.size and self.rest[other, :, 1] @ self.rest[bone, :, 1] > _ALIGNED
         )
+
+
+def _in_force(constraint: Any) -> bool:
+    return not constraint.mute and constraint.influence > 0.0
+
+
+def _replaces(constraint: Any) -> bool:
+    """Return whether a bone has the transform of the target alone, whatever is before the constraint."""
+    return constraint.type == "COPY_TRANSFORMS" and constraint.mix_mode == "REPLACE" and constraint.influence == 1.0
 
 
 def _reach(edges: list[set[int]], bone: int) -> dict[int, int]:
@@ -302,7 +362,12 @@ def _hung(
 ) -> ControlledBody:  # fmt: skip
     place = {bone: number for number, bone in enumerate(bones)}
     parents = np.array([place.get(order[bone], -1) for bone in bones])
-    rest = skeleton.rest_matrices[bones]
+    bent = graph.bent
+    leaders = np.array([bent[bone].parts[bone] if bone in bent else bone for bone in bones])
+    frames = np.where(astray(read_matrices(graph.object), skeleton.size, np.array(bones), leaders), bones, leaders)
+    hinges = np.isin(bones, list(bent)) & (frames == leaders)
+    limbs = {id(chain): place[end] for end, chain in graph.ends.items() if end in place}
+    rest = skeleton.rest_matrices[frames]
     turns = frame_rotations(rest[:, :, :3])
     above = np.where((parents >= 0)[:, None], turns[parents], rotation.IDENTITY)
     origin = np.where((parents >= 0)[:, None], rest[parents, :, 3], 0.0)
@@ -314,6 +379,7 @@ def _hung(
         skeleton.lengths[bones],
         limits=_limits_of_parts(skeleton, controls, graph, order, place, turns),
         movable=~np.isin(bones, list(riding)),
+        rotation_locks=graph.ik_locks[frames] & hinges[:, None],
         translatable=np.array([[controls[bone].moves >= 0 and parents[place[bone]] < 0] * 3 for bone in bones]),
     )
 
@@ -323,15 +389,14 @@ def _hung(
     known, twist = ({role: some for role, found in table.items() if (some := kept(found)) != ()}
                     for table in (roles.bones, roles.twist))  # fmt: skip
     lean = replace(roles, bones=known, twist=twist, limbs={name: kept(chain) for name, chain in roles.limbs.items()})
-    switches = {place[bone]: found for bone in bones
-                if (found := graph.switch(bone, controls[bone].turns)) is not None}  # fmt: skip
     ends = {roles.bones.get(f"{part}.{side}") for side in SIDES for part in ("forearm", "hand", "shin", "foot")}
     ends |= {bone for name, chain in roles.limbs.items() if name.startswith(("leg", "arm")) for bone in chain[1:]}
     rigid = np.isin(bones, [bone for bone in ends if isinstance(bone, int)])
     hangs = np.array([graph.hangs(controls[bone].turns, order[bone], controls) for bone in bones])
     return ControlledBody(
-        body, lean, np.array(bones), tuple(controls[bone] for bone in bones), hangs, rigid, switches,
-        {bone: place[part] for bone, part in riding.items()}, frozenset({*graph.goals.values(), *graph.poles}),
+        body, lean, np.array(bones), leaders, frames, tuple(controls[bone] for bone in bones), hangs, rigid,
+        np.array([limbs.get(id(bent.get(bone)), place[bone]) for bone in bones]),
+        {bone: place[part] for bone, part in riding.items()}, graph.goals,
     )  # fmt: skip
 
 
@@ -339,10 +404,12 @@ def _limits_of_parts(
     skeleton: Skeleton, controls: Mapping[int, Control], graph: _Graph, order: Mapping[int, int],
     place: Mapping[int, int], turns: Array,
 ) -> tuple[LimitGroup, ...]:  # fmt: skip
-    """Return the limits of the controls as limits of the parts that they turn, if both have the same parent."""
+    """Return the limits of controls and of IK chains as limits of the parts, if both have the same parent."""
+    leaders = {bone: control.turns for bone, control in controls.items()}
+    leaders |= {bone: chain.parts[bone] for bone, chain in graph.bent.items()}
     parts = {
-        control.turns: bone for bone, control in controls.items()
-        if control.turns >= 0 and order[bone] >= 0 and graph.hangs(control.turns, order[bone], controls)
+        leader: bone for bone, leader in leaders.items()
+        if leader >= 0 and order[bone] >= 0 and graph.hangs(leader, order[bone], controls)
     }  # fmt: skip
     found: list[LimitGroup] = []
     for group in limits_of(skeleton, parts):

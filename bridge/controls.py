@@ -30,6 +30,7 @@ _THERE: Final = float(np.radians(0.02))
 _GLANCE: Final = float(np.radians(1.0))
 _SEEN: Final = 5e-4
 _EASED: Final = 0.7  # if this share of a twist error remains after a round, the control does not determine the twist
+_APART: Final = 5e-3  # of the skeleton's size: how far a part may be from its leader, by bendy bones and tweaks
 _ASTRAY: Final = float(np.radians(3.0))  # a part with a larger error after all rounds does not follow its control
 
 
@@ -37,8 +38,8 @@ _ASTRAY: Final = float(np.radians(3.0))  # a part with a larger error after all 
 class Control:
     """The bones (indices, -1 for none) that are keyed to turn a part of the body, move it, or be aimed at by it.
 
-    begins: the part itself if an IK chain without a pole bends it. Blender's solver starts from its channels and keeps
-    them if the end of the chain is at its target.
+    begins: the bone of an IK chain without a pole that the part shows. Blender's solver starts from its channels: those
+    that are not locked say which way the chain bends.
     """
 
     turns: int = -1
@@ -56,10 +57,13 @@ class ControlledBody:
 
     skeleton, roles   of the body's own bones, with their names
     bones (N,)        indices of these bones in the rig
+    leaders (N,)      the bones of IK chains that the parts show; where there is none, the parts' own bones
+    frames (N,)       the bones whose place and rotation are read as theirs: leaders, since deforming bones may spread a
+                      twist, but for parts that are not where their leader is
     controls          one for each of them
     hangs (N,)        whether the control follows the part before
     rigid (N,)        segments of limbs: they may be stretched in the rig, but turning does not stretch them
-    switches          bone of the body -> (bone, property, value): the setting with which its control drives it
+    ends (N,)         of parts that an IK chain bends: the part at its end; of others: themselves
     riding            further bones of the rig -> the bone of the body that they move with
     goals             targets and poles of the rig's IK chains
     """
@@ -67,12 +71,20 @@ class ControlledBody:
     skeleton: Skeleton
     roles: Roles
     bones: Indices
+    leaders: Indices
+    frames: Indices
     controls: tuple[Control, ...]
     hangs: Flags
     rigid: Flags
-    switches: Mapping[int, tuple[str, str, float]]
+    ends: Indices
     riding: Mapping[int, int]
     goals: frozenset[int]
+
+    @property
+    def stretched(self) -> Flags:
+        """The parts (N,) behind a segment that IK bends, and may stretch."""
+        bent = self.ends != np.arange(len(self.ends))
+        return (self.skeleton.parents >= 0) & bent[self.skeleton.parents]
 
     def serves(self, rig: Rig, bones: Iterable[int]) -> bool:
         """Return whether a bone can only be posed with this body: it is driven, below a driven bone, or an IK goal."""
@@ -109,7 +121,19 @@ def free_controls(rig: Rig, roles: Roles, bones: Iterable[int]) -> ControlledBod
     controls = tuple(Control(bone if whole.movable[bone] else -1, bone) for bone in numbers)
     apart = np.zeros(count, bool)
     roles = replace(roles, bones={}, twist={}, limbs={})
-    return ControlledBody(skeleton, roles, np.array(numbers), controls, apart, apart, {}, {}, frozenset())
+    return ControlledBody(
+        skeleton,
+        roles,
+        np.array(numbers),
+        np.array(numbers),
+        np.array(numbers),
+        controls,
+        apart,
+        apart,
+        np.arange(count),
+        {},
+        frozenset(),
+    )
 
 
 def limits_of(skeleton: Skeleton, bones: Container[int]) -> tuple[LimitGroup, ...]:
@@ -127,14 +151,16 @@ def with_ik_starts(rig: Rig, controlled: ControlledBody) -> Rig:
     return replace(rig, skeleton=replace(rig.skeleton, movable=movable))
 
 
-def read_controlled(controlled: ControlledBody, matrices: Array, loose: bool = False) -> Pose:
+def read_controlled(controlled: ControlledBody, matrices: Array, loose: bool = False, stretched: bool = False) -> Pose:
     """Return the pose (...) of the body from the rig's evaluated matrices (..., J, 3, 4).
 
-    loose: keep the places of hands and feet that have no parent in the rig, instead of the ends of their limbs.
+    loose: keep the places of hands and feet that have no parent in the rig, instead of the ends of their limbs;
+    stretched: keep the lengths of segments that IK stretches.
     """
     skeleton, parents = controlled.skeleton, controlled.skeleton.parents
-    own = matrices[..., controlled.bones, :, :]
+    own = matrices[..., controlled.frames, :, :]
     rigid = controlled.rigid & ~(loose & (controlled.bones_that("moves") == controlled.bones))
+    rigid = rigid & ~(stretched & controlled.stretched)
     heads, turns = own[..., 3], frame_rotations(own[..., :3])
     hangs = (parents >= 0)[:, None]
     above = np.where(hangs, turns[..., parents, :], rotation.IDENTITY)
@@ -147,7 +173,7 @@ def read_controlled(controlled: ControlledBody, matrices: Array, loose: bool = F
 
 @dataclass(frozen=True, eq=False)
 class ControlPose:
-    """A pose of the controls: the rig's pose, the bones that were turned and moved, and properties that were set.
+    """A pose of the controls: the rig's pose, and the bones that were turned and moved.
 
     held: the controls that one of their limits stops
     """
@@ -155,7 +181,6 @@ class ControlPose:
     pose: Pose
     turned: list[int]
     moved: list[int]
-    switched: dict[tuple[str, str], Any]  # with their values before
     held: list[int] = field(default_factory=list[int])
 
 
@@ -178,16 +203,18 @@ def pose_controls(
     channels = read_channels(armature, rig.channels)
     turned, moved, aims, begins = map(controlled.bones_that, _FIELDS)
     present = read_controlled(controlled, read_matrices(armature))
-    pose, stopped = _within(controlled.skeleton.limits, present, pose)
+    bent = np.flatnonzero(controlled.ends != np.arange(len(present.rotations)))
+    free = {*range(len(present.rotations))} - {*bent.tolist()}  # IK keeps its limits by itself, and reaches what it can
+    pose, stopped = _within(limits_of(controlled.skeleton, free), present, pose)
     wanted_heads, wanted = forward(controlled.skeleton, pose)
     limits = limits_of(rig.skeleton, set(turned.tolist()))
     held = np.zeros(len(wanted), bool)  # parts whose control is at its limit, and parts below them
     same = rotation.angle_between(pose.rotations, present.rotations) < _NOISE
     aims[same | (not looks)] = -1
     follows = (turned >= 0) | (aims >= 0)
-    before = _set_switches(armature, controlled, pose, present)
     begins[~rig.skeleton.movable[begins]] = -1
     led = np.flatnonzero(follows | (begins >= 0))
+    limbs = _directions(wanted_heads[controlled.ends[bent]] - wanted_heads[bent])
     bones = sorted({*turned.tolist(), *moved.tolist(), *aims.tolist(), *begins.tolist()} - {-1})
     errors, twist = np.zeros(len(wanted)), np.full(len(wanted), np.inf)
     parents = controlled.skeleton.parents
@@ -200,16 +227,19 @@ def pose_controls(
             context.view_layer.update()
             matrices = read_matrices(armature)
             heads, turns = matrices[:, :, 3], frame_rotations(matrices[:, :, :3])
-            own = turns[controlled.bones]
+            own = turns[controlled.frames]
             change = rotation.mul(wanted, rotation.inv(own))  # (N, 4) the error of each part
             swing, twisted = rotation.swing_twist(change, rotation.rotate(own, np.array([0.0, 1.0, 0.0])))
-            twist, before_twist = 2.0 * np.arccos(np.clip(twisted[:, 0], -1.0, 1.0)), twist
+            twist, before_twist = rotation.angle_between(twisted, rotation.IDENTITY), twist
             stubborn |= (twist > _THERE) & (twist > _EASED * before_twist) & ~bent_above
             change = np.where(stubborn[:, None], swing, change)
             errors = np.zeros(len(wanted))
             errors[led] = rotation.angle_between(change[led], rotation.IDENTITY)
+            # a chain bends, and stretches, as it must: only the way it bends is for its first bones to say
+            _, swivel = rotation.swing_twist(change[bent], limbs)
+            errors[bent] = rotation.angle_between(swivel, rotation.IDENTITY) * (begins[bent] >= 0)
             errors[held] = 0.0
-            far = np.linalg.norm(wanted_heads - heads[controlled.bones], axis=-1) / rig.skeleton.size
+            far = np.linalg.norm(wanted_heads - heads[controlled.frames], axis=-1) / rig.skeleton.size
             far[held] = 0.0
             if errors.max() < _THERE and far[moved >= 0].max(initial=0.0) < _THERE:
                 break
@@ -222,13 +252,13 @@ def pose_controls(
             if not _differ(last, now, rig.skeleton.size):
                 break  # controls cannot reduce the error further, e.g. because of IK limits
         errors[held | ~follows] = 0.0
-        if errors.max() > _ASTRAY:
-            first = int(np.flatnonzero(errors > _ASTRAY)[0])  # parts below it are off as well
+        matrices = read_matrices(armature)
+        off = (errors > _ASTRAY) | astray(matrices, rig.skeleton.size, controlled.bones, controlled.leaders)
+        if off.any():
+            first = int(np.flatnonzero(off)[0])  # parts below it are off as well
             raise CoreError(_astray(armature, controlled.skeleton.names[first], controlled.controls[first], rig))
     except CoreError:
         write_channels(armature, channels)
-        for (bone, name), value in before.items():
-            armature.pose.bones[bone][name] = value
         raise
     new_turned = [bone for bone in sorted({*turned.tolist(), *begins.tolist()} - {-1})
                   if rotation.angle_between(start.rotations[bone], now.rotations[bone]) > _NOISE]  # fmt: skip
@@ -238,7 +268,21 @@ def pose_controls(
     write_channels(armature, channels)  # channels that did not change keep their exact values
     write_pose(armature, rig, now, {*new_turned, *new_moved})
     at_limits = sorted({*turned[stopped].tolist(), *at_limit.tolist()} - {-1})
-    return ControlPose(now, new_turned, new_moved, before, at_limits)
+    return ControlPose(now, new_turned, new_moved, at_limits)
+
+
+def astray(matrices: Array, size: float, bones: Indices, leaders: Indices) -> Flags:
+    """Return which bones (N,) have not the place and the direction of their leaders, in matrices (J, 3, 4)."""
+    here, there = matrices[bones], matrices[leaders]
+    apart = np.linalg.norm(here[:, :, 3] - there[:, :, 3], axis=-1) > _APART * size
+    along = np.sum(_directions(here[:, :, 1]) * _directions(there[:, :, 1]), axis=-1)
+    return apart | (along < np.cos(_ASTRAY))
+
+
+def _directions(ways: Array) -> Array:
+    """Return unit vectors (n, 3), 0 where there is no way."""
+    lengths = np.linalg.norm(ways, axis=-1, keepdims=True)
+    return ways / np.where(lengths > 0.0, lengths, 1.0)
 
 
 def _astray(armature: ArmatureObject, part: str, control: Control, rig: Rig) -> str:
@@ -283,11 +327,7 @@ def _turned(
 ) -> Pose:  # fmt: skip
     """Return the next pose of the controls."""
     rotations, translations = np.array(now.rotations), np.array(now.translations)
-    turners, movers, begun = (
-        controlled.bones_that("turns"),
-        controlled.bones_that("moves"),
-        controlled.bones_that("begins") >= 0,
-    )
+    turners, movers, begun = map(controlled.bones_that, ("turns", "moves", "begins"))
     parts = np.flatnonzero(turners >= 0)
     bones = turners[parts]
     base = rotation.mul(turns[bones], rotation.inv(now.rotations[bones]))
@@ -297,21 +337,20 @@ def _turned(
     carried = np.where(hangs & (turners[above] >= 0)[:, None], change[above], rotation.IDENTITY)
     after = rotation.mul(change[parts], turns[bones])
     rotations[bones] = rotation.normalize(rotation.mul(rotation.inv(rotation.mul(carried, base)), after))
-    parts = np.flatnonzero(begun)
-    bones, above = controlled.bones[parts], controlled.skeleton.parents[parts]
-    carried = rotation.mul(change[above], turns[skeleton.parents[bones]])
-    base = rotation.mul(np.where(begun[above, None], wanted[above], carried), skeleton.rest_rotations[bones])
-    rotations[bones] = rotation.normalize(rotation.mul(rotation.inv(base), wanted[parts]))
+    parts = np.flatnonzero(begun >= 0)
+    bones, above = begun[parts], controlled.skeleton.parents[parts]
+    base = rotation.mul(rotation.mul(change[above], turns[skeleton.parents[bones]]), skeleton.rest_rotations[bones])
+    rotations[bones] = rotation.normalize(rotation.mul(rotation.inv(base), rotation.mul(change[parts], turns[bones])))
     parts = np.flatnonzero(movers >= 0)
     bones = movers[parts]
     base = rotation.mul(turns[bones], rotation.inv(now.rotations[bones]))
     # locations that are not local ignore the rest frame
     rest = frame_rotations(skeleton.rest_matrices[bones][:, :, :3])
     base = np.where(skeleton.local_location[bones, None], base, rotation.mul(base, rotation.inv(rest)))
-    lever = heads[controlled.bones[parts]] - heads[bones]
+    lever = heads[controlled.frames[parts]] - heads[bones]
     # a control at the part's place goes there directly: corrected by the error, it would run away if IK falls short
     places = skeleton.rest_matrices[:, :, 3]
-    apart = np.linalg.norm(places[controlled.bones[parts]] - places[bones], axis=-1)
+    apart = np.linalg.norm(places[controlled.frames[parts]] - places[bones], axis=-1)
     lever[apart < SAME_PLACE * skeleton.size] = 0.0
     swung = np.where((bones == turners[parts])[:, None], rotation.rotate(change[parts], lever), lever)
     step = wanted_heads[parts] - swung - heads[bones]
@@ -319,27 +358,9 @@ def _turned(
     parts = np.flatnonzero(aims >= 0)
     bones = aims[parts]
     base = rotation.mul(turns[bones], rotation.inv(now.rotations[bones]))
-    sight = heads[bones] - heads[controlled.bones[parts]]
+    sight = heads[bones] - heads[controlled.frames[parts]]
     translations[bones] += rotation.rotate(rotation.inv(base), rotation.rotate(change[parts], sight) - sight)
     return replace(now, rotations=rotations, translations=translations)
-
-
-def _set_switches(
-    armature: ArmatureObject, controlled: ControlledBody, pose: Pose, now: Pose
-) -> dict[tuple[str, str], float]:
-    """Set the switches of the parts that will change; return the values before."""
-    changed = rotation.angle_between(pose.rotations, now.rotations) > _THERE
-    changed |= np.any(np.abs(pose.translations - now.translations) > _THERE * controlled.skeleton.size, axis=-1)
-    changed = _with_below(changed, controlled.skeleton.parents)
-    before: dict[tuple[str, str], float] = {}
-    for part, (bone, name, value) in controlled.switches.items():
-        owner = armature.pose.bones[bone]
-        if changed[part] and owner.get(name) != value and (bone, name) not in before:
-            before[bone, name] = owner[name]
-            owner[name] = type(owner[name])(value)
-    if before:
-        armature.update_tag(refresh={"DATA"})
-    return before
 
 
 def controls_by_role(controlled: ControlledBody, roles: Roles, names: tuple[str, ...]) -> dict[str, str | list[str]]:
@@ -349,8 +370,8 @@ def controls_by_role(controlled: ControlledBody, roles: Roles, names: tuple[str,
     for role, chain in {**roles.bones, **roles.limbs}.items():
         bones = (chain,) if isinstance(chain, int) else chain
         led = [controlled.controls[place[bone]] for bone in bones if bone in place]
-        led = [control for control in led if max(control.turns, control.moves) >= 0]
-        keyed = [names[c.moves if c.moves >= 0 and c.moves != c.turns else c.turns] for c in led]
+        every = [[bone for bone in (one.moves, one.turns, one.begins) if bone >= 0] for one in led]
+        keyed = [names[some[0]] for some in every if some]
         if keyed:
             found[role] = keyed[0] if isinstance(chain, int) else keyed
     return found

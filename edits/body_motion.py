@@ -25,7 +25,7 @@ class BodyMotion(MotionEdit):
         super().__init__(context, armature, frames)
         self.roles = bridge.read_roles(armature, self.skeleton)
         self._channels = self.before
-        self.controlled = bridge.find_controlled(armature, self.rig, self.roles, poles=True)
+        self.controlled = bridge.find_controlled(armature, self.rig, self.roles)
         if self.controlled is not None:
             self.rig = bridge.with_ik_starts(self.rig, self.controlled)
             self.skeleton, self.roles = self.controlled.skeleton, self.controlled.roles

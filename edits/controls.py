@@ -19,14 +19,12 @@ class ControlMotion:
     """The motion of a rig whose controls were posed.
 
     turned, moved   the bones that are to be keyed
-    switched        (bone, property) that hand limbs over to their controls
     at_limit        names of the controls that a limit of theirs stopped
     """
 
     motion: Motion
     turned: list[int]
     moved: list[int]
-    switched: list[tuple[str, str]]
     at_limit: list[str] = field(default_factory=list[str])
 
 
@@ -36,10 +34,7 @@ class ControlRecorder:
     def __init__(self, armature: Any, rig: bridge.Rig, controlled: bridge.ControlledBody) -> None:
         self._rig, self._controlled = rig, controlled
         self._channels = read_channels(armature, CHANNELS)
-        owners = {found[:2] for found in controlled.switches.values()}
-        self._properties = {(bone, name): armature.pose.bones[bone][name] for bone, name in owners}
         self._turned, self._moved, self._at_limit = set[int](), set[int](), set[int]()
-        self._switched: dict[tuple[str, str], None] = {}
 
     def add(self, armature: Any, pose: Pose) -> Pose:
         """Bring the body to a pose; return that of the rig. Raises CoreError where a part does not follow."""
@@ -47,24 +42,21 @@ class ControlRecorder:
         self._turned.update(posed.turned)
         self._moved.update(posed.moved)
         self._at_limit.update(posed.held)
-        self._switched.update(dict.fromkeys(posed.switched))
         return posed.pose
 
     def restore(self, armature: Any) -> None:
-        """Give channels and properties the values that they had before the first pose."""
-        for (bone, name), value in self._properties.items():
-            armature.pose.bones[bone][name] = value
+        """Give channels the values that they had before the first pose."""
         write_channels(armature, self._channels)
 
     def result(self, motion: Motion) -> ControlMotion:
         """Return a motion of the rig with what was noted."""
         names = [self._rig.skeleton.names[bone] for bone in sorted(self._at_limit)]
-        return ControlMotion(motion, sorted(self._turned), sorted(self._moved), [*self._switched], names)
+        return ControlMotion(motion, sorted(self._turned), sorted(self._moved), names)
 
 
 def frames_of_body(controlled: bridge.ControlledBody | None, frames: Evaluation) -> Evaluation:
     """Return an evaluation with the body's own bones only."""
-    return frames if controlled is None else replace(frames, matrices=frames.matrices[:, controlled.bones])
+    return frames if controlled is None else replace(frames, matrices=frames.matrices[:, controlled.frames])
 
 
 def find_control_motion(
@@ -104,16 +96,4 @@ def find_control_motion(
 
 def write_controls(armature: Any, rig: bridge.Rig, control: ControlMotion, action: str | None) -> Any:
     """Key the motion of controls as one of its own and return its action."""
-    written = bridge.write_motion(armature, rig, control.motion, control.turned, action)
-    set_switches(armature, replace(control, switched=sorted(control.switched)), framed=True)
-    return written
-
-
-def set_switches(armature: Any, control: ControlMotion, framed: bool) -> None:
-    """Hand the limbs over to their controls; with `framed` this is keyed at every frame."""
-    for bone, name in control.switched:
-        owner = armature.pose.bones[bone]
-        owner[name] = type(owner[name])(1)
-        for frame in control.motion.frames.tolist() if framed else ():
-            owner.keyframe_insert(f'["{name}"]', frame=frame, group=bone)
-    armature.update_tag(refresh={"OBJECT", "DATA"})
+    return bridge.write_motion(armature, rig, control.motion, control.turned, action)

@@ -16,7 +16,7 @@ _SHOWN: Final = {"name", "active", "show_expanded", "is_valid"}  # properties of
 
 
 def digest(*things: Any) -> str:
-    """Return a hash of all values in arrays, dataclasses, mappings and sequences."""
+    """Return a hash of all values in arrays, dataclasses, mappings, sequences and the attributes of objects."""
     found = sha256()
 
     def feed(thing: Any) -> None:
@@ -29,6 +29,8 @@ def digest(*things: Any) -> str:
         elif isinstance(thing, tuple | list):
             for part in thing:
                 feed(part)
+        elif hasattr(thing, "__dict__"):  # limits, whose repr is their address
+            feed([type(thing).__name__, *vars(thing).values()])
         else:
             found.update(repr(thing).encode())
 

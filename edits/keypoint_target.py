@@ -41,7 +41,7 @@ def find_target(armature: Any, limits: bool, controls: bool = True) -> KeypointT
     rig = bridge.read_rig(armature)
     roles = bridge.read_roles(armature, rig.skeleton)
     character = Character(rig.skeleton, roles, limits, bridge.read_tuning(armature, rig.skeleton))
-    controlled = bridge.find_controlled(armature, rig, roles, poles=True) if controls else None
+    controlled = bridge.find_controlled(armature, rig, roles) if controls else None
     if controlled is not None and _needs_controls(rig, character, controlled):
         tuning = bridge.read_tuning(armature, controlled.skeleton)
         body = Character(controlled.skeleton, controlled.roles, limits, tuning)

@@ -16,7 +16,7 @@ from ..core.formats.report import GoalReport, Report
 from ..core.motion import blocks
 from ..core.rotation import Array, lengths
 from ..core.skeleton import Flags
-from .controls import ControlMotion, set_switches
+from .controls import ControlMotion
 
 POSITION_TOLERANCE, ROTATION_TOLERANCE = 0.001, 0.5  # metres and degrees to which a pin holds
 
@@ -122,20 +122,14 @@ class MotionEdit:
     def write_keys(self, armature: Any, changed: ChangedBones, action: str | None, new: bool) -> Any:
         """Write the keys of the changed bones, or, if not `keyed`, their pose; return the action, if there is one."""
         motion, (turned, moved, scaled) = self.rig_motion(armature, changed, new)
-        written = None
         if not self.keyed:
             bones = {*turned.tolist(), *moved.tolist()}
             bridge.write_pose(armature, self.rig, motion.pose[0], bones, scaled, self.whole_scales)
-        elif self.makes_motion and new:
+            return None
+        if self.makes_motion and new:
             bones = np.flatnonzero(self.always_keyed) if self.control_motion is None else turned
-            written = bridge.write_motion(armature, self.rig, motion, bones, action)
-        else:
-            written = bridge.write_keys(
-                armature, self.rig, motion, turned, moved, action, new, scaled, self.whole_scales
-            )
-        if self.control_motion is not None:
-            set_switches(armature, self.control_motion, self.keyed)
-        return written
+            return bridge.write_motion(armature, self.rig, motion, bones, action)
+        return bridge.write_keys(armature, self.rig, motion, turned, moved, action, new, scaled, self.whole_scales)
 
     def rig_motion(self, armature: Any, changed: ChangedBones, new: bool) -> tuple[Motion, ChangedBones]:
         """Return the motion of the rig's own bones, and which of them changed."""

@@ -17,7 +17,6 @@ from ..core.editing.timed_pins import PinFingerprint, TimedPin, affected_frames
 from ..core.formats.report import GoalReport, Report
 from ..core.skeleton import Flags
 from . import pinned_actions
-from .controls import set_switches
 from .fingerprints import digest, fingerprint
 from .foot_lock import contact_points, find_ground_contacts
 from .held_motion import HeldMotion
@@ -242,8 +241,6 @@ class PinnedMotion(HeldMotion):
             wide, part = _part(now, pose, run), _part(now, pose, run[inner[run]])
             bridge.write_keys(armature, self.rig, wide, turned[fresh_turned], moved[fresh_moved], None, new=False)
             bridge.write_keys(armature, self.rig, part, turned[~fresh_turned], moved[~fresh_moved], None, new=False)
-        if control is not None:
-            set_switches(armature, control, framed=True)
         return turned, moved
 
 

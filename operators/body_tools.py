@@ -42,10 +42,8 @@ class BodyOperator(Tool):
         pose = pose_of(found)
         changes = bridge.write_body(armature, body, pose)
         keyed = autokey.key(context, armature, changes.rotated, changes.moved, changes.grown)
-        autokey.key_switches(armature, changes.switched, keyed)
         changed = len({*changes.rotated, *changes.moved, *changes.grown})
         said = [counted(changed, "bone") + " changed", *([f"{len(keyed)} keyed"] if keyed else [])]
-        said += [f"{bone}: {name} is on FK now" for bone, name in changes.switched]
         solved = [found] if isinstance(found, Solution) else []
         missed = explain_goals(report_goals(body, solved, evaluate(context, armature, None)), solved)
         missed += bridge.explain_missed_bones(

@@ -365,7 +365,6 @@ class POISE_OT_drag(bpy.types.Operator):
             changed += len({bone for bones in changes for bone in bones})
             keys = autokey.key(context, armature, *changes)
             keyed += len(keys or ())
-            autokey.key_switches(armature, session.writer.switched, keys)
             armature.poise_wins = session.wins
             for bone, kind in session.pins.kinds.items():
                 for name in session.pins.names[bone]:

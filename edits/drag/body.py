@@ -62,7 +62,7 @@ class DragBody:
         self._matrices = bridge.read_matrices(armature)
         if self.controlled is not None:
             self.skeleton, self.roles = self.controlled.skeleton, self.controlled.roles
-            self.start = bridge.read_controlled(self.controlled, self._matrices)
+            self.start = bridge.read_controlled(self.controlled, self._matrices, stretched=True)
         self.world = bridge.world_matrix(armature)
         bridge.world_to_armature(self.world)  # refuses a scale of zero
         self.linear_to_armature = np.linalg.inv(self.world[:3, :3])
@@ -106,8 +106,8 @@ class DragBody:
         part = self.controlled.parts().get(bone)
         if part is None:
             raise CoreError(f'"{name}" is no part of the body that controls lead; let its pin go.')
-        frames = frame_rotations(self._matrices[[self.controlled.bones[part], bone], :, :3])
-        away = self._matrices[bone, :, 3] - self._matrices[self.controlled.bones[part], :, 3]
+        frames = frame_rotations(self._matrices[[self.controlled.frames[part], bone], :, :3])
+        away = self._matrices[bone, :, 3] - self._matrices[self.controlled.frames[part], :, 3]
         back = rotation.inv(frames[0])
         return part, rotation.rotate(back, away), rotation.mul(back, frames[1])
 
@@ -120,7 +120,7 @@ class DragBody:
         index = self.rig.skeleton.index
         own = [index(grab.bone) for grab in grabs]
         pinned = [index(pin.name) for pin in armature.poise_pins if pin.name in armature.pose.bones]
-        controlled = bridge.find_controlled(armature, self.rig, self.roles, (*own, *pinned), along=True)
+        controlled = bridge.find_controlled(armature, self.rig, self.roles, (*own, *pinned))
         if controlled is None:
             return None
         parts = controlled.parts()

@@ -21,6 +21,7 @@ from .writer import DragWriter
 
 # of a tick under the mouse: what is left is done in the next one
 _LIVE: Final[dict[str, Any]] = {"iterations": 8, "turn": float(np.radians(11.5))}
+_AGREES: Final = 6  # largest number of solves with the lengths that IK has shown
 _STILL: Final = np.radians(0.01)  # a body that turns by less in a tick is at rest
 
 
@@ -137,7 +138,12 @@ class DragSession:
             target = effector.place + way, rotation.mul(spin, effector.turn)
             self.targets.append(target)
             self._aim(number, *target)
-        return self._write(self._problem.solve(), begin)
+        solution = self._write(self._problem.solve(), begin)
+        for _ in range(_AGREES if self._settle else 0):
+            if not self._takes_lengths():
+                break
+            solution = self._write(self._problem.solve(), begin)
+        return solution
 
     def _aim(self, number: int, place: Array, turn: Array) -> None:
         self._problem.move(number, place, turn if self.turning else None)
@@ -145,9 +151,19 @@ class DragSession:
     def rest(self) -> Solution:
         """Let the body come nearer to rest, its targets as they are; write the pose."""
         begin, before = perf_counter(), self.pose
+        self._takes_lengths()
         solution = self._write(self._problem.relax(), begin)
         self.restless = float(np.max(rotation.angle_between(before.rotations, self.pose.rotations))) > _STILL
         return solution
+
+    def _takes_lengths(self) -> bool:
+        """Take over the lengths to which IK stretches limbs; return whether they have changed."""
+        shown = self.writer.shown(self.body.find(), self.pose)
+        if shown is None:
+            return False
+        self.pose = shown
+        self.renew()
+        return True
 
     def _write(self, solution: Solution, begin: float) -> Solution:
         self.solution, self.pose, self.restless, self._frames = solution, solution.pose, True, None

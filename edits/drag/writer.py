@@ -1,22 +1,23 @@
 """Poses of a drag written to the armature."""
 
 from collections.abc import Iterable
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
 
 from ... import bridge
 from ...core import Pose
 from .body import DragBody
 
+_SAME: Final = 1e-5  # of the skeleton's size: a change of a length that does not count
+
 
 class DragWriter:
-    """Writes poses to the bones, or to the controls of a driven body, and restores the pose at the press.
-
-    switched: what custom properties that hand limbs over to their controls were before, by bone and name.
-    """
+    """Writes poses to the bones, or to the controls of a driven body, and restores the pose at the press."""
 
     def __init__(self, body: DragBody) -> None:
         self._body = body
-        self.switched: dict[tuple[str, str], Any] = {}
         self._held: list[str] = []  # controls at a limit
 
     def prepare(self, bones: Iterable[int], stretched: Iterable[int] = ()) -> None:
@@ -31,13 +32,21 @@ class DragWriter:
             self._writer.write(armature, pose)
             return
         led = bridge.pose_controls(armature, body.rig, body.controlled, pose, passing, looks=False)
-        self.switched = {**led.switched, **self.switched}
         self._held = [body.rig.skeleton.names[bone] for bone in led.held]
+
+    def shown(self, armature: Any, pose: Pose) -> Pose | None:
+        """Return the pose with the lengths that IK shows of the limbs that it stretches; None if it has them."""
+        controlled = self._body.controlled
+        if controlled is None or not controlled.stretched.any():
+            return None
+        seen = bridge.read_controlled(controlled, bridge.read_matrices(armature), stretched=True)
+        off = np.linalg.norm(seen.translations - pose.translations, axis=-1) * controlled.stretched
+        if off.max() < _SAME * self._body.skeleton.size:
+            return None
+        return replace(pose, translations=np.where(controlled.stretched[:, None], seen.translations, pose.translations))
 
     def restore(self, armature: Any) -> None:
         """Give the armature the exact channels at the press."""
-        for (bone, name), value in self.switched.items():
-            armature.pose.bones[bone][name] = value
         bridge.write_channels(armature, self._body.channels)
 
     def finish(self, armature: Any, pose: Pose) -> tuple[tuple[str, ...], ...]:
@@ -46,7 +55,10 @@ class DragWriter:
         if body.controlled is not None:
             self.write(armature, pose, passing=False)
             pose = bridge.read_pose(armature, body.rig)
-        changes = turned, moved, grown = bridge.changed_bones(body.start_of_rig, pose)
+        turned, moved, grown = bridge.changed_bones(body.start_of_rig, pose)
+        if body.controlled is not None:  # which stretches nothing by itself
+            grown = grown[:0]
+        changes = turned, moved, grown
         bridge.write_channels(armature, body.channels)
         bridge.write_pose(armature, body.rig, pose, {*turned.tolist(), *moved.tolist()}, grown)
         return tuple(tuple(names[bone] for bone in bones) for bones in changes)

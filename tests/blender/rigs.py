@@ -459,3 +459,12 @@ def make_view(kind: str = "PERSP", rotation_euler: tuple[float, float, float] = 
 def key_of(point: Any) -> tuple[Any, ...]:
     places = (tuple(point.co), tuple(point.handle_left), tuple(point.handle_right))
     return places + tuple(getattr(point, name) for name in KEY)
+
+
+def put_on_fk(rig: Any, share: float = 1.0) -> None:
+    """Put the limbs of Rigify's human on FK, or on IK."""
+    for bone in rig.pose.bones:
+        if "IK_FK" in bone:
+            bone["IK_FK"] = share
+    rig.update_tag()
+    bpy.context.view_layer.update()

@@ -2,15 +2,22 @@
 
 from typing import Any
 
+import pytest
+
 from edits.info import describe
+from tests.blender.rigs import put_on_fk
 
 
-def test_the_controls_are_those_that_an_animator_keys(human: Any) -> None:
+@pytest.mark.parametrize("fk", [0.0, 1.0])
+def test_the_controls_are_those_that_an_animator_keys(human: Any, fk: float) -> None:
+    put_on_fk(human, fk)
     controls = describe(human)["controls"]
     assert controls["hips"] == "torso"
     assert controls["head"] == "head"
     for side in "LR":
-        for part in ("upper_arm", "forearm", "hand", "thigh", "shin", "foot", "toe"):
-            assert controls[f"{part}.{side}"] == f"{part}_fk.{side}"
+        for part in ("upper_arm", "hand", "thigh", "foot", "toe"):
+            assert controls[f"{part}.{side}"] == f"{part}_{'fk' if fk else 'ik'}.{side}"
+        for part in ("forearm", "shin"):
+            assert controls.get(f"{part}.{side}") == (f"{part}_fk.{side}" if fk else None)
         assert controls[f"shoulder.{side}"] == f"shoulder.{side}"
         assert controls[f"index.{side}"] == [f"f_index.0{joint}.{side}" for joint in (1, 2, 3)]

@@ -103,7 +103,7 @@ def test_controls_follow_live_packets_and_are_keyed_by_the_recording(
     finally:
         listening.socket.close()
     action = bpy.data.actions[listening.live.action]
-    assert {"torso", "upper_arm_fk.L", "shin_fk.R"} <= keyed(action)
+    assert {"torso", "hand_ik.L", "foot_ik.R"} <= keyed(action)
     assert action.frame_range[1] - action.frame_range[0] >= FEW - 1
 
 

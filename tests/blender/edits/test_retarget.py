@@ -17,7 +17,7 @@ from edits.generate import Generated
 from edits.pinned_motion import PinnedMotion
 from edits.retarget import Retargeted, imported
 from edits.timed_pins import add_timed_pin
-from tests.blender.rigs import contents, context, keys_of, load, make_chain, make_ik_body, select
+from tests.blender.rigs import contents, context, keys_of, load, make_chain, make_ik_body, put_on_fk, select
 from tests.paths import DATA, SHARED
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -241,11 +241,13 @@ def test_a_file_without_a_motion_is_refused_and_leaves_nothing(tmp_path: Path, n
     assert contents() == before
 
 
-def test_controls_bring_a_body_that_they_lead() -> None:
+@pytest.mark.parametrize("fk", [0.0, 1.0])
+def test_controls_bring_a_body_that_they_lead(fk: float) -> None:
     path = SHARED / "rigs" / "scripted" / "rigify_generated_human.blend"
     if not path.is_file():
         pytest.skip("the larger test data (../shared/data) is not here")
     rig = next(object for object in load(path) if object.name == "rig")
+    put_on_fk(rig, fk)
     with imported(context, CLIP) as (source, _):
         there = body(source)
         edit = Retargeted(context, rig, source, (20, 24), plant=False)
@@ -254,11 +256,17 @@ def test_controls_bring_a_body_that_they_lead() -> None:
     edit.write(rig)
     names = edit.skeleton.names
     ends = [(edit.roles.bones[f"{a}.{side}"], edit.roles.bones[f"{b}.{side}"]) for a, b in SEGMENTS for side in "LR"]
+    last = [edit.roles.bones[f"{part}.{side}"] for part in ("hand", "foot") for side in "LR"]
+    heads, _ = forward(edit.skeleton, edit.after.pose)
     for place, frame in enumerate(range(20, 25)):
         context.scene.frame_set(frame)
         ways = np.array([rig.pose.bones[names[b]].head - rig.pose.bones[names[a]].head for a, b in ends])
         ways = ways @ body_axes(edit.roles).T / np.linalg.norm(ways, axis=1, keepdims=True)
-        assert np.degrees(np.arccos(np.clip((ways * wanted[:, place]).sum(-1), -1.0, 1.0))).max() < 1.0
+        assert np.degrees(np.arccos(np.clip((ways * wanted[:, place]).sum(-1), -1.0, 1.0))).max() < (
+            1.0 if fk else 15.0
+        )  # Rigify's IK shortens limbs by up to 4 %
+        shown = np.array([rig.pose.bones[names[bone]].head for bone in last])
+        assert np.linalg.norm(shown - heads[place, last], axis=-1).max() < 1e-3 * edit.skeleton.size
     assert not any(curve.data_path.startswith('pose.bones["DEF-') for curve in bridge.motion.active_curves(rig))
 
 
@@ -327,7 +335,8 @@ def test_legs_that_only_ik_leads_stand_as_a_motion_has_them(rig: str, motion: st
     assert max(off[f"{part}.{side}"] for part in ("hand", "forearm", "foot") for side in "LR") < 1.5e-3
     astray = knees_astray(body, edit)
     assert np.median(astray) < 0.1
-    assert astray.max() < 3.0  # the model's own limit of IK keeps knees bent by five degrees
+    # the model's own limit of IK keeps knees bent by five degrees, which thighs and shins share
+    assert astray.max() < 3.1
 
 
 def test_knees_on_ik_without_poles_stay_as_solved_with_timed_pins() -> None:

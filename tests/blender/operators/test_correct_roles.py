@@ -245,7 +245,7 @@ def test_a_click_in_the_figure_selects_the_control_of_a_hidden_bone() -> None:
     rig = next(rig for rig in load(SHARED / "rigs" / "scripted" / "rigify_generated_human.blend") if rig.name == "rig")
     select(rig, [])
     bpy.ops.poise.show_part(role="hand.L")
-    assert [bone.name for bone in bpy.context.selected_pose_bones] == ["hand_fk.L"]
+    assert [bone.name for bone in bpy.context.selected_pose_bones] == ["hand_ik.L"]
     parts = [value for kind, value in drawn_by(POISE_PT_parts) if kind == "set"]
     assert parts.index("role=thumb.R") < parts.index("role=thumb.L")
     driven = [text for kind, text in drawn_by(POISE_PT_driven) if kind == "label"]
