@@ -52,6 +52,7 @@ from .learned import forget_tuning, learned_cone, read_tuning, write_learned, wr
 from .motion import (
     all_curves,
     assign,
+    is_animated,
     keyed_range,
     read_motion,
     read_visual,

@@ -39,7 +39,7 @@ def find_driven(armature: ArmatureObject) -> tuple[dict[str, str], dict[str, Any
     own = [owner.animation_data for owner in (armature, armature.data) if owner.animation_data]
     driving = (curve for data in own for curve in data.drivers)
     drivers = _paths_by_bone(c for c in driving if c.driver and c.driver.is_valid and not c.mute)
-    animated = _paths_by_bone(_animated_curves(armature))
+    animated = _paths_by_bone(animated_curves(armature))
     reasons: dict[str, str] = {}
     limits: dict[str, Any] = {}
     scaled = {name for name, paths in drivers.items() if "scale" in paths}
@@ -78,7 +78,7 @@ def _paths_by_bone(curves: Iterable[Any]) -> AnimatedPaths:
     return result
 
 
-def _animated_curves(armature: ArmatureObject) -> Iterator[Any]:
+def animated_curves(armature: ArmatureObject) -> Iterator[Any]:
     """Yield the F-curves of the action and of NLA strips."""
     data = armature.animation_data
     for owner in (data, *(strip for track in data.nla_tracks for strip in track.strips)) if data else ():

@@ -24,6 +24,7 @@ from .channels import (
     read_channels,
     write_channels,
 )
+from .driven import animated_curves, split_path
 from .errors import BridgeError
 
 SAME_FRAME: Final = 0.01  # frames: Blender treats nearer keys as one (BEZT_BINARYSEARCH_THRESH)
@@ -183,6 +184,15 @@ def _one_action(armature: ArmatureObject) -> bool:
     if data.action_influence != 1.0 or data.action_blend_type != "REPLACE":
         return False
     return len(action.layers) <= 1 and all(len(layer.strips) <= 1 for layer in action.layers)
+
+
+def is_animated(armature: ArmatureObject, rig: Rig, bone: int) -> bool:
+    """Return whether keys move a bone: its own, those of bones above it, or, if something drives it, those of any."""
+    found = (split_path(curve.data_path) for curve in animated_curves(armature))
+    keyed = {path[0] for path in found if path is not None and path[1] in CHANNELS}
+    above = rig.skeleton.ancestors(bone)
+    names = {rig.skeleton.names[other] for other in above}
+    return bool(keyed & names) or (bool(keyed) and any(rig.skeleton.driven[other] for other in above))
 
 
 def active_curves(armature: ArmatureObject) -> Iterator[Any]:

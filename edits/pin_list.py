@@ -9,7 +9,7 @@ import numpy as np
 from .. import bridge
 from ..core import CoreError, forward, rotation
 from ..properties.overrides import linked_count
-from .pins import OBJECT, WORLD, read_pin
+from .pins import ANIMATION, OBJECT, WORLD, read_pin
 
 KINDS: Final = ("NONE", "POSITION", "BOTH")  # of the pin of what is dragged, in the order in which it changes
 
@@ -30,18 +30,40 @@ def add_pin(armature: Any, bone: str) -> Any:
 def set_pins(
     context: Any, armature: Any, bones: Iterable[str], kind: str, space: str | None = None, target: Any = None
 ) -> None:
-    """Pin bones where they are now; without `space` a pin keeps its own, a new one is fixed to the world."""
+    """Pin bones where they are now; without `space` a pin keeps its own, a new one has what the armature says."""
     context.view_layer.update()
     rig = bridge.read_rig(armature)
     heads, turns = forward(rig.skeleton, bridge.read_pose(armature, rig))
     for name in bones:
-        pin = find_pin(armature, name) or add_pin(armature, name)
+        pin = find_pin(armature, name)
+        if pin is None:
+            pin = add_pin(armature, name)
+            pin.space = _space_of_new(armature, rig, name)
         pin.use_position, pin.use_rotation = kind != "ROTATION", kind != "POSITION"
         pin.mute = False
         if space is not None:
             pin.space, pin.target = space, target if space == OBJECT else None
         bone = rig.skeleton.index(name)
         place_pin(armature, pin, heads[bone], turns[bone])
+
+
+def _space_of_new(armature: Any, rig: bridge.Rig, bone: str) -> str:
+    """Return the space of a new pin."""
+    if armature.poise_pin_space != "AUTO":
+        return armature.poise_pin_space
+    return ANIMATION if bridge.is_animated(armature, rig, rig.skeleton.index(bone)) else WORLD
+
+
+def pin_here(context: Any, armature: Any) -> int:
+    """Move all pins to where their bones are now; return how many there are."""
+    context.view_layer.update()
+    rig = bridge.read_rig(armature)
+    heads, turns = forward(rig.skeleton, bridge.read_pose(armature, rig))
+    found = [pin for pin in armature.poise_pins if pin.name in rig.skeleton.names]
+    for pin in found:
+        bone = rig.skeleton.index(pin.name)
+        place_pin(armature, pin, heads[bone], turns[bone])
+    return len(found)
 
 
 def place_pin(armature: Any, pin: Any, place: Any, turn: Any) -> None:
@@ -65,6 +87,10 @@ def fix_pin(armature: Any, pin: Any, space: str, target: Any) -> None:
         position, turn = read_pin(pin).in_armature_space(bridge.world_matrix(armature))
     finally:
         pin.use_position, pin.use_rotation = use
+    bone = armature.pose.bones.get(pin.name)
+    if pin.space == ANIMATION and bone is not None:  # where it is in this frame
+        matrix = np.array(bone.matrix, float)
+        position, turn = matrix[:3, 3], rotation.from_matrix(rotation.nearest_rotation(matrix[:3, :3]))
     pin.space, pin.target = space, target
     place_pin(armature, pin, position, turn)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import bridge
 from ..core import CoreError, Goal
-from ..core.formats.goals import Fixed, Followed, JobBalance, JobGoal, Target
+from ..core.formats.goals import Fixed, Followed, Held, JobBalance, JobGoal, Target
 from ..core.formats.job import Job, Limits, Write
 from ..core.formats.table import NUMBER_LIMIT
 from ..core.rotation import Array
@@ -18,13 +18,17 @@ from .humanoid import read_humanoid
 
 WORLD: Final = "WORLD"
 ARMATURE: Final = "ARMATURE"
-OBJECT: Final = "OBJECT"  # spaces of a pin
+OBJECT: Final = "OBJECT"
+ANIMATION: Final = "ANIMATION"  # spaces of a pin
 LIMITS: Final[dict[str, Limits]] = {"HARD": True, "SOFT": "soft", "OFF": False}
 
 
 @dataclass(frozen=True)
 class PinTarget:
-    """The target of a pin: a position, a unit quaternion, or both, in the world, the armature or an object's frame."""
+    """The target of a pin: a position, a unit quaternion, or both, in the world, the armature or an object's frame.
+
+    That of a pin to the animation is where the bone was, in the armature, when it was pinned.
+    """
 
     bone: str
     position: tuple[float, ...] | None
@@ -39,7 +43,7 @@ class PinTarget:
         """Return the present position (3,) and rotation (4,) in armature space, given its world matrix (4, 4)."""
         position = None if self.position is None else np.array(self.position)
         turn = None if self.rotation is None else np.array(self.rotation)
-        if self.space == ARMATURE:
+        if self.space in (ARMATURE, ANIMATION):
             return position, turn
         if self.target is not None:
             objects: Any = bpy.data.objects
@@ -55,18 +59,20 @@ class PinTarget:
             priority=first + self.priority,
         )  # fmt: skip
 
-    def job_goal(self) -> JobGoal:
-        """Return the goal for a job."""
+    def job_goal(self, frame: int | None) -> JobGoal:
+        """Return the goal for a job; a pin to the animation holds the bone where that has it, at `frame` or in each."""
         return JobGoal(
             bone=self.bone,
-            position=None if self.position is None else self._target(self.position),
-            rotation=None if self.rotation is None else self._target(self.rotation),
+            position=None if self.position is None else self._target(self.position, frame),
+            rotation=None if self.rotation is None else self._target(self.rotation, frame),
             space="armature" if self.space == ARMATURE else "world",
             weight=self.weight,
             priority=self.priority,
         )
 
-    def _target(self, numbers: tuple[float, ...]) -> Target:
+    def _target(self, numbers: tuple[float, ...], frame: int | None) -> Target:
+        if self.space == ANIMATION:
+            return Held(frame)
         return Fixed(numbers) if self.target is None else Followed(self.target, numbers, self.library)
 
 
@@ -88,7 +94,11 @@ def read_active_pin(armature: Any, pin: Any) -> PinTarget:
 def job_from_pins(armature: Any, frames: tuple[int, int] | None = None, write: Write | None = None) -> Job:
     """Return the job that holds all active pins, in each frame or now; raises CoreError if there is none."""
     holding = [read_active_pin(armature, pin) for pin in active_pins(armature)]
-    goals = tuple(target.job_goal() for target in holding)
+    if frames is not None and all(target.space == ANIMATION for target in holding):
+        raise CoreError("All pins are pinned to the animation, which has them there already; pin one to the world.")
+    context: Any = bpy.context
+    frame = context.scene.frame_current if frames is None else None
+    goals = tuple(target.job_goal(frame) for target in holding)
     if not goals:
         raise CoreError(
             f'Every pin of "{armature.name}" is muted or off; let one of them hold.'

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from .. import bridge
-from ..core import CoreError
-from ..edits.pins import read_pin
+from ..core import CoreError, rotation
+from ..edits.pins import ANIMATION, read_pin
 from ..edits.sample_curves import has_generated
 from ..overlay.draw import Drawing
 from ..overlay.marks import Marks, PinMark
@@ -47,12 +47,17 @@ def _marks_of(armature: Any) -> list[PinMark]:
             continue
         matrix = world @ np.array(bone.matrix, float)
         try:
-            held, turn = read_pin(pin).in_armature_space(world)
+            target = read_pin(pin)
+            held, turn = target.in_armature_space(world)
         except CoreError:  # the panel shows the reason
             continue
+        animated = target.space == ANIMATION
+        if animated and turn is not None:
+            turn = rotation.from_matrix(rotation.nearest_rotation(np.array(bone.matrix, float)[:3, :3]))
         places, turns = bridge.armature_to_world(world, held, turn)
         here = matrix[:3, 3]
-        found.append(PinMark(here if places is None else places, turns, held is not None, here, pin.mute))
+        place = here if places is None or animated else places
+        found.append(PinMark(place, turns, held is not None, here, pin.mute, animated))
     return found
 
 

@@ -13,15 +13,16 @@ from ..edits.pin_list import (
     keep_pin,
     mirror_pins,
     next_kind,
+    pin_here,
     pin_kind,
     release,
     set_pins,
     with_other_side,
 )
-from ..edits.pins import ARMATURE, OBJECT, WORLD
+from ..edits.pins import ANIMATION, ARMATURE, OBJECT, WORLD
 from ..edits.words import counted
 from ..overlay.draw import ui_scale
-from ..properties.pins import PIN_SPACES
+from ..properties.pins import AUTOMATIC, PIN_SPACES
 from .tool import Tool, name_property, select, selected_bones
 
 
@@ -49,7 +50,7 @@ class POISE_OT_pin(Tool, bpy.types.Operator):
             ("ROTATION", "Rotation", "The bone keeps its orientation"),
         ),
     )
-    space: EnumProperty(name="Space", description="What pins are fixed to", items=PIN_SPACES)
+    space: EnumProperty(name="Space", description="What pins are fixed to", items=(AUTOMATIC, *PIN_SPACES))
     target: name_property("Object", "The object that the pins go with")
 
     @classmethod
@@ -61,7 +62,7 @@ class POISE_OT_pin(Tool, bpy.types.Operator):
         target = bpy.data.objects.get(self.target)
         if self.space == OBJECT and target is None:
             raise CoreError(f'No object "{self.target}".' if self.target else "Choose the object that pins go with.")
-        set_pins(context, armature, names, self.kind, self.space, target)
+        set_pins(context, armature, names, self.kind, None if self.space == "AUTO" else self.space, target)
         armature.poise_active_pin = armature.poise_pins.find(selected_bones(context)[-1])
         return "INFO", f"Pinned {counted(len(names), 'bone')}"
 
@@ -132,6 +133,16 @@ class POISE_OT_cycle_pin(Tool, bpy.types.Operator):
         return "INFO", f"{', '.join(names)}: {said}"
 
 
+class POISE_OT_pin_here(PinsTool, bpy.types.Operator):
+    """Move all pins to where their bones are now"""
+
+    bl_idname = "poise.pin_here"
+    bl_label = "Pin All Here"
+
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        return "INFO", f"Moved {counted(pin_here(context, armature), 'pin')} to where the bones are"
+
+
 class POISE_OT_goto_pin(PinsTool, bpy.types.Operator):
     """Select the pinned bone and show it"""
 
@@ -193,7 +204,7 @@ class POISE_OT_mirror_pins(PinsTool, bpy.types.Operator):
 
 
 class POISE_OT_pin_space(PinsTool, bpy.types.Operator):
-    """Fix a pin to the world, to the armature or to an object; it stays where it is"""
+    """Fix a pin to the world, the armature, an object or the animation"""
 
     bl_idname = "poise.pin_space"
     bl_label = "Pin Space"
@@ -208,7 +219,8 @@ class POISE_OT_pin_space(PinsTool, bpy.types.Operator):
             raise CoreError(f'"{self.bone}" is not pinned.')
         target = self._target(context, armature, pin) if self.space == OBJECT else None
         fix_pin(armature, pin, self.space, target)
-        where = f'"{target.name}"' if target is not None else {WORLD: "the world", ARMATURE: "the armature"}[self.space]
+        named = {WORLD: "the world", ARMATURE: "the armature", ANIMATION: "the animation"}
+        where = named[self.space] if target is None else f'"{target.name}"'
         return "INFO", f"{pin.name} is pinned to {where}"
 
     def _target(self, context: Any, armature: Any, pin: Any) -> Any:

@@ -38,13 +38,17 @@ class Colours:
 
 @dataclass(frozen=True, eq=False)
 class PinMark:
-    """A pin: its place, its rotation or None, whether it holds the position, the bone's place, whether it is muted."""
+    """A pin: its place, its rotation or None, whether it holds the position, the bone's place, whether it is muted.
+
+    animated: it is where the animation has the bone
+    """
 
     place: Array  # (3,)
     turn: Array | None  # (4,)
     holds_position: bool
     bone: Array  # (3,)
     mute: bool = False
+    animated: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +102,10 @@ def strokes_of(marks: Marks, view: Camera, colours: Colours, scale: float = 1.0)
 
 
 def _pin(pin: PinMark, view: Camera, colours: Colours, scale: float) -> list[Strokes]:
-    """Return the lines of a pin: a diamond for the position, a ring with three axes for the rotation."""
+    """Return the lines of a pin: a diamond for the position, a ring with three axes for the rotation.
+
+    A pin to the animation is a triangle, as Blender's play button.
+    """
     red, green, blue, opacity = colours.pin
     colour = (red, green, blue, opacity * (_MUTED if pin.mute else 1.0))
     radius = _RADIUS * scale
@@ -106,7 +113,7 @@ def _pin(pin: PinMark, view: Camera, colours: Colours, scale: float) -> list[Str
     at, bone = view.pixels(np.stack([place, pin.bone]))
     found: list[Strokes] = []
     if pin.holds_position:
-        found.append(polygon(at, radius, 4, colour))
+        found.append(polygon(at, radius, 3 if pin.animated else 4, colour))
     if pin.turn is not None:
         found.append(polygon(at, 1.25 * radius, _RING, colour))
         ends = place + _AXIS * radius * float(view.pixel(place)) * rotation.rotate(pin.turn, np.eye(3))

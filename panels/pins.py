@@ -11,7 +11,7 @@ from .rig import draw_roles_menu
 from .side import ArmaturePanel, Side, chosen_in, draw_tools, labelled, refuses
 
 _ICONS = {"use_position": "CON_LOCLIKE", "use_rotation": "CON_ROTLIKE"}
-_SPACES = {"WORLD": "WORLD", "ARMATURE": "ARMATURE_DATA", "OBJECT": "OBJECT_DATA"}
+_SPACES = {"WORLD": "WORLD", "ARMATURE": "ARMATURE_DATA", "OBJECT": "OBJECT_DATA", "ANIMATION": "ANIM"}
 
 
 class POISE_UL_pins(bpy.types.UIList):
@@ -26,7 +26,9 @@ class POISE_UL_pins(bpy.types.UIList):
         label = row.row()
         label.active = not item.mute
         label.alert = not there or (item.space == "OBJECT" and item.target is None)
-        label.label(text=name if there else f"{name} (no such bone)", icon=_SPACES[item.space] if there else "ERROR")
+        label.label(text=name if there else f"{name} (no such bone)", icon="NONE" if there else "ERROR")
+        menu = row.operator_menu_enum("poise.pin_space", "space", text="", icon=_SPACES[item.space])
+        menu.bone = item.name
         for held, symbol in _ICONS.items():
             row.prop(item, held, text="", icon=symbol)
         row.operator("poise.goto_pin", text="", icon="RESTRICT_SELECT_OFF", emboss=False).bone = item.name
@@ -52,6 +54,7 @@ class POISE_PT_pins(Side, bpy.types.Panel):
         row = column.row(align=True)
         for kind, text in (("POSITION", "Position Only"), ("ROTATION", "Rotation Only")):
             row.operator("poise.pin", text=text).kind = kind
+        labelled(layout).prop(armature, "poise_pin_space")
         layout.template_list("POISE_UL_pins", "", armature, "poise_pins", armature, "poise_active_pin", rows=3)
         pin = chosen_in(armature, "pins")
         if pin is not None:
@@ -59,6 +62,7 @@ class POISE_PT_pins(Side, bpy.types.Panel):
         row = layout.row(align=True)
         if context.mode == "POSE":  # bones can be selected only there
             row.operator("poise.unpin").bone = ""
+        row.operator("poise.pin_here", text="Pin Here")
         row.operator("poise.mirror_pins", text="Mirror")
         row.operator("poise.clear_pins", text="Clear All")
         column = layout.column(align=True)
@@ -187,7 +191,7 @@ class POISE_MT_pose(bpy.types.Menu):
         layout.operator("poise.cycle_pin").bone = ""
         layout.operator_menu_enum("poise.pin_space", "space")
         layout.operator("poise.unpin").bone = ""
-        draw_tools(layout, ("mirror_pins", "clear_pins", "goto_pin"))
+        draw_tools(layout, ("pin_here", "mirror_pins", "clear_pins", "goto_pin"))
         layout.separator()
         draw_tools(layout, ("solve", "bake"))
         layout.separator()

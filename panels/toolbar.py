@@ -36,6 +36,7 @@ class POISE_TOOL_drag(bpy.types.WorkSpaceTool):
         ("view3d.select", {"type": "LEFTMOUSE", "value": "CLICK"}, {"properties": [("deselect_all", True)]}),
         ("view3d.select", {"type": "LEFTMOUSE", "value": "CLICK", "shift": True}, {"properties": [("toggle", True)]}),
         ("poise.cycle_pin", {"type": "P", "value": "PRESS"}, None),
+        ("poise.pin_here", {"type": "P", "value": "PRESS", "shift": True}, None),
     )
 
     @staticmethod
@@ -49,6 +50,7 @@ class POISE_TOOL_drag(bpy.types.WorkSpaceTool):
             row.prop(armature, "poise_wins", expand=True)
             row.prop(armature, "poise_root", text="Root")
         row.prop(armature, "poise_limits", text="Limits")
+        row.prop(armature, "poise_pin_space", text="Pin To")
 
 
 TOOLS = (POISE_TOOL_drag,)

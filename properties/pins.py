@@ -13,7 +13,9 @@ PIN_SPACES: Final = (
     ("WORLD", "World", "It stays in the world while the armature object moves"),
     ("ARMATURE", "Armature", "It goes with the armature object"),
     ("OBJECT", "Object", "It goes with another object"),
+    ("ANIMATION", "Animation", "It is where the animation has the bone, in each frame"),
 )
+AUTOMATIC: Final = ("AUTO", "Automatic", "The animation if the bone is animated, otherwise the world")
 
 
 class PoisePin(bpy.types.PropertyGroup):
@@ -45,6 +47,12 @@ class PoisePin(bpy.types.PropertyGroup):
 SETTINGS: Final[dict[str, Any]] = {
     "pins": saved(props.CollectionProperty, "Pins", "Bones of the armature that are held", type=PoisePin),
     "active_pin": saved(props.IntProperty, "Active Pin", "The pin selected in the list", options=set()),
+    "pin_space": saved(
+        props.EnumProperty,
+        "Pin To",
+        "What new pins are fixed to",
+        items=(AUTOMATIC, *(space for space in PIN_SPACES if space[0] != "OBJECT")),
+    ),
     "method": saved(
         props.EnumProperty,
         "Method",
@@ -121,6 +129,8 @@ SETTINGS: Final[dict[str, Any]] = {
     ),
 }
 
-SOLVER: Final = tuple(name for name in SETTINGS if name not in ("pins", "active_pin"))  # the settings in presets
+SOLVER: Final = tuple(
+    name for name in SETTINGS if name not in ("pins", "active_pin", "pin_space")
+)  # the settings in presets
 
 CLASSES: Final = (PoisePin,)

@@ -8,7 +8,7 @@ import numpy as np
 from ...core import Balance, CoreError, Goal, rotation
 from ...core.body.masses import masses_of
 from ..pin_list import pin_kind
-from ..pins import PinTarget, active_pins, next_priority, read_active_pin, support_bones
+from ..pins import ANIMATION, PinTarget, active_pins, next_priority, read_active_pin, support_bones
 from .body import DragBody
 
 TURN_KINDS: Final = ("BOTH", "ROTATION")  # of pins that hold a rotation
@@ -29,7 +29,15 @@ class DragPins:
         for pin in () if body.alone else active_pins(armature):
             try:
                 target = read_active_pin(armature, pin)
-                body.part_of(target.bone)
+                part, place, turn = body.part_of(target.bone)
+                if target.space == ANIMATION:  # where this frame has it, before the mouse moves
+                    position = body.heads[part] + rotation.rotate(body.turns[part], place)
+                    held = rotation.mul(body.turns[part], turn)
+                    target = replace(
+                        target,
+                        position=None if target.position is None else tuple(position.tolist()),
+                        rotation=None if target.rotation is None else tuple(held.tolist()),
+                    )
                 self.targets.append(target)
             except CoreError as error:
                 self.refusals.append(str(error))

@@ -116,7 +116,7 @@ def pinned() -> bpy.types.Object:
     rig = make_armature()
     make_walk(rig)
     select(rig, ["foot.L"])
-    bpy.ops.poise.pin()
+    bpy.ops.poise.pin(space="WORLD")
     return rig
 
 

@@ -252,7 +252,7 @@ def test_auto_keying_keys_what_changed_at_the_present_frame(rig: bpy.types.Objec
 def test_auto_keying_only_available_makes_no_new_curves(rig: bpy.types.Object, auto_keying: Any) -> None:
     bpy.context.preferences.edit.use_keyframe_insert_available = True
     rig.pose.bones["thigh.L"].keyframe_insert("rotation_quaternion", frame=1)
-    bpy.ops.poise.pin(kind="POSITION")
+    bpy.ops.poise.pin(kind="POSITION", space="WORLD")
     bpy.context.scene.frame_set(7)
     rig.poise_root = "FIXED"
     pins(rig)[0].position = (0.2, -0.2, 0.3)
@@ -303,7 +303,7 @@ def walker() -> bpy.types.Object:
     make_walk(object)
     select(object, ["foot.L"])
     bpy.context.scene.frame_set(10)
-    bpy.ops.poise.pin(kind="POSITION")
+    bpy.ops.poise.pin(kind="POSITION", space="WORLD")
     return object
 
 
@@ -318,6 +318,14 @@ def test_bake_holds_pins_in_every_frame_and_keeps_the_old_action(walker: bpy.typ
     for frame in range(1, 21):  # the scene's range
         bpy.context.scene.frame_set(frame)
         assert np.linalg.norm(world(walker, "foot.L") - place) < MILLIMETRE
+
+
+def test_a_bake_of_pins_to_the_animation_alone_says_that_nothing_is_to_be_done(walker: bpy.types.Object) -> None:
+    bpy.ops.poise.pin_space(space="ANIMATION")
+    before = contents()
+    with pytest.raises(RuntimeError, match="All pins are pinned to the animation"):
+        bpy.ops.poise.bake()
+    assert contents() == before
 
 
 def test_bake_into_the_present_action_changes_only_the_range(walker: bpy.types.Object) -> None:

@@ -22,7 +22,9 @@ from tests.blender.rigs import (
     select,
 )
 
-PIN_TOOLS = ("pin", "unpin", "clear_pins", "goto_pin", "mirror_pins", "pin_space", "drag", "solve", "bake")
+PIN_TOOLS = (
+    "pin", "unpin", "clear_pins", "goto_pin", "mirror_pins", "pin_here", "pin_space", "drag", "solve", "bake"
+)  # fmt: skip
 pytestmark = pytest.mark.usefixtures("empty_file")
 
 
@@ -104,7 +106,7 @@ def test_the_solver_panel_shows_every_setting_that_is_saved() -> None:
     make_armature()
     seen = drawn_by(POISE_PT_solver)
     assert {name for kind, name in seen if kind == "prop"} == {f"poise_{name}" for name in SOLVER}
-    assert {*SETTINGS} - {*SOLVER} == {"pins", "active_pin"}
+    assert {*SETTINGS} - {*SOLVER} == {"pins", "active_pin", "pin_space"}
 
 
 def test_with_the_humanoid_method_only_what_it_heeds_is_offered() -> None:
@@ -115,7 +117,7 @@ def test_with_the_humanoid_method_only_what_it_heeds_is_offered() -> None:
     assert seen == {f"poise_{name}" for name in HUMANOID}
     header: list[tuple[str, ...]] = []
     POISE_TOOL_drag.draw_settings(bpy.context, Layout(header), None)
-    assert header == [("prop", "poise_limits")]
+    assert header == [("prop", "poise_limits"), ("prop", "poise_pin_space")]
     bpy.context.object.poise_method = "PINS"
     assert not POISE_PT_humanoid.poll(bpy.context)
 
