@@ -142,10 +142,10 @@ def lock_feet(hand: Any, clip: str) -> Generator[float, None, dict[str, Any]]:
     yield from hand.click(*panel[SOLVE][0])
     yield 0.2
     seen["at work"].append(at_work())
-    for _ in range(2):  # what says so closes by the first one
+    for _ in range(4):  # what says so closes by the first one, or as soon as it is shown
         hand.press("ESC")
-        yield 0.5
-    yield from hand.until(lambda: not at_work())
+        if (yield from hand.until(lambda: not at_work(), limit=2.0)):
+            break
     seen["cancelled"] = at_work()
     return seen
 
