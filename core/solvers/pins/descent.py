@@ -331,7 +331,9 @@ class Descent:
             far = sharp & (moved > NEAR * size) & ~breaking.any(axis=1)[:, None]
             keen[todo] &= ~far
             pressed = np.where(on[:, sided] > 0.0, forces[:, sided] < 0.0, left[:, sided] < 0.0)
-            switched = (pressed != (on[:, sided] > 0.0)) & (release | pressed)
+            slipping = (slip @ self.member.T)[:, sided] > 0.0
+            pressed = np.where(slipping, errors[:, sided] < 0.0, pressed)
+            switched = (pressed != (on[:, sided] > 0.0)) & (release | pressed | slipping)
             changed = breaking.any(axis=1) | far.any(axis=1) | switched.any(axis=1)
             slips[todo] = slip | breaking
             counts[np.ix_(todo, sided)] = np.where(switched, pressed, on[:, sided])

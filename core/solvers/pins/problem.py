@@ -97,7 +97,7 @@ class Problem:
         scales = self.start.scales
         unscaled = scales is None or bool((scales[:, tree.nodes] == 1.0).all())  # scales of other bones do not matter
         rigid = unscaled and not len(tree.breaks) and not len(tree.stretching)
-        self.lean = rigid and self.rows.uniform and method.limits != "soft"  # as `one_frame` and `many_frames` need it
+        self.lean = rigid and method.limits != "soft"  # as `one_frame` and `many_frames` need it
         self.dragged = self.count == 1 and not method.settle and not method.starts
         self.settles = method.settle and not method.coherent  # every frame by itself
         self.state: State | None = None  # of a drag
@@ -329,7 +329,8 @@ class Problem:
     @cached_property
     def frames(self) -> FramesSolver | None:
         """The least-squares steps of many frames, where they can be lean."""
-        return FramesSolver(self) if self.lean and len(self.rows.levels) <= 2 and self.tree.degrees else None
+        lean = self.lean and self.rows.uniform
+        return FramesSolver(self) if lean and len(self.rows.levels) <= 2 and self.tree.degrees else None
 
     @cached_property
     def descent(self) -> Descent:

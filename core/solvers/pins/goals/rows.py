@@ -68,7 +68,7 @@ class GoalRows:
         self.block_in_level = np.eye(len(self.levels))[rank.reshape(-1)]  # (K, L)
         self.rows = 3 * len(owners)
         self.one_sided_rows = np.argsort(self.order)[3 * self.one_sided]  # in order of priority
-        # only plain blocks with equal weights in all directions, as `many_frames` and `one_frame` need them
+        # only plain blocks with equal weights in all directions, as `many_frames` needs them
         self.uniform = not self.blocks and all(getattr(goal, "position_axes", None) is None for goal in goals)
 
         order = None if self.blocks else self.order  # the tree orders plain rows itself

@@ -1,5 +1,6 @@
 """Where the features of one frame are at x: forward kinematics, errors and Jacobian in as few calls as possible."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -7,7 +8,7 @@ from numpy.typing import NDArray
 
 from .... import rotation
 from ....rotation import Array
-from ..tree import as_slice
+from ..tree import Kinematics, as_slice
 from .limits import FrameLimits
 
 if TYPE_CHECKING:
@@ -20,28 +21,35 @@ _ORDINARY_TRACE: Final = 2.9  # least trace of an error rotation whose vector is
 class Placed:
     """One x with its forward kinematics, errors and limit coordinates."""
 
-    __slots__ = ("angles", "features", "frames", "own", "powers", "read", "rows", "seen", "values", "vectors", "x")
+    __slots__ = (
+        "angles", "features", "frames", "kinematics", "own", "powers", "read", "rows", "seen", "values", "vectors", "x",
+    )  # fmt: skip
 
     x: Array
     features: Array  # (R, 10) of the joints' rotation vectors, see `rotation.exp_terms`
     powers: Array  # (R, n)
     frames: Array  # (N + 1, 4, 4), the last one the identity
     seen: Array  # (16 K,) points and ends as frames
-    read: Array  # (3 K + Q,) points, errors of ends, in level order, and the traces of these errors
-    vectors: Array  # (3 K,) errors in level order
+    read: Array  # (3 (P + Q) + Q,) points, errors of ends, in the tree's order, and the traces of these errors
+    vectors: Array  # (3 K,) errors in level order; one-sided ones may be positive
     rows: Array  # (M,) the same, weighted
     own: list[Array]  # own rotations of the limited bones, by group
     angles: list[Array]  # their limit coordinates, by group
     values: Array  # (L,) all limit coordinates
+    kinematics: Kinematics  # for goals that are not plain, but for rates
 
 
 class Places:
-    """Forward kinematics of one frame of a rigid body with plain goals."""
+    """Forward kinematics of one frame of a rigid body.
+
+    Plain goals are read from the features in one product; others make their errors and rows from those of the features.
+    """
 
     def __init__(self, problem: "Problem", frame: int) -> None:
         self.goals, self.frame = problem.rows, frame
         self.unit, self.tolerances = problem.unit, problem.tolerances
         tree, links = problem.tree, problem.links
+        self.one, self.links = np.array([frame]), links[np.array([frame])]
         self.joints = tree.joints
         self.turning = 3 * len(tree.joints)
         self.points, self.ends = len(tree.point_nodes), len(tree.end_nodes)
@@ -103,13 +111,16 @@ class Places:
         """
         rows = self.goals
         self.blocks = rows.order[::3] // 3
+        self.sided = rows.one_sided_rows
         goals = np.eye(len(rows.goals))[rows.owners[self.blocks]]
         turning = rows.turning[self.blocks, None]
         self.goal_errors = np.hstack([goals * ~turning * self.unit, goals * turning])
-        place = np.argsort(self.blocks)  # of the points' blocks, then of those of the ends
+        place = np.argsort(rows.tree.order[::3] // 3)  # of the points, then of the ends
+        plain, ends = rows.plain_points, self.points + np.arange(rows.plain_ends)
+        self.plain_features = np.concatenate([np.arange(plain), ends])  # where there are goals that are not plain
         self.end_blocks = place[self.points :]
         self.point_rows = (3 * place[: self.points, None] + np.arange(3)).ravel()
-        self.targets = np.zeros(3 * len(place))
+        self.targets, self.unweighted = np.zeros(3 * len(place)), np.ones((1, rows.rows))
         reader = np.zeros((len(place), 4, 4, 3 * len(place) + self.ends))
         for point in range(self.points):
             reader[point, [0, 1, 2], 3, 3 * place[point] + np.arange(3)] = 1.0
@@ -140,14 +151,15 @@ class Places:
         self.target_points = rows.target_points[self.frame]
         self.target_ends = rows.target_ends[self.frame]
         self.scales = rows.scales[self.frame][rows.order]
-        self.on = self.scales[::3] > 0.0
+        self.on = self.scales > 0.0
         self.read_targets()
 
     def read_targets(self, turned: bool = True) -> None:
         """Read the problem's targets again; `turned`: also those of rotations."""
-        self.targets[self.point_rows] = self.target_points.ravel()
+        self.targets[self.point_rows[: self.target_points.size]] = self.target_points.ravel()
         if turned:
-            self.reader.put(self.end_entries, self.end_readers @ self.target_ends[:, None])
+            plain = self.end_entries[: len(self.target_ends)]
+            self.reader.put(plain, self.end_readers @ self.target_ends[:, None])
 
     def place(self, x: Array) -> Placed:
         """Return the forward kinematics, errors and limit coordinates at x (D,)."""
@@ -168,18 +180,32 @@ class Places:
         at.own = [turned[:, 1].take(member, axis=0) for member in limits.members]
         at.angles = [group.coordinates(own) for group, own in zip(limits.groups, at.own, strict=True)]
         at.values = np.concatenate([_NOTHING, *at.angles], axis=None)
+        if self.goals.blocks:
+            at.kinematics = self._kinematics(at)
         self.compare(at)
         return at
+
+    def _kinematics(self, at: Placed) -> Kinematics:
+        """Return what goals that are not plain are made from."""
+        seen, tree = at.seen.reshape(-1, 4, 4), self.goals.tree
+        heavy = at.frames.take(tree.mass_nodes, axis=0)
+        masses = (heavy[:, :3, :3] @ self.links.centres[0, :, :, None])[..., 0] + heavy[:, :3, 3]
+        points, ends = seen[: self.points, :3, 3], seen[self.points :, :3, :3]
+        none = np.zeros((1, 0, 3, 3))
+        return Kinematics(at.x[None], at.frames[None, :-1], none, none, points[None], ends[None], masses[None])
 
     def compare(self, at: Placed) -> None:
         """Set the errors from the targets."""
         at.read = at.seen.dot(self.reader)
         errors = self.targets - at.read[: len(self.targets)]
-        rows = errors.reshape(-1, 3)
-        if self.ends and min(at.read[len(self.targets) :].tolist()) <= _ORDINARY_TRACE:
-            ends = at.seen.reshape(-1, 4, 4)[self.points :, :3, :3]
+        rows, plain = errors.reshape(-1, 3), len(self.target_ends)
+        if plain and min(at.read[len(self.targets) :][:plain].tolist()) <= _ORDINARY_TRACE:
+            ends = at.seen.reshape(-1, 4, 4)[self.points : self.points + plain, :3, :3]
             off = self.target_ends @ ends.transpose(0, 2, 1)
-            rows[self.end_blocks] = rotation.log(rotation.from_matrix(off))
+            rows[self.end_blocks[:plain]] = rotation.log(rotation.from_matrix(off))
+        if self.goals.blocks:
+            further = [block.error(at.kinematics, self.one) for block in self.goals.blocks]
+            errors = np.concatenate([rows[self.plain_features], *further])[self.blocks].ravel()
         at.vectors = errors
         at.rows = errors * self.scales
 
@@ -202,12 +228,24 @@ class Places:
     def lengths(self, at: Placed) -> Array:
         """Return the distances and angles (K,) that goals are missed by, in the order of their blocks."""
         lengths = np.empty(len(self.blocks))
-        lengths[self.blocks] = rotation.lengths(at.vectors.reshape(-1, 3)) * self.on
+        lengths[self.blocks] = self._missing(at)
         return lengths
+
+    def _missing(self, at: Placed) -> Array:
+        """Return the same in level order."""
+        missing = self.pressing(at.vectors) * self.on  # free axes have no error
+        return rotation.lengths(missing.reshape(-1, 3))
+
+    def pressing(self, rows: Array) -> Array:
+        """Return rows (M,) with zeros where a bound is kept."""
+        if len(self.sided):
+            rows = rows.copy()
+            rows[self.sided] = np.minimum(rows[self.sided], 0.0)
+        return rows
 
     def errors(self, at: Placed) -> tuple[Array, Array, bool]:
         """Return the errors of goals: of positions (G,), armature units, of rotations (G,), and whether all are met."""
-        lengths = rotation.lengths(at.vectors.reshape(-1, 3)) * self.on
+        lengths = self._missing(at)
         errors = lengths.dot(self.goal_errors)
         goals = len(errors) // 2
         return errors[:goals], errors[goals:], bool((lengths <= self.tolerances[self.blocks]).all())
@@ -217,10 +255,14 @@ class Places:
         features = at.powers.dot(rotation.POWERS_TO_RATE) * at.features
         return features.dot(rotation.FEATURES_TO_MATRIX).reshape(-1, 3, 3)
 
-    def jacobian(self, at: Placed, rates: Array) -> Array:
-        """Return the rows (M, D) in level order."""
+    def jacobian(self, at: Placed, rates: Array) -> tuple[Array, Array]:
+        """Return the rows (M, D) in level order, and those of the features."""
         frames = at.frames[self.joint_places]
         np.matmul(frames[:, :3, :3], rates, out=self.turn_axes)
         np.matmul(frames[:, :3, 3].dot(rotation.SKEW).reshape(-1, 3, 3), self.turn_axes, out=self.turn_moments)
         levers = self.constant + at.read.dot(self.lever).reshape(-1, 6)
-        return levers.dot(self.columns) * self.mask
+        raw = levers.dot(self.columns) * self.mask
+        if not self.goals.blocks:
+            return raw, raw
+        at.kinematics = replace(at.kinematics, rates=rates[None])
+        return self.goals.jacobian(self.links, at.kinematics, self.unweighted, self.one, raw[None])[0], raw

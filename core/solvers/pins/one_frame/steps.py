@@ -27,6 +27,7 @@ class _Local:
 
     at: Placed
     rates: Array  # (R, 3, 3) right Jacobians of exp
+    counts: Array  # (M,) 1 for rows that count: of one-sided ones those that are not kept, or hold by a force
     rows: Array  # (M, D) weighted
     hessian: Array  # (D, D) of the prior and the curvature of rows
     slope: Array  # (D,) of the prior
@@ -59,7 +60,7 @@ class _End:
 
 
 class FrameSolver:
-    """The steps of one frame of a problem: a rigid body with plain goals and hard limits."""
+    """The steps of one frame of a problem: a rigid body with hard limits."""
 
     def __init__(self, problem: "Problem", frame: int = 0) -> None:
         self.places = Places(problem, frame)
@@ -81,6 +82,12 @@ class FrameSolver:
         self.member = np.repeat(rows.block_in_level[self.places.blocks], 3, axis=0)  # (M, L)
         self.half = np.repeat(np.where(rows.turning[self.places.blocks], 0.5, 1.0), 3)
         self.tolerances = np.repeat(problem.tolerances[self.places.blocks], 3)
+        plain = rows.plain_points + rows.plain_ends
+        by_block = np.argsort(self.places.blocks)  # where its rows are
+        own = (3 * by_block[plain:, None] + np.arange(3)).tolist()
+        self.further = list(zip(rows.blocks, own, strict=True))
+        # rows of plain goals
+        self.plain = np.flatnonzero(np.repeat(self.places.blocks < plain, 3)) if self.further else slice(None)
         self.begin(problem.x[frame])
 
     def begin(self, x: Array) -> None:
@@ -136,6 +143,7 @@ class FrameSolver:
         return steps
 
     def _sizes(self, rows: Array) -> Array:
+        rows = self.places.pressing(rows)
         return np.sqrt((rows * rows).dot(self.member))
 
     def _turn(self, step: Array) -> float:
@@ -146,19 +154,27 @@ class FrameSolver:
     def _merit(self, at: Placed, weights: Array, springs: Array) -> float:
         z = at.x * self.stiff
         merit = 0.5 * float(z.dot(self.precision).dot(z))
-        squares: list[float] = (at.rows * at.rows).dot(self.member).tolist()
-        for square, weight, spring in zip(squares, weights.tolist(), springs.tolist(), strict=True):
-            size = sqrt(square)  # see `strengths.spring_energy`
+        sizes: list[float] = self._sizes(at.rows).tolist()
+        for size, weight, spring in zip(sizes, weights.tolist(), springs.tolist(), strict=True):
+            # see `strengths.spring_energy`
             near = min(size, weight * spring)
             merit += weight * (size - near) + 0.5 * near * near / spring
         return merit
 
-    def _curvature(self, raw: Array) -> Array:
-        """Return C (D, D), see `descent`, for rows (M, D) without weights under the forces."""
-        turns = (self.forces * self.places.scales * self.half).reshape(-1, 3).dot(rotation.SKEW).reshape(-1, 3, 3)
-        bend = -turns.transpose(1, 0, 2).reshape(3, -1).dot(raw)  # sum of J x f
+    def _curvature(self, at: Placed, rows: Array, raw: Array) -> Array:
+        """Return C (D, D), see `descent`, under the forces; rows (M, D) without weights, raw those of the features."""
+        forces = self.forces * self.places.scales
+        turns = (forces * self.half)[self.plain].reshape(-1, 3).dot(rotation.SKEW).reshape(-1, 3, 3)
+        bend = -turns.transpose(1, 0, 2).reshape(3, -1).dot(rows[self.plain])  # sum of J x f
+        sides = np.zeros(())
+        for block, own in self.further:
+            if forces[own].any():
+                none = np.zeros((1, 3))
+                places = self.places
+                more, side = block.bend(places.links, at.kinematics, raw[None], forces[None, own], none, places.one)
+                bend, sides = bend + more[0], sides + side[0]
         turned = self.places.columns[:3].T.dot(bend) * self.above
-        return turned + turned.T
+        return turned + turned.T + sides
 
     def _bend(self, hessian: Array, at: Placed, rates: Array, slope: Array, raw: Array) -> None:
         """Subtract the curvature of rotation vectors and active bounds, as `Descent` does; slope (D,) of the prior."""
@@ -174,30 +190,33 @@ class FrameSolver:
     def _model(self, at: Placed, damping: float) -> _Local:
         """Return the model about a place but for what the rounds of a step find."""
         rates = self.places.rates(at)
-        raw = self.places.jacobian(at, rates)
-        rows = raw * self.places.scales[:, None] * self.spread
+        unweighted, raw = self.places.jacobian(at, rates)
+        rows = unweighted * self.places.scales[:, None] * self.spread
         hessian = self.precision + damping * self.eye
         strengths = self.strength(self._sizes(self.forces))
         sizes = self._sizes(at.rows)
         if self.forces.any():
-            hessian -= self._curvature(raw) * self.both
+            hessian -= self._curvature(at, unweighted, raw) * self.both
         slope = self.precision.dot(at.x * self.stiff)
         if self.rests:
-            self._bend(hessian, at, rates, slope * self.stiff, raw)
-        return _Local(at, rates, rows, hessian, slope, sizes, strengths, GIVES / strengths)
+            self._bend(hessian, at, rates, slope * self.stiff, unweighted)
+        counts, sided = np.ones(len(rows)), self.places.sided
+        if len(sided):
+            counts[sided] = (at.rows[sided] < 0.0) | (self.forces[sided] < 0.0)
+        return _Local(at, rates, counts, rows, hessian, slope, sizes, strengths, GIVES / strengths)
 
     def _least(self, local: _Local, slips: Flags, sharp: Flags) -> _Found:
         """Return the step to the least value of the model along the active limits that takes the held errors away."""
         at, rows = local.at, local.rows
         weights = np.where(slips, local.strengths / np.maximum(local.sizes, GIVES), descent.WALL)
-        by_row = self.member.dot(weights)
+        by_row = self.member.dot(weights) * local.counts
         model: Array = (rows.T * by_row).dot(rows) + local.hessian
         for level in np.flatnonzero(slips & sharp).tolist():
             span, size = self.levels[level], max(float(local.sizes[level]), GIVES)
-            along = at.rows[span].dot(rows[span]) * (np.sqrt(weights[level]) / size)
+            along = (at.rows * local.counts)[span].dot(rows[span]) * (np.sqrt(weights[level]) / size)
             model -= along[:, None] * along
         slope = local.slope - (by_row * at.rows).dot(rows)
-        held: Array = self.member.dot(~slips)
+        held: Array = self.member.dot(~slips) * local.counts
         kept = rows * held[:, None]
         slopes = self.limits.slopes(at, local.rates) if self.limits.active else {}
         fixed, projectors = self.limits.fixed(at, slopes, self.deviations)
@@ -244,7 +263,9 @@ class FrameSolver:
             far = slips & sharp
             if far.any():
                 far &= self._sizes(local.rows.dot(found.step)) > descent.NEAR * local.sizes
-            if round_ < last and (len(breaking) or far.any()):
+            switched = self._switched(local, found, slips, release=round_ < descent.RELEASES)
+            if round_ < last and (len(breaking) or far.any() or len(switched)):
+                local.counts[switched] = 1.0 - local.counts[switched]
                 if len(breaking):
                     slips[breaking[-1]] = True  # the last one: it may be what breaks others
                 else:
@@ -266,12 +287,28 @@ class FrameSolver:
                 break
         return found, there, slips  # pyright: ignore[reportPossiblyUnboundVariable]
 
+    def _switched(self, local: _Local, found: _Found, slips: Flags, release: bool) -> NDArray[np.int64]:
+        """Return the one-sided rows that the step does not keep, and those that pull back, if these are released.
+
+        Where their level slips those that are not kept now count.
+        """
+        sided = self.places.sided
+        if not len(sided):
+            return sided
+        on, slipping = local.counts[sided] > 0.0, self.member[sided].dot(slips) > 0.0
+        errors = local.at.rows[sided]
+        pressed = np.where(on, found.forces[sided] < 0.0, errors - local.rows[sided].dot(found.step) < 0.0)
+        pressed = np.where(slipping, errors < 0.0, pressed)
+        return sided[(pressed != on) & (release | pressed | slipping)]
+
     def _step(self, damping: float, turn: float, exact: Array | float) -> _End:
         """Take a step that turns no joint by more than `turn`, and leave errors (M,) of held rows up to `exact`."""
         at = self.at
         local = self._model(at, damping)
         found, there, slips = self._rounds(local, damping, turn)
-        pulls = at.rows * self.member.dot(slips * local.strengths / np.maximum(local.sizes, GIVES))
+        pulls = self.places.pressing(at.rows) * self.member.dot(
+            slips * local.strengths / np.maximum(local.sizes, GIVES)
+        )
         forces = np.where(found.held > 0.0, found.forces, pulls)
         weights = walls(self._sizes(forces), local.strengths)
         # as the model has it; a step that was cut is not brought to its goals, but keeps the first level
@@ -297,7 +334,7 @@ class FrameSolver:
     def _stiffness(self, local: _Local, found: _Found) -> float:
         """Return the second derivative of the model along the step, but for the walls of held levels."""
         step, gone = found.step, local.rows.dot(found.step) * ~found.held.astype(bool)
-        weights = self.member.dot(local.strengths / np.maximum(local.sizes, GIVES))
+        weights = self.member.dot(local.strengths / np.maximum(local.sizes, GIVES)) * local.counts
         along = float(step.dot(local.hessian).dot(step)) + float((weights * gone).dot(gone))
         return along / max(float(step.dot(step)), numbers.DAMPING)
 
