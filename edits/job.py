@@ -74,7 +74,8 @@ class JobEdit(MotionEdit):
         self._start = start
         self.goals = [prepare_goal(goal, self.body, poses, held) for goal in job.goals]
         if job.balance is not None:
-            self.goals.append(prepare_balance(job.balance, job.goals, self.body, self.roles, poses))
+            balance = prepare_balance(job.balance, job.goals, self.body, self.roles, poses)
+            self.goals += [balance] if balance is not None else []
         # of each goal of core its place in `goals`, and the goal
         self._asked = [
             (place, one) for place, goal in enumerate(self.goals) for one in goal.core_goals(job.wins == "pins")
@@ -209,7 +210,8 @@ def _check_bones(rig: bridge.Rig, job: Job) -> None:
     named |= {f"stiffness.{bone}": bone for bone in job.stiffness}
     named |= {} if job.ccd is None else job.ccd.bones
     if job.balance is not None:
-        named |= {f"balance.supports[{number}]": bone for number, bone in enumerate(job.balance.supports or ())}
+        supports = () if job.balance.supports == "feet" else job.balance.supports or ()
+        named |= {f"balance.supports[{number}]": bone for number, bone in enumerate(supports)}
         named |= {f"balance.masses.{bone}": bone for bone in job.balance.masses or ()}
     for field, bone in named.items():
         try:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..core import Balance, CoreError, Distance, Goal, LookAt, Skeleton, rotation
 from ..core.body import Roles
+from ..core.body.ground import find_footing
 from ..core.body.masses import masses_of
 from ..core.formats import goals as wishes
 from ..core.goals import SUPPORT_RADIUS
@@ -266,9 +267,16 @@ def prepare_goal(goal: wishes.Wish, skeleton: Skeleton, before: Evaluation, at: 
 
 def prepare_balance(
     balance: wishes.JobBalance, goals: Sequence[wishes.Wish], skeleton: Skeleton, roles: Roles, before: Evaluation
-) -> PreparedGoal:
-    """Return a prepared balance; raises CoreError if there are no supports."""
-    supports = balance.supports or tuple(dict.fromkeys(goal.bone for goal in goals if _is_support(goal, before.frames)))
+) -> PreparedGoal | None:
+    """Return a prepared balance, or None without both feet where it is kept over feet.
+
+    Raises CoreError if there are no supports.
+    """
+    pinned = tuple(dict.fromkeys(goal.bone for goal in goals if _is_support(goal, before.frames)))
+    if balance.supports == "feet":
+        supports = find_footing(skeleton, roles, pinned)
+        return _PreparedBalance(balance, supports, skeleton, roles, before) if supports else None
+    supports = balance.supports or pinned
     if not supports:
         raise CoreError(
             'balance: no bone is pinned in position in all frames; name the bones to stand on in "supports".'

@@ -108,16 +108,23 @@ def job_from_pins(armature: Any, frames: tuple[int, int] | None = None, write: W
     job = Job(goals, frames=frames, write=write or Write(key=frames is not None), limits=LIMITS[armature.poise_limits])
     if armature.poise_method == "HUMANOID":
         return replace(job, limits=bool(job.limits), humanoid=read_humanoid(armature))
-    balanced = armature.poise_use_balance
     return replace(
         job,
         wins=armature.poise_wins.lower(),
         anatomical_limits=armature.poise_use_anatomy_limits,
         root=armature.poise_root.lower(),
-        balance=JobBalance(support_bones(holding), priority=next_priority(holding)) if balanced else None,
+        balance=_balance(armature.poise_balance, holding, frames),
         stretch=armature.poise_use_stretch,
         strength=armature.poise_strength if armature.poise_use_strength else None,
     )
+
+
+def _balance(over: str, holding: Sequence[PinTarget], frames: Any) -> JobBalance | None:
+    """Return what the setting of the balance asks of a job. A motion keeps its own over its feet: who walks falls."""
+    if over == "OFF" or (over == "FEET" and frames is not None):
+        return None
+    supports = "feet" if over == "FEET" else support_bones(holding)
+    return JobBalance(supports, priority=next_priority(holding))
 
 
 def support_bones(holding: Sequence[PinTarget]) -> tuple[str, ...]:

@@ -98,7 +98,9 @@ class POISE_PT_solver(ArmaturePanel, bpy.types.Panel):
         if armature.poise_method == "HUMANOID":
             return
         column.row().prop(armature, "poise_wins", expand=True)
-        for name in ("root", "use_anatomy_limits", "use_balance", "use_stretch"):
+        column.prop(armature, "poise_root")
+        column.row().prop(armature, "poise_balance", expand=True)
+        for name in ("use_anatomy_limits", "use_stretch"):
             column.prop(armature, f"poise_{name}")
         row = column.row(align=True, heading="Strength")
         row.prop(armature, "poise_use_strength", text="")

@@ -93,10 +93,15 @@ SETTINGS: Final[dict[str, Any]] = {
         "and are not further already; elbows and knees always bend their way",
         default=True,
     ),
-    "use_balance": saved(
-        props.BoolProperty,
+    "balance": saved(
+        props.EnumProperty,
         "Balance",
-        "Keep the centre of mass over the bones whose position is pinned, as far as pins and drag let it",
+        "What the centre of mass is kept over, as far as pins and drag let it",
+        items=(
+            ("FEET", "Feet", "The feet of a human body, if both are pinned; motions that are baked keep their balance"),
+            ("PINS", "Pins", "The bones whose position is pinned"),
+            ("OFF", "Off", "The body may fall over"),
+        ),
     ),
     "use_stretch": saved(props.BoolProperty, "Stretch", "Let bones grow, each by its own IK Stretch"),
     "use_strength": saved(

@@ -34,7 +34,7 @@ class Drag:
     placed   pinned in position alone
     round    the way is bent: it stays as far from this part as the head is at the press
     closed   the way ends where it began
-    balance  with a Balance goal, too, to see that it changes nothing
+    balance  played without a balance goal, too, to see that it changes nothing
     four     a quadruped is dragged so, too
     """
 

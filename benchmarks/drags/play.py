@@ -65,11 +65,11 @@ class Rig:
         both = [role for role in (four if self.four else drag.pinned) if role != drag.role]
         return [self.parts[role][0] for role in (*both, *drag.placed)], [self.parts[role][0] for role in both]
 
-    def begin(self, drag: Drag, balance: bool) -> DragSession:
+    def begin(self, drag: Drag, balance: str = "FEET") -> DragSession:
         """A session from the start, with the pins of the drag."""
         bridge.write_channels(self.armature, self.channels)
         self.armature.poise_pins.clear()
-        self.armature.poise_use_balance = balance
+        self.armature.poise_balance = balance
         names = self.skeleton.names
         for kind, bones in zip(("POSITION", "BOTH"), self.pinned(drag), strict=True):
             set_pins(bpy.context, self.armature, [names[bone] for bone in bones], kind)
@@ -135,12 +135,12 @@ def play(rig: Rig, drag: Drag, rounds: int, most: int | None = None) -> dict[str
     home = rig.heads[rig.parts[drag.role][0]][None]
     way = there if drag.closed else np.concatenate([there, there[-2::-1], home])
     for _ in range(rounds):
-        session = rig.begin(drag, drag.balance)
+        session = rig.begin(drag)
         seconds, steps, seen = _lead(rig, session, way)
         times.append(seconds)
     back, _ = _rest(rig, session)
     heads, turns = (np.stack(some) for some in zip((rig.heads, rig.turns), *seen, strict=True))
-    session = rig.begin(drag, drag.balance)
+    session = rig.begin(drag)
     _, _, seen = _lead(rig, session, there)
     rested, rests = _rest(rig, session)
     away, target = len(there), there[-1]
@@ -163,7 +163,7 @@ def play(rig: Rig, drag: Drag, rounds: int, most: int | None = None) -> dict[str
         "rests": rests,
     }
     if drag.balance:
-        _, _, plain = _lead(rig, rig.begin(drag, False), there)
+        _, _, plain = _lead(rig, rig.begin(drag, "OFF"), there)
         pairs = zip(plain, seen, strict=True)
         found["balance_degrees"] = max(_turned(rig.own(one[1]), rig.own(other[1])) for one, other in pairs)
     moments = [(heads[at], turns[at]) for at in (0, away // 3, 2 * away // 3, away)]

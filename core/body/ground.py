@@ -4,7 +4,7 @@ A foot has three contacts: heel, ball and tip of the toes. One number rolls it, 
 roll puts it on the heel, a positive one on the ball with the toes flat, one beyond the break on the tip.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -55,6 +55,15 @@ class Plane:
     def project(self, place: Array) -> Array:
         """Return the nearest point (3,) on the plane."""
         return place - ((place - self.point) @ self.normal) * self.normal
+
+
+def find_footing(skeleton: Skeleton, roles: Roles, bones: Sequence[str]) -> tuple[str, ...]:
+    """Return those of some bones that are of the feet of a human body, if they are of both feet, else none."""
+    feet = [
+        [bone for bone in bones if roles.bone(f"foot.{side}") in skeleton.ancestors(skeleton.index(bone))]
+        for side in SIDES
+    ]
+    return tuple(bone for foot in feet for bone in foot) if all(feet) else ()
 
 
 def find_sole(skeleton: Skeleton, roles: Roles, side: str) -> Sole:

@@ -182,12 +182,13 @@ Wish = JobGoal | LookAtGoal | DistanceGoal
 class JobBalance:
     """The centre of mass stays over the bones that the body stands on.
 
-    supports  None: the bones whose position is pinned in all frames of the job
+    supports  None: the bones whose position is pinned in all frames of the job; "feet": those of them that are feet of
+              a human body, if both feet are pinned, else there is no balance to keep
     radius    how far beside them, in the job's space; None: half the width of a foot
     masses    of all bones that weigh something, in any unit; None: a human's
     """
 
-    supports: tuple[str, ...] | None = None
+    supports: tuple[str, ...] | Literal["feet"] | None = None
     radius: float | None = None
     masses: Mapping[str, float] | None = None
     priority: int = 1
@@ -370,8 +371,12 @@ def _pin(values: dict[str, Any], where: str) -> None:
 
 GOAL: Final = any_of(_read_goal, PLACED.schema, LOOKING.schema, APART.schema)
 THE_BALANCE: Final = by_type(
-    {bool: FLAG.into(lambda on: JobBalance() if on else None), dict: BALANCE.into()},
-    "true, false or an object in braces",
+    {
+        bool: FLAG.into(lambda on: JobBalance() if on else None),
+        str: choice(("feet",)).into(lambda feet: JobBalance(feet)),
+        dict: BALANCE.into(),
+    },
+    'true, false, "feet" or an object in braces',
 )
 
 

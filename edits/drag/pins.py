@@ -6,6 +6,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...core import Balance, CoreError, Goal, rotation
+from ...core.body.ground import find_footing
 from ...core.body.masses import masses_of
 from ..pin_list import pin_kind
 from ..pins import ANIMATION, PinTarget, active_pins, next_priority, read_active_pin, support_bones
@@ -69,13 +70,22 @@ class DragPins:
             found.append(replace(goal, bone=bone, point=place, rotation=turned))
         return found
 
-    def balance(self, turning: bool, after: int) -> Balance:
-        """Return the goal for the centre of mass, over the pinned positions and with a priority after all pins.
+    def balance(self, over: str, turning: bool, after: int) -> Balance | None:
+        """Return the goal for the centre of mass over what the setting says, with a priority after all pins.
 
-        Raises CoreError if no position is pinned.
+        None if it is off, or not both feet are pinned. Raises CoreError if no position is pinned that it wants.
         """
         body = self._body
-        supports = tuple(body.part_of(bone)[0] for bone in support_bones(self.holding(turning)))
+        if over == "OFF" or body.alone:
+            return None
+        if over == "FEET":
+            pinned = [target for target in self.holding(turning) if target.position is not None]
+            names = [body.skeleton.names[body.part_of(target.bone)[0]] for target in pinned]
+            supports = tuple(map(body.skeleton.index, find_footing(body.skeleton, body.roles, names)))
+            if not supports:
+                return None
+        else:
+            supports = tuple(body.part_of(bone)[0] for bone in support_bones(self.holding(turning)))
         return Balance(
             supports[0], supports, masses_of(body.skeleton, body.roles), body.linear_to_armature @ _UP,
             priority=max(after, next_priority(self.targets)),

@@ -14,7 +14,7 @@ from ...core.body.anatomy import with_anatomy
 from ...core.goals import AnyGoal
 from ...core.rotation import Array
 from ..humanoid import read_humanoid
-from ..pins import LIMITS, next_priority, support_bones
+from ..pins import LIMITS, next_priority
 from .body import DragBody
 from .pins import DragPins
 from .writer import DragWriter
@@ -67,15 +67,14 @@ class DragSession:
     def _prepare(self, armature: Any) -> tuple[Skeleton, Any]:
         """Return the skeleton and the method to solve with."""
         body = self.body
-        self._balanced = armature.poise_use_balance and not body.alone
+        self._balance: str = armature.poise_balance
         if armature.poise_method == "HUMANOID" and not body.alone:
             return body.skeleton, read_humanoid(armature).method(body.roles, bool(LIMITS[armature.poise_limits]))
-        if self._balanced:
-            try:
-                support_bones(self.pins.holding(self.turning))
-            except CoreError as error:
-                self._refusals.append(str(error))
-                self._balanced = False
+        try:
+            self.pins.balance(self._balance, self.turning, 0)
+        except CoreError as error:
+            self._refusals.append(str(error))
+            self._balance = "OFF"
         method = PinAndDrag(
             limits=LIMITS[armature.poise_limits],
             root="free" if body.alone else armature.poise_root.lower(),
@@ -110,8 +109,8 @@ class DragSession:
             self._problem = self._method.prepare(self._skeleton, self.start, goals)
             self.writer.prepare(range(len(self._skeleton)))
             return
-        if self._balanced:
-            goals.append(self.pins.balance(self.turning, 2))
+        balance = self.pins.balance(self._balance, self.turning, 2)
+        goals += [] if balance is None else [balance]
         self._problem = self._method.prepare(self._skeleton, self.pose, goals)
         tree = self._problem.tree
         solved = {*tree.nodes[tree.joints].tolist(), *tree.nodes[tree.roots].tolist()}

@@ -47,8 +47,8 @@ drag bone=@head turn=(0,0,0,0); drag object=Nobody; select @head; pin space=OBJE
 """
 SETTINGS: Final = """
 select @foot.L @foot.R; pin; select @hand.L; pin kind=POSITION; put root=FREE limits=SOFT
-drag bone=@hips shift=(0.2,0.0,0.1); solve; put root=PULL use_balance=True use_stretch=True
-drag bone=@hand.R shift=(0.1,0.2,0.3); put root=FIXED use_anatomy_limits=False use_balance=False
+drag bone=@hips shift=(0.2,0.0,0.1); solve; put root=PULL balance=PINS use_stretch=True
+drag bone=@hand.R shift=(0.1,0.2,0.3); put root=FIXED use_anatomy_limits=False balance=OFF
 drag bone=@foot.R shift=(0.0,-0.2,0.2); put method=HUMANOID root=HOLD pull_hand_r=0.5 reach=0.9
 drag bone=@hand.R shift=(0.0,-0.3,0.4); solve; put method=PINS; drag bone=@hand.R shift=(0.0,-2.0,2.0) wins=PINS
 """

@@ -494,7 +494,7 @@ def test_a_setting_that_is_no_good_is_named_and_keeps_nobody_from_dragging(
     bpy.ops.poise.pin()
     remove_bone(rig, "head")
     bpy.ops.object.mode_set(mode="POSE")
-    rig.poise_use_balance = True
+    rig.poise_balance = "PINS"
     before = world(rig, "hand.R")
     assert bpy.ops.poise.drag(bone="hand.R", shift=(0.1, -0.2, 0.1)) == {"FINISHED"}
     np.testing.assert_allclose(world(rig, "hand.R") - before, [0.1, -0.2, 0.1], atol=NEAR)
