@@ -1,6 +1,6 @@
 """Solutions: the pose that a solver found, its errors, and explanations."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
@@ -76,20 +76,22 @@ class Solution:
         """Return the angles (..., J), radians, between the bones' own rotations and those of the start."""
         return rotation.angle_between(self.start.rotations, self.pose.rotations)
 
-    def explain(self, bones: int = 0, say_length: Callable[[float], str] = "{:.3g}".format) -> list[str]:
+    def explain(
+        self, bones: int = 0, say_length: Callable[[float], str] = "{:.3g}".format, tacit: Container[int] = ()
+    ) -> list[str]:
         """Return sentences that explain the solution.
 
         First the bones that started outside their limits; then for each goal that is not met its largest error in the
         batch, with the frame and the reasons; then the `bones` bones with the largest rotations. `say_length` formats
-        lengths in armature units. Raises CoreError if `bones` is no count.
+        lengths in armature units; goals that are `tacit` are not explained. Raises CoreError if `bones` is no count.
         """
         if not is_whole(bones) or bones < 0:
             raise CoreError(f"explain() names a whole number of bones, not {bones!r}.")
         names = self.skeleton.names
         outside = np.flatnonzero(self.brought_in.reshape(-1, len(names)).any(axis=0)).tolist()
         sentences = [f"{names[bone]} started outside its limits and was brought in" for bone in outside]
-        met = self.met().reshape(-1, len(self.goals))
-        sentences += [self._sentence(index, say_length) for index in range(len(self.goals)) if not met[:, index].all()]
+        missed = np.flatnonzero(~self.met().reshape(-1, len(self.goals)).all(axis=0)).tolist()
+        sentences += [self._sentence(index, say_length) for index in missed if index not in tacit]
         sentences += self.explain_finish()
         turned = self.turned().reshape(-1, len(names)).max(axis=0)
         most = [bone for bone in np.argsort(-turned, kind="stable")[:bones].tolist() if turned[bone] > _LEAST_TURN]

@@ -157,8 +157,10 @@ class JobEdit(MotionEdit):
         return tuple(_report(goal, self.body, after, self.job) for goal in self.goals)
 
     def explain(self, goals: tuple[GoalReport, ...]) -> tuple[str, ...]:
+        tacit = self.job.balance is not None and self.job.balance.feet
+        missed = [place for place, goal in enumerate(goals) if not goal.met.all()]
         return (
-            *(self._explain(place, goal) for place, goal in enumerate(goals) if not goal.met.all()),
+            *(self._explain(place, goals[place]) for place in missed if not (tacit and goals[place].kind == "balance")),
             *self.solution.explain_finish(),
             *(
                 f"{name} moves differently outside the frames, too: its curves repeat or continue their keys there"
@@ -210,8 +212,7 @@ def _check_bones(rig: bridge.Rig, job: Job) -> None:
     named |= {f"stiffness.{bone}": bone for bone in job.stiffness}
     named |= {} if job.ccd is None else job.ccd.bones
     if job.balance is not None:
-        supports = () if job.balance.supports == "feet" else job.balance.supports or ()
-        named |= {f"balance.supports[{number}]": bone for number, bone in enumerate(supports)}
+        named |= {f"balance.supports[{number}]": bone for number, bone in enumerate(job.balance.supports or ())}
         named |= {f"balance.masses.{bone}": bone for bone in job.balance.masses or ()}
     for field, bone in named.items():
         try:

@@ -273,10 +273,10 @@ def prepare_balance(
     Raises CoreError if there are no supports.
     """
     pinned = tuple(dict.fromkeys(goal.bone for goal in goals if _is_support(goal, before.frames)))
-    if balance.supports == "feet":
-        supports = find_footing(skeleton, roles, pinned)
-        return _PreparedBalance(balance, supports, skeleton, roles, before) if supports else None
     supports = balance.supports or pinned
+    if balance.feet:
+        supports = find_footing(skeleton, roles, supports)
+        return _PreparedBalance(balance, supports, skeleton, roles, before) if supports else None
     if not supports:
         raise CoreError(
             'balance: no bone is pinned in position in all frames; name the bones to stand on in "supports".'

@@ -123,13 +123,19 @@ def _balance(over: str, holding: Sequence[PinTarget], frames: Any) -> JobBalance
     """Return what the setting of the balance asks of a job. A motion keeps its own over its feet: who walks falls."""
     if over == "OFF" or (over == "FEET" and frames is not None):
         return None
-    supports = "feet" if over == "FEET" else support_bones(holding)
-    return JobBalance(supports, priority=next_priority(holding))
+    priority = next_priority(holding)
+    if over == "FEET":
+        return JobBalance(_placed(holding), priority=priority, space="armature", feet=True)
+    return JobBalance(support_bones(holding), priority=priority)
+
+
+def _placed(holding: Sequence[PinTarget]) -> tuple[str, ...]:
+    return tuple(target.bone for target in holding if target.position is not None)
 
 
 def support_bones(holding: Sequence[PinTarget]) -> tuple[str, ...]:
     """Return the bones with a pinned position, which support the body. Raises CoreError if there is none."""
-    found = tuple(target.bone for target in holding if target.position is not None)
+    found = _placed(holding)
     if not found:
         raise CoreError("Balance needs a bone to stand on; pin the position of a foot.")
     return found

@@ -182,17 +182,19 @@ Wish = JobGoal | LookAtGoal | DistanceGoal
 class JobBalance:
     """The centre of mass stays over the bones that the body stands on.
 
-    supports  None: the bones whose position is pinned in all frames of the job; "feet": those of them that are feet of
-              a human body, if both feet are pinned, else there is no balance to keep
+    supports  None: the bones whose position is pinned in all frames of the job
     radius    how far beside them, in the job's space; None: half the width of a foot
     masses    of all bones that weigh something, in any unit; None: a human's
+    feet      only over those of them that are feet of a human body, and only if both feet are, as far as other goals
+              let it: it is not said where it is missed
     """
 
-    supports: tuple[str, ...] | Literal["feet"] | None = None
+    supports: tuple[str, ...] | None = None
     radius: float | None = None
     masses: Mapping[str, float] | None = None
     priority: int = 1
     space: Space = "world"
+    feet: bool = False
 
 
 # -- values -----------------------------------------------------------------------------------------------------------
@@ -331,6 +333,7 @@ BALANCE: Final = Table(
     (
         Field("supports", list_of(NAME, "needs at least one bone; without it those that are pinned are meant."),
               "the bones that the body stands on; by default those whose position is pinned in all frames of the job"),
+        Field("feet", FLAG, "only over those that are feet of a human body, and only if both feet are"),
         Field("masses", object_of(number(0.0), _BY_BONE, NAME).then(_heavy, minProperties=1),
               "of all bones that weigh something, in any unit; by default a human's"),
         Field("radius", number(0.0), "how far beside the supports it may be; by default half the width of a foot"),
@@ -371,12 +374,8 @@ def _pin(values: dict[str, Any], where: str) -> None:
 
 GOAL: Final = any_of(_read_goal, PLACED.schema, LOOKING.schema, APART.schema)
 THE_BALANCE: Final = by_type(
-    {
-        bool: FLAG.into(lambda on: JobBalance() if on else None),
-        str: choice(("feet",)).into(lambda feet: JobBalance(feet)),
-        dict: BALANCE.into(),
-    },
-    'true, false, "feet" or an object in braces',
+    {bool: FLAG.into(lambda on: JobBalance() if on else None), dict: BALANCE.into()},
+    "true, false or an object in braces",
 )
 
 

@@ -275,8 +275,8 @@ JOB: Final = Table(
               'what bones without parent may do: with `"pull"` they come along less willingly than joints bend, with '
               '`"hold"` hardly; also `"free"` (by default), `"translate"`, `"fixed"`', example='"root": "pull"'),
         Field("balance", THE_BALANCE,
-              'the centre of mass stays over the pinned bones (`true`), over the pinned feet of a human body if both '
-              'are pinned (`"feet"`), or over these bones and so far beside them, with these masses', default=False,
+              "the centre of mass stays over the pinned bones (`true`), or over these bones and so far beside them, "
+              "with these masses", default=False,
               example='"balance": {"supports": ["foot.L"], "radius": 0.05, "masses": {"hips": 30, "chest": 25}, '
                       '"priority": 1}'),
         Field("stiffness", STIFFNESS,

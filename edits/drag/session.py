@@ -9,7 +9,7 @@ import numpy as np
 
 from ... import bridge
 from ...bridge import Grab
-from ...core import CoreError, Goal, Humanoid, PinAndDrag, Skeleton, Solution, forward, rotation
+from ...core import Balance, CoreError, Goal, Humanoid, PinAndDrag, Skeleton, Solution, forward, rotation
 from ...core.body.anatomy import with_anatomy
 from ...core.goals import AnyGoal
 from ...core.rotation import Array
@@ -60,6 +60,7 @@ class DragSession:
         self._live = live
         self._refusals = [*self.pins.refusals]  # sentences about settings that have no effect
         self._problem: Any
+        self._balance: str = armature.poise_balance
         self._skeleton, self._method = self._prepare(armature)
         self.targets = [(effector.place, effector.turn) for effector in self.effectors]
         self.renew()
@@ -67,7 +68,6 @@ class DragSession:
     def _prepare(self, armature: Any) -> tuple[Skeleton, Any]:
         """Return the skeleton and the method to solve with."""
         body = self.body
-        self._balance: str = armature.poise_balance
         if armature.poise_method == "HUMANOID" and not body.alone:
             return body.skeleton, read_humanoid(armature).method(body.roles, bool(LIMITS[armature.poise_limits]))
         try:
@@ -188,7 +188,9 @@ class DragSession:
         """Return sentences: driven bones above missed effectors, and the solver's reasons."""
         if self.solution is None:
             return []
-        explained = [*self.solution.explain(say_length=self._say_length), *self._refusals]
+        balances = [place for place, goal in enumerate(self.solution.goals) if isinstance(goal, Balance)]
+        tacit = balances if self._balance == "FEET" else ()
+        explained = [*self.solution.explain(say_length=self._say_length, tacit=tacit), *self._refusals]
         if self.body.controlled is not None:
             return [*explained, *self.writer.at_limit()]
         met = self.solution.met()

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ... import rotation
 from ...errors import CoreError
-from ...goals import AnyGoal, Goal, LookAt, Vector
+from ...goals import AnyGoal, Balance, Goal, LookAt, Vector
 from ...limits import clamp_rotations
 from ...pose import Pose
 from ...rotation import Array
@@ -149,7 +149,7 @@ class Problem:
         deviation *= 1.0 - stiffness
         shifts = _ROOT_SHIFT_DEVIATION * self.skeleton.translatable[tree.nodes[tree.roots]]
         if method.root in ("pull", "hold"):
-            bones = {self.skeleton.index(goal.bone) for goal in self.goals}
+            bones = {self.skeleton.index(goal.bone) for goal in self.goals if not isinstance(goal, Balance)}
             # a body that stands on pins comes along with what is dragged; one that nothing else holds stays where it is
             pull = _PULLED_ROOT if method.root == "pull" and len(bones) > 1 else _HELD_ROOT
             # hips that a goal places shift as it wants, and stay the more level and facing as they do

@@ -74,7 +74,7 @@ def test_tools_that_key_are_greyed_out_where_the_nla_editor_decides(
 @pytest.mark.parametrize("tool", ["generate", "bake", "regenerate"])
 def test_nothing_is_solved_that_could_not_be_keyed(rig: Any, tool: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if tool == "bake":
-        bpy.ops.poise.pin()
+        bpy.ops.poise.pin(space="WORLD")
     for pose in ("MIN", "MAX"):
         bpy.ops.poise.store_pose(pose=pose)
     if tool == "regenerate":
