@@ -10,7 +10,7 @@ from typing import Any
 from tests.window.drag_acts import SOON, drop, head, key, left_behind, look_from, pose_mode
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
-HAND, HIPS, FEET = "RightHand", "Hips", ("LeftFoot", "RightFoot")
+HAND, HIPS, TOES = "RightHand", "Hips", ("LeftToeBase", "RightToeBase")
 FRAME = 1  # of the walk
 FROM = (1.3, 0.0, -0.6)
 # a joint, and in how many frames it goes where from its start, in pixels of the window
@@ -23,7 +23,7 @@ STILL = 3  # frames before and after a drag
 
 
 def film(hand: Any, every: str) -> Generator[float, None, dict[str, Any]]:
-    """Pin the feet and drag; a picture of every so many frames."""
+    """Pin the toes, so that heels may lift, and drag; a picture of every so many frames."""
     import bpy
 
     sys.path.insert(0, str(EXAMPLES))
@@ -46,12 +46,12 @@ def film(hand: Any, every: str) -> Generator[float, None, dict[str, Any]]:
         bpy.context.preferences.system.viewport_aa, space.overlay.show_floor = "8", True
 
     camera = Camera(hand, int(every))
-    for foot in FEET:
-        camera.go(hand.pixel(head(foot)))
+    for toes in TOES:
+        camera.go(hand.pixel(head(toes)))
         yield SOON
         yield from key(hand, "P")
         yield from key(hand, "P")
-    seen: dict[str, Any] = {"feet": [head(foot) for foot in FEET], "off": [], "feet off": []}
+    seen: dict[str, Any] = {"toes": [head(toes) for toes in TOES], "off": [], "toes off": []}
     for joint, legs in WAYS:
         x, y = start = hand.pixel(head(joint))
         camera.go(start)
@@ -68,7 +68,7 @@ def film(hand: Any, every: str) -> Generator[float, None, dict[str, Any]]:
                     seen["off"].append([reached[0] - hand.x, reached[1] - hand.y])
         yield from drop(hand)
         yield from camera.shoot(STILL)
-        seen["feet off"].append([head(foot) for foot in FEET])
+        seen["toes off"].append([head(toes) for toes in TOES])
     camera.end()
     return seen | {"left": left_behind()}
 

@@ -21,7 +21,7 @@ def test_the_dragged_joint_is_under_the_mouse_in_all_pictures(seen: dict[str, An
     np.testing.assert_allclose(seen["off"], 0, atol=PIXELS)
 
 
-def test_the_pinned_feet_stay_through_both_drags(seen: dict[str, Any]) -> None:
-    for feet in seen["feet off"]:
-        np.testing.assert_allclose(feet, seen["feet"], atol=NEAR)
+def test_the_pinned_toes_stay_through_both_drags(seen: dict[str, Any]) -> None:
+    for toes in seen["toes off"]:
+        np.testing.assert_allclose(toes, seen["toes"], atol=NEAR)
     assert seen["left"] == []
