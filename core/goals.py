@@ -252,6 +252,7 @@ class Balance(_GoalBase):
     masses    (J,) of the bones, at their middles; None for those of `body.masses`
     up        (3,) in armature space, against gravity
     radius    armature units beside the polygon; None for half the width of a foot
+    weight    of the squared error; 100 because a body weighs about ten times what a hand pulls with
     """
 
     bone: Bone
@@ -259,7 +260,7 @@ class Balance(_GoalBase):
     masses: Array | None = None
     up: Vector = (0.0, 0.0, 1.0)
     radius: float | None = None
-    weight: Array | float = 1.0
+    weight: Array | float = 100.0
     priority: int = 1
     _batched = {"weight": 0}
 

@@ -9,7 +9,7 @@ import numpy as np
 from ..core import Balance, CoreError, Distance, Goal, LookAt, Skeleton, rotation
 from ..core.body import Roles
 from ..core.body.ground import find_footing
-from ..core.body.masses import masses_of
+from ..core.body.masses import distance_beyond, masses_of
 from ..core.formats import goals as wishes
 from ..core.goals import SUPPORT_RADIUS
 from ..core.rotation import Array
@@ -229,13 +229,15 @@ class _PreparedBalance:
         self.bone = skeleton.ancestors(self.supports[0])[-1]
         self.share = np.ones(len(before.frames))
         self.up = ups[0]
-        radius = balance.radius
-        self.radius = SUPPORT_RADIUS * skeleton.size if radius is None else radius / float(scales[0])
         self.masses = masses_of(skeleton, roles)
         if balance.masses is not None:
             self.masses = np.zeros(len(skeleton))
             for bone, mass in balance.masses.items():
                 self.masses[skeleton.index(bone)] = mass
+        radius = balance.radius
+        self.radius = SUPPORT_RADIUS * skeleton.size if radius is None else radius / float(scales[0])
+        if balance.feet:
+            self.radius = max(self.radius, float(np.max(self._beyond(before))))
 
     def core_goals(self, pins_first: bool) -> list[Balance]:
         masses, radius = self.masses, self.radius
@@ -243,15 +245,10 @@ class _PreparedBalance:
         return [Balance(self.bone, supports, masses=masses, up=self.up, radius=radius, priority=priority)]
 
     def errors(self, after: Evaluation) -> tuple[Array, None]:
-        heads = after.matrices[..., 3]
-        tails = heads + after.matrices[..., 1] * self.skeleton.lengths[:, None]
-        centre = np.einsum("j,fji->fi", self.masses / self.masses.sum(), 0.5 * (heads + tails))
-        below = [b for b in range(len(self.skeleton)) if set(self.supports).intersection(self.skeleton.ancestors(b))]
-        side = _unit(np.cross(self.up, np.eye(3)[np.argmin(np.abs(self.up))]))
-        plane = np.stack([side, np.cross(self.up, side)], axis=-1)
-        soles = np.concatenate([tails[:, below], heads[:, self.supports]], axis=1) @ plane
-        out = np.array([_outside(*frame) for frame in zip(centre @ plane, soles, strict=True)])
-        return np.maximum(out - self.radius, 0.0) * after.scale_of(self.balance.space), None
+        return np.maximum(self._beyond(after) - self.radius, 0.0) * after.scale_of(self.balance.space), None
+
+    def _beyond(self, seen: Evaluation) -> Array:
+        return distance_beyond(self.skeleton, seen.matrices, self.masses, self.supports, self.up)
 
 
 PreparedGoal = _PreparedPose | _PreparedLookAt | _PreparedDistance | _PreparedBalance
@@ -332,17 +329,6 @@ def _share(goal: wishes.Wish, frames: Array) -> Array:
         return inside.astype(float)
     t = np.clip(np.minimum(frames - first, last - frames) / goal.ease, 0.0, 1.0)
     return inside * t * t * (3.0 - 2.0 * t)
-
-
-def _outside(point: Array, corners: Array) -> float:
-    """Return the exact distance of a point (2,) from the convex hull of corners (S, 2); 0 inside.
-
-    The furthest out of all half-planes that can touch the hull between the two: along a side, or through a corner.
-    """
-    sides = (corners[:, None] - corners).reshape(-1, 2)
-    normals = np.concatenate([sides @ np.array([[0.0, 1.0], [-1.0, 0.0]]), point - corners])
-    normals = _unit(normals[np.linalg.norm(normals, axis=-1) > _NOTHING])
-    return float(np.max(normals @ point - np.max(normals @ corners.T, axis=-1), initial=0.0))
 
 
 def _between(start: Array, end: Array, share: Array) -> Array:

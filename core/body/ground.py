@@ -63,7 +63,7 @@ def find_footing(skeleton: Skeleton, roles: Roles, bones: Sequence[str]) -> tupl
         [bone for bone in bones if roles.bone(f"foot.{side}") in skeleton.ancestors(skeleton.index(bone))]
         for side in SIDES
     ]
-    return tuple(bone for foot in feet for bone in foot) if all(feet) else ()
+    return tuple(bone for foot in feet for bone in foot) if roles.humanoid and all(feet) else ()
 
 
 def find_sole(skeleton: Skeleton, roles: Roles, side: str) -> Sole:

@@ -1,11 +1,13 @@
-"""The masses of the parts of a body."""
+"""The masses of the parts of a body, and how far their centre is from where the body stands."""
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 
 from ..rotation import Array
 from ..skeleton import Indices, Skeleton
+from .axes import unit
 from .detection import find_roles
 from .roles import SIDES, Roles
 
@@ -22,6 +24,7 @@ _SHARES: Final = {
     "shin": 0.0465,
     "foot": 0.0145,
 }
+_NOTHING: Final = 1e-9  # length up to which a vector has no direction
 
 
 def masses_of(skeleton: Skeleton, roles: Roles | None = None) -> Array:
@@ -46,6 +49,36 @@ def masses_of(skeleton: Skeleton, roles: Roles | None = None) -> Array:
     heavy = np.flatnonzero(masses)
     rest = 1.0 - float(masses.sum())
     return masses + rest * _by_length(skeleton, heavy if len(heavy) else everything)
+
+
+def distance_beyond(skeleton: Skeleton, matrices: Array, masses: Array, supports: Sequence[int], up: Array) -> Array:
+    """Return how far the centre of mass is beyond the polygon of the supports, seen along `up`; (F,), 0 inside.
+
+    matrices  (F, J, 3, 4) bone frames in armature space
+    masses    (J,) of the bones, at their middles
+    supports  bones on the ground: their heads and tails, and those of all descendants, span the polygon
+    up        (3,) unit vector against gravity
+    """
+    heads = matrices[..., 3]
+    tails = heads + matrices[..., 1] * skeleton.lengths[:, None]
+    centre = np.einsum("j,fji->fi", masses / masses.sum(), 0.5 * (heads + tails))
+    below = [bone for bone in range(len(skeleton)) if set(supports).intersection(skeleton.ancestors(bone))]
+    side = unit(np.cross(up, np.eye(3)[np.argmin(np.abs(up))]))
+    plane = np.stack([side, np.cross(up, side)], axis=-1)
+    corners = np.concatenate([tails[:, below], heads[:, supports]], axis=1) @ plane
+    return np.array([_outside(*frame) for frame in zip(centre @ plane, corners, strict=True)])
+
+
+def _outside(point: Array, corners: Array) -> float:
+    """Return the exact distance of a point (2,) from the convex hull of corners (S, 2); 0 inside.
+
+    The furthest out of all half-planes that can touch the hull between the two: along a side, or through a corner.
+    """
+    sides = (corners[:, None] - corners).reshape(-1, 2)
+    normals = np.concatenate([sides @ np.array([[0.0, 1.0], [-1.0, 0.0]]), point - corners])
+    lengths = np.linalg.norm(normals, axis=-1)
+    normals = normals[lengths > _NOTHING] / lengths[lengths > _NOTHING, None]
+    return float(np.max(normals @ point - np.max(normals @ corners.T, axis=-1), initial=0.0))
 
 
 def _by_length(skeleton: Skeleton, bones: Indices) -> Array:

@@ -6,8 +6,11 @@ from typing import Any, Final
 import numpy as np
 
 from ...core import Balance, CoreError, Goal, rotation
+from ...core.body.axes import unit
 from ...core.body.ground import find_footing
-from ...core.body.masses import masses_of
+from ...core.body.masses import distance_beyond, masses_of
+from ...core.goals import SUPPORT_RADIUS
+from ...core.pose import forward_matrices
 from ..pin_list import pin_kind
 from ..pins import ANIMATION, PinTarget, active_pins, next_priority, read_active_pin, support_bones
 from .body import DragBody
@@ -86,7 +89,10 @@ class DragPins:
                 return None
         else:
             supports = tuple(body.part_of(bone)[0] for bone in support_bones(self.holding(turning)))
-        return Balance(
-            supports[0], supports, masses_of(body.skeleton, body.roles), body.linear_to_armature @ _UP,
-            priority=max(after, next_priority(self.targets)),
-        )  # fmt: skip
+        masses, up = masses_of(body.skeleton, body.roles), unit(body.linear_to_armature @ _UP)
+        radius = SUPPORT_RADIUS * body.skeleton.size
+        if over == "FEET":  # a pose that is out of balance stays as it is
+            matrices = forward_matrices(body.skeleton, body.start)[None]
+            radius = max(radius, float(distance_beyond(body.skeleton, matrices, masses, supports, up)[0]))
+        priority = max(after, next_priority(self.targets))
+        return Balance(body.skeleton.ancestors(supports[0])[-1], supports, masses, up, radius, priority=priority)

@@ -118,10 +118,11 @@ def _holds(
     near = (linear.above[0] < numbers.LIMIT_NEAR) | (linear.below[0] > -numbers.LIMIT_NEAR)  # locked ones always
     spread = problem.prior.spread
     first = rows.goals[index].priority
+    limited = np.isfinite(problem.method.strength)  # it may be less than that of later goals
     owner_of_row = rows.owners[block_of_row]
     others = [
         other for other, goal in enumerate(rows.goals)
-        if other != index and goal.priority <= first and (owner_of_row == other).any()
+        if other != index and (goal.priority <= first or limited) and (owner_of_row == other).any()
         and not _is_apart(problem, index, other)
     ]  # fmt: skip
     columns: list[Array] = [jacobian[owner_of_row == other].T for other in others]

@@ -1,0 +1,163 @@
+"""The balance over pinned feet, and ankles, in drags and Solve Here; measured where Blender has the bones."""
+
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+from bridge import Grab, read_rig
+from core import rotation
+from core.body.masses import masses_of
+from core.goals import SUPPORT_RADIUS
+from edits.drag.session import DragSession
+from edits.pins import job_from_pins
+from tests.blender.rigs import FEET, choose, make_chain, make_walk, pin_feet, select, world
+
+pytestmark = pytest.mark.usefixtures("empty_file")
+
+NEAR = 2e-3  # metres
+TOES = (-0.15, 0.0)  # y of the feet's tails and heads
+ANKLE = np.radians(40.0)
+STILL = rotation.IDENTITY
+
+
+@pytest.fixture
+def rig() -> Any:
+    return pin_feet()
+
+
+def drag(rig: Any, bone: str, shift: list[float], ticks: int = 15) -> DragSession:
+    session = DragSession(bpy.context, rig, [Grab(rig.name, bone, (0.0, 0.0, 0.0))])
+    for share in np.linspace(0.0, 1.0, ticks + 1)[1:]:
+        session.drag(share * np.array(shift), STILL)
+    bpy.context.view_layer.update()
+    return session
+
+
+def centre(rig: Any) -> np.ndarray:
+    """The centre of mass where Blender has the bones: masses lie halfway along them."""
+    skeleton = read_rig(rig).skeleton
+    middles = [0.5 * (world(rig, bone) + world(rig, bone, tail=True)) for bone in skeleton.names]
+    return masses_of(skeleton) @ np.array(middles)
+
+
+def beyond(rig: Any) -> float:
+    """How far the centre of mass is before or behind the feet."""
+    y = float(centre(rig)[1])
+    return max(y - TOES[1], TOES[0] - y, 0.0)
+
+
+def rotations(rig: Any) -> dict[str, np.ndarray]:
+    return {bone.name: np.array(bone.matrix.to_quaternion()) for bone in rig.pose.bones}
+
+
+def apart(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> float:
+    return max(np.degrees(rotation.angle_between(one[bone], other[bone])) for bone in one)
+
+
+FORWARD = [0.0, -0.45, -0.35]  # of a hand
+FAR = [0.0, -0.8, -0.8]
+
+
+def test_a_body_on_both_feet_keeps_its_balance_over_them(rig: Any) -> None:
+    rest = rotations(rig)
+    kept = drag(rig, "hand.L", FAR)
+    radius = SUPPORT_RADIUS * read_rig(rig).skeleton.size
+    assert beyond(rig) < radius + NEAR
+    assert any("the balance of hips pulls the other way" in reason for reason in kept.reasons())
+    kept.restore()
+    bpy.context.view_layer.update()
+    assert apart(rotations(rig), rest) < 0.01
+    rig.poise_balance = "OFF"
+    drag(rig, "hand.L", FAR)
+    assert beyond(rig) > 5.0 * radius
+
+
+def test_a_body_that_is_out_of_balance_stays_so(rig: Any) -> None:
+    rig.poise_balance = "OFF"
+    drag(rig, "head", [0.0, -0.6, -0.2]).finish()
+    bpy.context.view_layer.update()
+    rig.poise_balance = "FEET"
+    out, start = beyond(rig), rotations(rig)
+    assert out > 3.0 * SUPPORT_RADIUS * read_rig(rig).skeleton.size
+    session = drag(rig, "hand.L", [0.01, 0.0, 0.0])
+    dragged = rotations(rig)
+    assert 0.1 < apart(dragged, start) < 2.0
+    assert beyond(rig) < out + NEAR
+    session.restore()
+    choose(rig, "hand.L")
+    bpy.ops.poise.pin(kind="POSITION", space="ARMATURE")
+    bpy.ops.poise.solve()
+    assert apart(rotations(rig), start) < 0.1
+
+
+@pytest.mark.parametrize("pinned", [["foot.L"], ["foot.L", "hand.L"], ["hand.L", "hand.R"]])
+def test_without_both_feet_it_is_as_if_it_were_off(rig: Any, pinned: list[str]) -> None:
+    bpy.ops.poise.clear_pins()
+    select(rig, pinned)
+    bpy.ops.poise.pin()
+    poses = []
+    for balance in ("FEET", "OFF"):
+        rig.poise_balance = balance
+        session = drag(rig, "head", [0.0, -0.35, -0.1])
+        poses.append(rotations(rig))
+        session.restore()
+    assert apart(*poses) == 0.0
+
+
+def test_a_body_that_is_no_human_has_none() -> None:
+    rig = make_chain(6)
+    select(rig, [rig.pose.bones[0].name, rig.pose.bones[3].name])
+    bpy.ops.poise.pin()
+    session = drag(rig, rig.pose.bones[-1].name, [0.1, 0.0, -0.1])
+    assert session.pins.balance("FEET", False, 2) is None
+
+
+def test_solve_here_gives_the_pose_of_the_drag(rig: Any) -> None:
+    drag(rig, "hand.L", FORWARD).finish()
+    bpy.context.view_layer.update()
+    assert beyond(rig) < SUPPORT_RADIUS * read_rig(rig).skeleton.size + NEAR
+    dragged = rotations(rig)
+    choose(rig, "hand.L")
+    bpy.ops.poise.pin(kind="POSITION", space="ARMATURE")
+    for bone in rig.pose.bones:
+        bone.matrix_basis.identity()
+    bpy.context.view_layer.update()
+    start = rotations(rig)
+    bpy.ops.poise.solve()
+    assert apart(rotations(rig), start) > 10.0
+    assert apart(rotations(rig), dragged) < 0.5
+
+
+def test_a_missed_balance_over_the_feet_is_not_said(rig: Any) -> None:
+    for balance, said in (("PINS", True), ("FEET", False)):
+        rig.poise_balance = balance
+        rig.poise_use_strength = False
+        session = drag(rig, "head", [0.0, -1.0, -0.2])
+        assert session.solution is not None
+        assert not session.solution.met()[..., -1].all()
+        assert any("the balance of hips is" in reason for reason in session.reasons()) == said
+        session.restore()
+
+
+def test_a_motion_keeps_its_own_balance(rig: Any) -> None:
+    make_walk(rig)
+    assert job_from_pins(rig).balance is not None
+    assert job_from_pins(rig, (1, 20)).balance is None
+    rig.poise_balance = "PINS"
+    assert job_from_pins(rig, (1, 20)).balance is not None
+
+
+@pytest.mark.parametrize("shift", [[0.0, 0.0, -0.3], [0.0, 0.15, -0.4]])
+def test_shins_over_flat_feet_lean_forward_by_40_degrees_at_most(rig: Any, shift: list[float]) -> None:
+    leans = {}
+    for limits in (True, False):
+        rig.poise_use_anatomy_limits = limits
+        session = drag(rig, "hips", shift)
+        shins = [world(rig, f"shin.{side}") - world(rig, foot) for side, foot in zip("LR", FEET, strict=True)]
+        leans[limits] = max(np.arctan2(-shin[1], shin[2]) for shin in shins)
+        session.restore()
+    assert leans[True] < ANKLE + np.radians(1.0)
+    if shift[1] == 0.0:
+        assert leans[False] > ANKLE + np.radians(5.0)
