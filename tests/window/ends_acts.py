@@ -112,7 +112,7 @@ def mouse_leaves(hand: Any, file: str) -> Act:
     yield RESTS
     seen["off"] = under_mouse(hand)
     yield from do.lead(hand, outside)
-    yield RESTS
+    yield from hand.until(lambda: max(map(abs, under_mouse(hand))) <= 1)
     seen["reached"], seen["aim"] = list(hand.pixel(do.head(HAND))), list(outside)
     yield from do.drop(hand)
     seen["dropped"], seen["context"] = do.channels(), other.spaces.active.context

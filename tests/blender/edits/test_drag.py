@@ -227,6 +227,7 @@ def test_what_is_shown_of_the_body_is_where_blender_has_it(rig: Any) -> None:
     knee = rig.pose.bones["shin.L"]
     knee.use_ik_limit_x, knee.ik_min_x, knee.ik_max_x = True, 0.0, 0.05
     rig.poise_use_anatomy_limits = rig.poise_use_strength = False
+    rig.poise_balance = "OFF"
     session = session_of(rig, "hand.L")
     lead(session, [0.1, -0.2, -0.9])
     shown = sorted(np.ravel(ends).tolist() for ends in limited_bones(session))
