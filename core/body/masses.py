@@ -7,7 +7,6 @@ import numpy as np
 
 from ..rotation import Array
 from ..skeleton import Indices, Skeleton
-from .axes import unit
 from .detection import find_roles
 from .roles import SIDES, Roles
 
@@ -63,7 +62,8 @@ def distance_beyond(skeleton: Skeleton, matrices: Array, masses: Array, supports
     tails = heads + matrices[..., 1] * skeleton.lengths[:, None]
     centre = np.einsum("j,fji->fi", masses / masses.sum(), 0.5 * (heads + tails))
     below = [bone for bone in range(len(skeleton)) if set(supports).intersection(skeleton.ancestors(bone))]
-    side = unit(np.cross(up, np.eye(3)[np.argmin(np.abs(up))]))
+    side: Array = np.cross(up, np.eye(3)[np.argmin(np.abs(up))])
+    side /= np.linalg.norm(side)
     plane = np.stack([side, np.cross(up, side)], axis=-1)
     corners = np.concatenate([tails[:, below], heads[:, supports]], axis=1) @ plane
     return np.array([_outside(*frame) for frame in zip(centre @ plane, corners, strict=True)])
