@@ -62,7 +62,7 @@ def distance_beyond(skeleton: Skeleton, matrices: Array, masses: Array, supports
     tails = heads + matrices[..., 1] * skeleton.lengths[:, None]
     centre = np.einsum("j,fji->fi", masses / masses.sum(), 0.5 * (heads + tails))
     below = [bone for bone in range(len(skeleton)) if set(supports).intersection(skeleton.ancestors(bone))]
-    side: Array = np.cross(up, np.eye(3)[np.argmin(np.abs(up))])
+    side = np.cross(up, np.eye(3)[np.argmin(np.abs(up))]).astype(float)
     side /= np.linalg.norm(side)
     plane = np.stack([side, np.cross(up, side)], axis=-1)
     corners = np.concatenate([tails[:, below], heads[:, supports]], axis=1) @ plane
