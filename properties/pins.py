@@ -96,9 +96,14 @@ SETTINGS: Final[dict[str, Any]] = {
     "balance": saved(
         props.EnumProperty,
         "Balance",
-        "What the centre of mass is kept over, as far as pins and drag let it",
+        "What the centre of mass is kept over, as far as pins and drag allow",
         items=(
-            ("FEET", "Feet", "The feet of a human body, if both are pinned; motions that are baked keep their balance"),
+            (
+                "FEET",
+                "Feet",
+                "The feet of a human body, if both are pinned. A pose that is out of balance stays so, and baked "
+                "motions keep their own balance",
+            ),
             ("PINS", "Pins", "The bones whose position is pinned"),
             ("OFF", "Off", "The body may fall over"),
         ),

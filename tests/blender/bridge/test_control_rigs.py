@@ -79,10 +79,11 @@ def key_all(bone: Any, frame: int) -> None:
 
 
 def settings(rig: Any) -> dict[tuple[str, str], Any]:
-    """Custom properties, constraints and modes of all bones."""
+    """Custom properties, constraints and modes of all bones. Blender 4.5 lists the marks of pins among the first."""
     found: dict[tuple[str, str], Any] = {}
     for bone in rig.pose.bones:
-        found |= {(bone.name, key): value for key, value in bone.items() if isinstance(value, int | float)}
+        own = {key: value for key, value in bone.items() if key != "poise_mark"}
+        found |= {(bone.name, key): value for key, value in own.items() if isinstance(value, int | float)}
         found |= {(bone.name, one.name): (one.mute, one.influence) for one in bone.constraints}
         found[bone.name, "mode"] = bone.rotation_mode
     return found
