@@ -325,8 +325,9 @@ class Descent:
             if turn == rounds - 1:
                 break
             release = turn < RELEASES
-            breaking = ~slip & (np.sqrt((forces * forces) @ self.member) > part.strengths)
-            breaking &= np.cumsum(breaking[:, ::-1], axis=1)[:, ::-1] == 1  # the last one: it may be what breaks others
+            loads = np.where(slip, 0.0, np.sqrt((forces * forces) @ self.member) / part.strengths)
+            worst = np.arange(loads.shape[1]) == loads.argmax(axis=1)[:, None]
+            breaking = worst & (loads > 1.0)  # the one that breaks first: it may be what breaks others
             moved = np.sqrt(np.square(errors - left) @ self.member)
             far = sharp & (moved > NEAR * size) & ~breaking.any(axis=1)[:, None]
             keen[todo] &= ~far

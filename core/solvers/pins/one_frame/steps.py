@@ -259,15 +259,16 @@ class FrameSolver:
         last = descent.ROUNDS + count - 1
         for round_ in range(last + 1):
             found = self._least(local, slips, sharp)
-            breaking = np.flatnonzero(~slips & (self._sizes(found.forces) > local.strengths))
+            loads = np.where(slips, 0.0, self._sizes(found.forces) / local.strengths)
+            breaking = loads.max() > 1.0
             far = slips & sharp
             if far.any():
                 far &= self._sizes(local.rows.dot(found.step)) > descent.NEAR * local.sizes
             switched = self._switched(local, found, slips, release=round_ < descent.RELEASES)
-            if round_ < last and (len(breaking) or far.any() or len(switched)):
+            if round_ < last and (breaking or far.any() or len(switched)):
                 local.counts[switched] = 1.0 - local.counts[switched]
-                if len(breaking):
-                    slips[breaking[-1]] = True  # the last one: it may be what breaks others
+                if breaking:
+                    slips[loads.argmax()] = True  # it may be what breaks others
                 else:
                     sharp &= ~far
                 continue
