@@ -44,7 +44,6 @@ WALL: Final = 1e4  # weight of a held level in the Hessian, which has a least va
 ROUNDS: Final = 8  # of levels that slip and limits that are active, in a step
 RELEASES: Final = 3  # of these may release
 FURTHEST: Final = 0.5  # standard deviations of a step
-NEAR: Final = 0.5  # largest change of an error in a step, as a share of it, for which a norm's curvature is taken
 SLOWER: Final = 0.05  # share of what counts as rest after a damped step, or where a level slips: they end less near
 DAMPED: Final = 1.0  # first damping after a step that raised the merit, in the prior's stiffness
 LEAST_DAMPED: Final = 0.05  # damping below which the next step has none
@@ -287,7 +286,6 @@ class Descent:
         count, degrees = len(here.at.x), len(self.spread)
         sided = self.rows.one_sided_rows
         active = linear.begin(here.active) if self.limits.count else here.active.copy()
-        keen = np.repeat(damping[:, None] == 0.0, here.slips.shape[1], axis=1)
         slips = np.zeros_like(here.slips)  # every level holds unless that takes too much force
         counts = np.ones_like(here.errors)  # rows that count
         counts[:, sided] = (here.errors[:, sided] < 0.0) | (here.forces[:, sided] < 0.0)
@@ -303,12 +301,11 @@ class Descent:
             by_row = (weights @ self.member.T) * on
             rows = np.swapaxes(part.rows, -1, -2)
             hessian = (rows * by_row[:, None, :]) @ part.rows + part.hessian + damping[todo, None, None] * self.eye
-            sharp = slip & keen[todo]  # a norm has no curvature along itself, but its bound has
-            for level, span in enumerate(self.rows.levels):
-                if sharp[:, level].any():
+            for level, span in enumerate(self.rows.levels):  # a norm has no curvature along itself
+                if slip[:, level].any():
                     unit = (errors * on)[:, span] / np.maximum(size[:, level, None], GIVES)
                     along = (unit[:, None] @ part.rows[:, span])[:, 0]
-                    along *= np.sqrt(np.where(sharp[:, level], weights[:, level], 0.0))[:, None]
+                    along *= np.sqrt(np.where(slip[:, level], weights[:, level], 0.0))[:, None]
                     hessian -= along[:, :, None] * along[:, None, :]
             slope = part.slope - (rows @ (by_row * errors)[..., None])[..., 0]
             fixed, project_ = linear[todo].fixed(self.spread, active[todo])
@@ -328,14 +325,11 @@ class Descent:
             loads = np.where(slip, 0.0, np.sqrt((forces * forces) @ self.member) / part.strengths)
             worst = np.arange(loads.shape[1]) == loads.argmax(axis=1)[:, None]
             breaking = worst & (loads > 1.0)  # the one that breaks first: it may be what breaks others
-            moved = np.sqrt(np.square(errors - left) @ self.member)
-            far = sharp & (moved > NEAR * size) & ~breaking.any(axis=1)[:, None]
-            keen[todo] &= ~far
             pressed = np.where(on[:, sided] > 0.0, forces[:, sided] < 0.0, left[:, sided] < 0.0)
             slipping = (slip @ self.member.T)[:, sided] > 0.0
             pressed = np.where(slipping, errors[:, sided] < 0.0, pressed)
             switched = (pressed != (on[:, sided] > 0.0)) & (release | pressed | slipping)
-            changed = breaking.any(axis=1) | far.any(axis=1) | switched.any(axis=1)
+            changed = breaking.any(axis=1) | switched.any(axis=1)
             slips[todo] = slip | breaking
             counts[np.ix_(todo, sided)] = np.where(switched, pressed, on[:, sided])
             if self.limits.count:
@@ -348,7 +342,12 @@ class Descent:
             todo = todo[changed]
             if not len(todo):
                 break
-        result.step[:] = _shortened(result.step)
+        errors, gone = here.errors * counts, here.errors - result.left
+        along, length = (errors * gone) @ self.member, (gone * gone) @ self.member
+        # a level that slips would go past its target
+        past = result.slips & (along > (errors * errors) @ self.member)
+        share = np.min(np.where(past, along / np.where(past, length, 1.0), 1.0), axis=1)
+        result.step[:] = _shortened(share[:, None] * result.step)
         pulls = self._pulls(here.errors, model.sizes, result.slips, model.strengths)
         result.forces[:] = np.where(result.slips @ self.member.T > 0.0, pulls, result.forces)
         return result

@@ -205,13 +205,13 @@ class FrameSolver:
             counts[sided] = (at.rows[sided] < 0.0) | (self.forces[sided] < 0.0)
         return _Local(at, rates, counts, rows, hessian, slope, sizes, strengths, GIVES / strengths)
 
-    def _least(self, local: _Local, slips: Flags, sharp: Flags) -> _Found:
+    def _least(self, local: _Local, slips: Flags) -> _Found:
         """Return the step to the least value of the model along the active limits that takes the held errors away."""
         at, rows = local.at, local.rows
         weights = np.where(slips, local.strengths / np.maximum(local.sizes, GIVES), descent.WALL)
         by_row = self.member.dot(weights) * local.counts
         model: Array = (rows.T * by_row).dot(rows) + local.hessian
-        for level in np.flatnonzero(slips & sharp).tolist():
+        for level in np.flatnonzero(slips).tolist():  # a norm has no curvature along itself
             span, size = self.levels[level], max(float(local.sizes[level]), GIVES)
             along = (at.rows * local.counts)[span].dot(rows[span]) * (np.sqrt(weights[level]) / size)
             model -= along[:, None] * along
@@ -252,27 +252,23 @@ class FrameSolver:
         push = slope + whole.dot(step)
         return _Found(step, forces, held, back, push, slopes)
 
-    def _rounds(self, local: _Local, damping: float, turn: float) -> tuple[_Found, Placed, Flags]:
+    def _rounds(self, local: _Local, turn: float) -> tuple[_Found, Placed, Flags]:
         """Return the step under the limits that it meets, its end, and the levels that slip in it."""
         count = len(local.sizes)
-        slips, sharp = np.zeros(count, bool), np.full(count, not damping)
+        slips = np.zeros(count, bool)
         last = descent.ROUNDS + count - 1
         for round_ in range(last + 1):
-            found = self._least(local, slips, sharp)
+            found = self._least(local, slips)
             loads = np.where(slips, 0.0, self._sizes(found.forces) / local.strengths)
             breaking = loads.max() > 1.0
-            far = slips & sharp
-            if far.any():
-                far &= self._sizes(local.rows.dot(found.step)) > descent.NEAR * local.sizes
             switched = self._switched(local, found, slips, release=round_ < descent.RELEASES)
-            if round_ < last and (breaking or far.any() or len(switched)):
+            if round_ < last and (breaking or len(switched)):
                 local.counts[switched] = 1.0 - local.counts[switched]
                 if breaking:
                     slips[loads.argmax()] = True  # it may be what breaks others
-                else:
-                    sharp &= ~far
                 continue
-            step = found.step * (descent.FURTHEST / max(sqrt(found.step.dot(found.step)), descent.FURTHEST))
+            step = found.step * self._share(local, found, slips)
+            step *= descent.FURTHEST / max(sqrt(step.dot(step)), descent.FURTHEST)
             if turn < np.inf:
                 step *= turn / max(self._turn(step * self.spread), turn)
             there = self.places.place(local.at.x + step * self.spread)
@@ -287,6 +283,15 @@ class FrameSolver:
             if len(self.limits.active) == held_by:
                 break
         return found, there, slips  # pyright: ignore[reportPossiblyUnboundVariable]
+
+    def _share(self, local: _Local, found: _Found, slips: Flags) -> float:
+        """Return the share of a step after which a level that slips would go past its target."""
+        if not slips.any():
+            return 1.0
+        errors, gone = local.at.rows * local.counts, local.rows.dot(found.step)
+        along, length = (errors * gone).dot(self.member), (gone * gone).dot(self.member)
+        past = slips & (along > (errors * errors).dot(self.member))
+        return float((along[past] / length[past]).min(initial=1.0))
 
     def _switched(self, local: _Local, found: _Found, slips: Flags, release: bool) -> NDArray[np.int64]:
         """Return the one-sided rows that the step does not keep, and those that pull back, if these are released.
@@ -306,7 +311,7 @@ class FrameSolver:
         """Take a step that turns no joint by more than `turn`, and leave errors (M,) of held rows up to `exact`."""
         at = self.at
         local = self._model(at, damping)
-        found, there, slips = self._rounds(local, damping, turn)
+        found, there, slips = self._rounds(local, turn)
         pulls = self.places.pressing(at.rows) * self.member.dot(
             slips * local.strengths / np.maximum(local.sizes, GIVES)
         )
