@@ -16,7 +16,8 @@ One step minimises the quadratic model
 with the curvature C of the rows under the forces (the second derivative of a point r is a_i x (a_j x r) for a joint i
 above or at j) and W = 1 / D for a level that holds, f_l / |E_l| across E_l for one that slips. Holding forces are
 multipliers that steps carry on (augmented Lagrangian, Nocedal and Wright, 17.3), which levels slip and which limits
-are active is found in rounds of the same step. A held level is brought back to E = 0 after the step, whose path is
+are active is found in rounds of the same step. A step is cut where a level that slips would go past its target, which its
+model does not see. A held level is brought back to E = 0 after the step, whose path is
 straight where the level's surface is curved (second-order correction, 18.3). The merit is F with
 twice the forces of a level and of those below it for f_l.
 """
