@@ -248,7 +248,7 @@ class Balance(_GoalBase):
     """Keep the centre of mass over the polygon of the supports.
 
     bone      names the body in reports, such as the hips
-    supports  bones on the ground: their heads and tails, and those of all descendants, span the polygon
+    supports  bones on the ground: `soles_of` them spans the polygon
     masses    (J,) of the bones, at their middles; None for those of `body.masses`
     up        (3,) in armature space, against gravity
     radius    armature units beside the polygon; None for half the width of a foot

@@ -119,7 +119,8 @@ SETTINGS: Final[dict[str, Any]] = {
     "strength": saved(
         props.FloatProperty,
         "Strength",
-        "How hard the dragged part, and pins below the first priority, pull; 1 is the pull of a hand",
+        "How hard the dragged part, and pins below the first priority, pull; 1 is the pull of a hand. "
+        "What comes after another of these pulls with a tenth",
         default=1.0,
         min=0.01,
         soft_max=10.0,

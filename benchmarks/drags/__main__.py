@@ -61,6 +61,7 @@ BARS: Final[
     ("mm that a knee misses in reach", ("knee forward in reach", "knee aside in reach"), "miss_mm", 1.0),
     ("degrees of a joint in a tick", tuple(DRAGS), "step_degrees", 12.0),
     ("degrees from home after coming back", tuple(DRAGS), "home_degrees", 1.0),
+    ("ticks of a still mouse until nothing moves", tuple(DRAGS), "rests", 25.0),
     ("degrees by a balance that is met", ("hand, balanced",), "balance_degrees", 0.1),
 )
 

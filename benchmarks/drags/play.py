@@ -138,11 +138,11 @@ def play(rig: Rig, drag: Drag, rounds: int, most: int | None = None) -> dict[str
         session = rig.begin(drag)
         seconds, steps, seen = _lead(rig, session, way)
         times.append(seconds)
-    back, _ = _rest(rig, session)
+    back = _rest(rig, session)[-1]
     heads, turns = (np.stack(some) for some in zip((rig.heads, rig.turns), *seen, strict=True))
     session = rig.begin(drag)
     _, _, seen = _lead(rig, session, there)
-    rested, rests = _rest(rig, session)
+    rests = _rest(rig, session)
     away, target = len(there), there[-1]
     tick, update = 1e3 * np.concatenate(times).T
     miss, least = rig.mm(heads[away, rig.parts[drag.role][0]] - target), 10.0 * rig.least(drag, target) / rig.unit
@@ -158,16 +158,16 @@ def play(rig: Rig, drag: Drag, rounds: int, most: int | None = None) -> dict[str
         "least_mm": least,
         "over_mm": max(0.0, miss - least),
         "home_rest_degrees": _turned(rig.own(back[1]), rig.own(rig.turns)),
-        "rest_degrees": _turned(rig.own(seen[-1][1]), rig.own(rested[1])),
-        "rest_mm": rig.mm(seen[-1][0] - rested[0]),
-        "rests": rests,
+        "rest_degrees": max(_turned(rig.own(seen[-1][1]), rig.own(now[1])) for now in rests),
+        "rest_mm": max(rig.mm(seen[-1][0] - now[0]) for now in rests),
+        "rests": len(rests) - 1,
     }
     if drag.balance:
         _, _, plain = _lead(rig, rig.begin(drag, "OFF"), there)
         pairs = zip(plain, seen, strict=True)
         found["balance_degrees"] = max(_turned(rig.own(one[1]), rig.own(other[1])) for one, other in pairs)
     moments = [(heads[at], turns[at]) for at in (0, away // 3, 2 * away // 3, away)]
-    return found | rig.picture(drag, target, [*moments, rested, (heads[-1], turns[-1])])
+    return found | rig.picture(drag, target, [*moments, rests[-1], (heads[-1], turns[-1])])
 
 
 def _lead(rig: Rig, session: DragSession, way: Array) -> tuple[Array, list[int], list[Seen]]:
@@ -186,13 +186,13 @@ def _lead(rig: Rig, session: DragSession, way: Array) -> tuple[Array, list[int],
     return np.array(seconds), steps, seen
 
 
-def _rest(rig: Rig, session: DragSession) -> tuple[Seen, int]:
-    """What is seen when the body has come to rest under a still mouse, and the ticks that it took."""
-    rests = 0
-    while session.restless and rests < _RESTS:
+def _rest(rig: Rig, session: DragSession) -> list[Seen]:
+    """What is seen under a still mouse, tick by tick until the body has come to rest."""
+    seen = [rig.see()]
+    while session.restless and len(seen) <= _RESTS:
         session.rest()
-        rests += 1
-    return rig.see(), rests
+        seen.append(rig.see())
+    return seen
 
 
 def _motion(rig: Rig, drag: Drag, heads: Array, turns: Array, away: int) -> dict[str, Any]:

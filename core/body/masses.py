@@ -50,23 +50,41 @@ def masses_of(skeleton: Skeleton, roles: Roles | None = None) -> Array:
     return masses + rest * _by_length(skeleton, heavy if len(heavy) else everything)
 
 
+def soles_of(skeleton: Skeleton, supports: Sequence[int]) -> tuple[Indices, Array]:
+    """Return the corners of what a body stands on: bones (S,) of the supports, and places (S, 3) in their frames.
+
+    They are the heads and tails of the supports, and the tails of their descendants as they are at rest: a toe that is
+    turned aside makes no more ground to stand on.
+    """
+    rest = skeleton.rest_matrices
+    tails = rest[:, :, 3] + rest[:, :, 1] * skeleton.lengths[:, None]
+    bones: list[int] = []
+    places: list[Array] = []
+    for support in supports:
+        below = [bone for bone in range(len(skeleton)) if support in skeleton.ancestors(bone)]
+        corners = np.concatenate([rest[None, support, :, 3], tails[below]])
+        bones += [support] * len(corners)
+        places.append((corners - rest[support, :, 3]) @ rest[support, :, :3])
+    return np.array(bones), np.concatenate(places)
+
+
 def distance_beyond(skeleton: Skeleton, matrices: Array, masses: Array, supports: Sequence[int], up: Array) -> Array:
     """Return how far the centre of mass is beyond the polygon of the supports, seen along `up`; (F,), 0 inside.
 
     matrices  (F, J, 3, 4) bone frames in armature space
     masses    (J,) of the bones, at their middles
-    supports  bones on the ground: their heads and tails, and those of all descendants, span the polygon
+    supports  bones on the ground: `soles_of` them spans the polygon
     up        (3,) unit vector against gravity
     """
     heads = matrices[..., 3]
     tails = heads + matrices[..., 1] * skeleton.lengths[:, None]
     centre = np.einsum("j,fji->fi", masses / masses.sum(), 0.5 * (heads + tails))
-    below = [bone for bone in range(len(skeleton)) if set(supports).intersection(skeleton.ancestors(bone))]
+    bones, places = soles_of(skeleton, supports)
+    soles = (matrices[:, bones, :, :3] @ places[..., None])[..., 0] + heads[:, bones]
     side = np.cross(up, np.eye(3)[np.argmin(np.abs(up))]).astype(float)
     side /= np.linalg.norm(side)
     plane = np.stack([side, np.cross(up, side)], axis=-1)
-    corners = np.concatenate([tails[:, below], heads[:, supports]], axis=1) @ plane
-    return np.array([_outside(*frame) for frame in zip(centre @ plane, corners, strict=True)])
+    return np.array([_outside(*frame) for frame in zip(centre @ plane, soles @ plane, strict=True)])
 
 
 def _outside(point: Array, corners: Array) -> float:

@@ -337,7 +337,7 @@ BALANCE: Final = Table(
         Field("masses", object_of(number(0.0), _BY_BONE, NAME).then(_heavy, minProperties=1),
               "of all bones that weigh something, in any unit; by default a human's"),
         Field("radius", number(0.0), "how far beside the supports it may be; by default half the width of a foot"),
-        Field("priority", whole(0), "0 comes first"),
+        Field("priority", whole(0), "0 comes first, 1 by default is that of goals, 2 is after these as in the panel"),
     ),
     JobBalance,
 )  # fmt: skip

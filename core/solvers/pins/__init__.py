@@ -109,6 +109,17 @@ class PinAndDrag:
             raise CoreError(f"iterations must be at least 1, not {self.iterations}.")
         if self.restarts is not None and (not is_whole(self.restarts) or self.restarts < 0):
             raise CoreError(f"restarts must be at least 0, not {self.restarts}.")
+        if self.root_bone is not None and (not is_whole(self.root_bone) or self.root_bone < 0):
+            raise CoreError(f"root_bone must be the index of a bone, not {self.root_bone!r:.40}.")
+        try:
+            tied = np.array([tuple(entry) for entry in self.correlations], float).reshape(-1, 5)
+        except (TypeError, ValueError):
+            tied = np.full((1, 5), np.nan)
+        bones, axes, values = tied[:, [0, 2]], tied[:, [1, 3]], tied[:, 4]
+        if not ((bones >= 0).all() and np.isin(axes, range(3)).all() and (np.abs(values) <= 1.0).all()):
+            raise CoreError(
+                "correlations must be tuples: a bone, its axis, another bone, its axis, a value from -1 to 1."
+            )
         for name in ("deviations", "axes", "bends"):
             value = getattr(self, name)
             if value is None:

@@ -16,10 +16,10 @@ One step minimises the quadratic model
 with the curvature C of the rows under the forces (the second derivative of a point r is a_i x (a_j x r) for a joint i
 above or at j) and W = 1 / D for a level that holds, f_l / |E_l| across E_l for one that slips. Holding forces are
 multipliers that steps carry on (augmented Lagrangian, Nocedal and Wright, 17.3), which levels slip and which limits
-are active is found in rounds of the same step. A step is cut where a level that slips would go past its target, which its
-model does not see. A held level is brought back to E = 0 after the step, whose path is
-straight where the level's surface is curved (second-order correction, 18.3). The merit is F with
-twice the forces of a level and of those below it for f_l.
+are active is found in rounds of the same step. It is cut where a level that slips would go past its target, which the
+model does not see. A held level is brought back to E = 0 after the step, whose path is straight where the level's
+surface is curved (second-order correction, 18.3). The merit is F with twice the forces of a level and of those below it
+for f_l.
 """
 
 from dataclasses import dataclass, replace
@@ -324,8 +324,8 @@ class Descent:
                 break
             release = turn < RELEASES
             loads = np.where(slip, 0.0, np.sqrt((forces * forces) @ self.member) / part.strengths)
-            worst = np.arange(loads.shape[1]) == loads.argmax(axis=1)[:, None]
-            breaking = worst & (loads > 1.0)  # the one that breaks first: it may be what breaks others
+            most = np.max(loads, axis=1, keepdims=True)  # the level that gives way first may be what breaks others
+            breaking: Flags = (loads == most) & (loads > 1.0)
             pressed = np.where(on[:, sided] > 0.0, forces[:, sided] < 0.0, left[:, sided] < 0.0)
             slipping = (slip @ self.member.T)[:, sided] > 0.0
             pressed = np.where(slipping, errors[:, sided] < 0.0, pressed)

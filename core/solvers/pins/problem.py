@@ -51,6 +51,9 @@ class Problem:
             array = getattr(method, name)
             if array is not None and np.shape(array) != (len(skeleton), width):
                 raise CoreError(f"{name} must have the shape {(len(skeleton), width)}, not {np.shape(array)}.")
+        named = [bone for first, _, second, _, _ in method.correlations for bone in (first, second)]
+        if any(bone >= len(skeleton) for bone in (*named, method.root_bone or 0)):
+            raise CoreError(f"correlations and root_bone must be indices below {len(skeleton)}, as the bones have.")
         for goal in goals:
             other = (
                 getattr(goal, "relative_to", None) if isinstance(goal, (Goal, LookAt)) else getattr(goal, "other", None)

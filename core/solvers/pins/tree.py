@@ -67,16 +67,20 @@ class Kinematics(Batch):
 
 @dataclass(frozen=True)
 class Features:
-    """Features: points of bones (bone, place in its frame), frames of bones, middles of bones with mass."""
+    """Features: points of bones (bone, place in its frame), frames of bones, middles of bones with mass.
+
+    carriers: bones with mass that are nodes; others move with the next node above them.
+    """
 
     points: tuple[tuple[int, Array], ...]
     ends: tuple[int, ...]
     masses: tuple[int, ...] = ()
+    carriers: tuple[int, ...] = ()
 
     @property
     def bones(self) -> Iterable[int]:
-        """Return the bones that have features."""
-        return {*(bone for bone, _ in self.points), *self.ends, *self.masses}
+        """Return the bones that must be nodes."""
+        return {*(bone for bone, _ in self.points), *self.ends, *self.carriers}
 
 
 class LinkTree:
@@ -127,7 +131,8 @@ class LinkTree:
 
         self.point_nodes = np.array([self._place[bone] for bone, _ in features.points], int)
         self.end_nodes = np.array([self._place[bone] for bone in features.ends], int)
-        self.mass_nodes = np.array([self._place[bone] for bone in features.masses], int)
+        above = (next(bone for bone in skeleton.ancestors(mass) if bone in self._place) for mass in features.masses)
+        self.mass_nodes = np.array([self._place[bone] for bone in above], int)
         self.order = np.arange(self.rows) if order is None else order
         self._workspace: dict[str, Array] = {}
         self._find_rows()
@@ -307,10 +312,11 @@ class LinkTree:
         arms = (np.swapaxes(frames[:, self.point_nodes], -1, -2) @ seen[..., None])[..., 0]
         shown = frame_bases(matrices[:, self.end_nodes][..., :3])
         ends = np.swapaxes(frames[:, self.end_nodes], -1, -2) @ shown
-        middles = (
-            0.5 * skeleton.lengths[nodes[self.mass_nodes], None] * matrices[..., 1][:, self.mass_nodes] / self.unit
-        )
-        centres = (np.swapaxes(frames[:, self.mass_nodes], -1, -2) @ middles[..., None])[..., 0]
+        heavy = np.array(self.features.masses, int)
+        masses = every[:, heavy]
+        middles = masses[..., 3] + 0.5 * skeleton.lengths[heavy, None] * masses[..., 1]
+        away = middles / self.unit - heads[:, self.mass_nodes]
+        centres = (np.swapaxes(frames[:, self.mass_nodes], -1, -2) @ away[..., None])[..., 0]
         own = np.tile([0.0, 1.0, 0.0], (len(self.nodes), 1)) if self.axes is None else self.axes[:, 1]
         directions = (frames @ own[..., None])[..., 0]  # Y of the nodes, (B, N, 3)
 

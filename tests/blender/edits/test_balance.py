@@ -6,13 +6,16 @@ import bpy
 import numpy as np
 import pytest
 
-from bridge import Grab, read_rig
+from bridge import Grab, read_rig, read_roles
 from core import rotation
+from core.body.axes import axis_vector
 from core.body.masses import masses_of
 from core.goals import SUPPORT_RADIUS
 from edits.drag.session import DragSession
+from edits.pin_list import set_pins
 from edits.pins import job_from_pins
-from tests.blender.rigs import FEET, choose, make_chain, make_walk, pin_feet, select, world
+from tests.blender.rigs import FEET, choose, load, make_chain, make_walk, pin_feet, select, world
+from tests.paths import DATA
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
@@ -90,6 +93,43 @@ def test_a_body_that_is_out_of_balance_stays_so(rig: Any) -> None:
     bpy.ops.poise.pin(kind="POSITION", space="ARMATURE")
     bpy.ops.poise.solve()
     assert apart(rotations(rig), start) < 0.1
+
+
+@pytest.mark.parametrize(("bone", "shift"), [("hips", [0.4, 0.0, 0.0]), ("hand.L", [0.4, -0.4, 0.6])])
+def test_hips_and_back_keep_it_and_not_arms_or_toes(rig: Any, bone: str, shift: list[float]) -> None:
+    held = [name for name in read_rig(rig).skeleton.names if name.startswith(("toe", "upper_arm.R", "forearm.R"))]
+    before = {name: np.array(rig.pose.bones[name].matrix_basis.to_quaternion()) for name in held}
+    spine = np.array(rig.pose.bones["spine"].matrix.to_quaternion())
+    drag(rig, bone, shift, 40)
+    assert np.degrees(rotation.angle_between(spine, np.array(rig.pose.bones["spine"].matrix.to_quaternion()))) > 2.0
+    for name in held:
+        assert rotation.angle_between(before[name], np.array(rig.pose.bones[name].matrix_basis.to_quaternion())) < 1e-6
+
+
+@pytest.mark.parametrize("limits", ["HARD", "SOFT"])
+@pytest.mark.parametrize(
+    ("file", "hips", "feet"),
+    [
+        ("xsens_motive_tpose.bvh", "Hips", ["LeftAnkle", "RightAnkle"]),
+        ("named_mixamo_cm.blend", "mixamorig:Hips", ["mixamorig:LeftFoot", "mixamorig:RightFoot"]),
+    ],
+)
+def test_a_body_at_the_edge_of_its_balance_comes_to_rest(file: str, hips: str, feet: list[str], limits: str) -> None:
+    (rig,) = load(DATA / "rigs" / file)
+    select(rig, [])
+    bpy.ops.poise.take_posture(posture="RELAXED")
+    set_pins(bpy.context, rig, feet, "BOTH")
+    rig.poise_limits = limits
+    skeleton = read_rig(rig).skeleton
+    way = skeleton.size * np.array(rig.matrix_world)[:3, :3] @ axis_vector(read_roles(rig, skeleton).facing)
+    session = DragSession(bpy.context, rig, [Grab(rig.name, hips, (0.0, 0.0, 0.0))], live=True)
+    for share in np.linspace(0.0, 0.4, 41)[1:]:
+        session.drag(share * way, STILL)
+    rests = 0
+    while session.restless and rests < 30:
+        session.rest()
+        rests += 1
+    assert rests < 30
 
 
 @pytest.mark.parametrize("pinned", [["foot.L"], ["foot.L", "hand.L"], ["hand.L", "hand.R"]])

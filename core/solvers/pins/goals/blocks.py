@@ -12,15 +12,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .... import rotation
-from ....body.masses import masses_of
+from ....body.masses import masses_of, soles_of
 from ....errors import CoreError
 from ....goals import SUPPORT_RADIUS, AnyGoal, Balance, Distance, Goal, LookAt
 from ....rotation import Array, skew, to_matrix
-from ....skeleton import Skeleton
+from ....skeleton import Flags, Skeleton
 from .. import numbers
 from ..tree import Features, Kinematics, Links
 
 _NEAREST: Final = 1e-2  # smallest distance that rows are made for, in units of the skeleton's size
+_LIGHT: Final = 0.1  # share of the mass: joints that carry less take no part in a balance
 
 Frames = NDArray[np.int64] | slice
 Flat = Callable[..., Array]  # (*batch_shape, ...) -> (F, ...), given the number of axes that are not of the batch
@@ -36,7 +37,7 @@ class Collector:
         self.skeleton = skeleton
         self._points: list[tuple[int, Array]] = []
         self._ends: list[int] = []
-        self._masses: tuple[int, ...] = ()
+        self._masses: dict[int, bool] = {}
 
     def point(self, bone: str | int, place: ArrayLike = (0.0, 0.0, 0.0)) -> int:
         """Return the number of a new point, at a place in a bone's frame."""
@@ -48,14 +49,20 @@ class Collector:
         self._ends.append(self.skeleton.index(bone))
         return len(self._ends) - 1
 
-    def masses(self, bones: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the numbers of the bones' middles, which balances share."""
-        self._masses = tuple(dict.fromkeys((*self._masses, *bones.tolist())))
-        return np.array([self._masses.index(bone) for bone in bones.tolist()], int)
+    def masses(self, bones: NDArray[np.int64], rides: Flags) -> NDArray[np.int64]:
+        """Return the numbers of the bones' middles, which balances share.
+
+        rides: which of them no balance moves by their own joints.
+        """
+        for bone, with_parent in zip(bones.tolist(), rides.tolist(), strict=True):
+            self._masses[bone] = with_parent and self._masses.get(bone, True)
+        places = {bone: number for number, bone in enumerate(self._masses)}
+        return np.array([places[bone] for bone in bones.tolist()], int)
 
     def features(self) -> Features:
         """Return all features."""
-        return Features(tuple(self._points), tuple(self._ends), self._masses)
+        carriers = tuple(bone for bone, rides in self._masses.items() if not rides)
+        return Features(tuple(self._points), tuple(self._ends), tuple(self._masses), carriers)
 
 
 class Block(Protocol):
@@ -358,12 +365,10 @@ class BalanceBlock:
         if given.shape != (len(skeleton),):
             raise CoreError(f"The balance needs the masses of {len(skeleton)} bones, not {given.shape}.")
         heavy = np.flatnonzero(given > 0.0)
-        self.heavy = collector.masses(heavy)
+        self.heavy = collector.masses(heavy, _rides(skeleton, given)[heavy])
         self.shares = given[heavy] / given[heavy].sum()
-        supports = [skeleton.index(bone) for bone in goal.supports]
-        below = [bone for bone in range(len(skeleton)) if set(supports).intersection(skeleton.ancestors(bone))]
-        ends = [collector.point(bone, [0.0, skeleton.lengths[bone], 0.0]) for bone in below]
-        self.soles = np.array([*ends, *(collector.point(bone) for bone in supports)])
+        corners = soles_of(skeleton, [skeleton.index(bone) for bone in goal.supports])
+        self.soles = np.array([collector.point(int(bone), place) for bone, place in zip(*corners, strict=True)])
         self.sides = np.stack(np.triu_indices(len(self.soles)))  # (2, sides), diagonals and points, too
         up = np.asarray(goal.up)
         side = np.cross(up, np.eye(3)[np.argmin(np.abs(up))])
@@ -383,13 +388,13 @@ class BalanceBlock:
 
     def _find(self, at: Kinematics) -> "_Nearest":
         centre = self.shares @ at.masses[:, self.heavy] @ self.plane.T
-        soles = at.points[:, self.soles] @ self.plane.T
-        starts, stops = (soles[:, side] for side in self.sides)
-        sides, ways, frames = stops - starts, centre[:, None] - starts, np.arange(len(centre))
-        length = np.maximum((sides * sides).sum(axis=-1), numbers.DAMPING**2)
-        share = np.minimum(np.maximum((ways * sides).sum(axis=-1) / length, 0.0), 1.0)
-        gaps = ways - share[..., None] * sides
-        side = np.argmin((gaps * gaps).sum(axis=-1), axis=1)
+        ways = centre[:, None] - at.points[:, self.soles] @ self.plane.T  # (B, S, 2) from the corners
+        begins, frames = ways[:, self.sides[0]], np.arange(len(centre))
+        sides = begins - ways[:, self.sides[1]]
+        length = np.maximum(np.einsum("bsi,bsi->bs", sides, sides), numbers.DAMPING**2)
+        share = np.minimum(np.maximum(np.einsum("bsi,bsi->bs", begins, sides) / length, 0.0), 1.0)
+        gaps = begins - share[..., None] * sides
+        side = np.einsum("bsi,bsi->bs", gaps, gaps).argmin(axis=1)
         gap, share = gaps[frames, side], share[frames, side]
         far = rotation.lengths(gap)[:, None]
         direction = np.where(far > numbers.DAMPING, gap / np.maximum(far, numbers.DAMPING), [1.0, 0.0])
@@ -435,6 +440,26 @@ class BalanceBlock:
         line = -(mixed + np.swapaxes(mixed, -1, -2)) - far * turn[:, :, None] * turn[:, None, :]
         second = np.where(corner[:, None, None], aside[:, :, None] * aside[:, None, :] / far, line)
         return np.swapaxes(skew(nearest.direction * force[:, None]), -1, -2) @ moved, force[:, None, None] * second
+
+
+def _rides(skeleton: Skeleton, masses: Array) -> Flags:
+    """Return which bones (J,) are too light for their joints to take part in a balance: they move with their parents.
+
+    A body keeps its balance with hips, back and legs, and not by swinging its arms.
+    """
+    parents = skeleton.parents.tolist()
+    share = masses / masses.sum()  # of a bone and all below it
+    for bone in range(len(parents) - 1, -1, -1):
+        if parents[bone] >= 0:
+            share[parents[bone]] += share[bone]
+    with_parent = skeleton.inherit_rotation & ~skeleton.driven
+    # bones that move with one above them that takes part
+    hangs, rides = np.zeros(len(parents), bool), np.zeros(len(parents), bool)
+    for bone, parent in enumerate(parents):
+        if parent >= 0 and with_parent[bone]:
+            hangs[bone] = hangs[parent] or (masses[parent] > 0.0 and not rides[parent])
+        rides[bone] = hangs[bone] and share[bone] < _LIGHT
+    return rides
 
 
 @dataclass(frozen=True, eq=False)

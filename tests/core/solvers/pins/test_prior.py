@@ -1,5 +1,7 @@
 """The prior: deviations and correlations of the coordinates."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -59,3 +61,20 @@ def test_what_goes_with_a_turn_goes_along(figure: Skeleton, settle: bool, frames
     )
     found = rotation.log(method.solve(figure, rest, goals).pose.rotations[:, other])
     np.testing.assert_allclose(found, np.tile([0.6 * 0.5 * 0.2 / 0.4, 0.0, 0.0], (frames, 1)), atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"correlations": ((0, 0),)},
+        {"correlations": 3},
+        {"correlations": ((0, 0, 1, 0, float("nan")),)},
+        {"correlations": ((0, 5, 1, 0, 0.5),)},
+        {"correlations": ((0, 0, 999, 0, 0.5),)},
+        {"root_bone": "x"},
+        {"root_bone": 999},
+    ],
+)
+def test_what_is_no_bone_or_no_correlation_is_refused(figure: Skeleton, given: dict[str, Any]) -> None:
+    with pytest.raises(CoreError, match=next(iter(given))):
+        PinAndDrag(**given).solve(figure, Pose.rest(figure), [Goal("head", np.ones(3))])
