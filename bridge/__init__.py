@@ -30,7 +30,15 @@ from .body import (
 )
 from .channels import read_channels, write_channels
 from .control_graph import find_controlled
-from .controls import ControlledBody, controls_by_role, free_controls, pose_controls, read_controlled, with_ik_starts
+from .controls import (
+    ControlledBody,
+    controls_by_role,
+    free_controls,
+    pose_controls,
+    read_controlled,
+    shows,
+    with_ik_starts,
+)
 from .driven import mute_constraints
 from .errors import BridgeError
 from .grab import Grab, pick

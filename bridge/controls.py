@@ -19,7 +19,7 @@ from ..core.limits import LimitGroup, clamp_rotations
 from ..core.pose import forward, frame_rotations
 from ..core.rotation import Array
 from ..core.skeleton import Flags, Indices
-from .armature import Rig, read_matrices, read_pose, write_pose
+from .armature import Rig, channels_to_pose, read_matrices, read_pose, write_pose
 from .channels import ArmatureObject, read_channels, write_channels
 
 SAME_PLACE: Final = 1e-3  # of the skeleton's size, between the heads of a bone and its control
@@ -173,14 +173,18 @@ def read_controlled(controlled: ControlledBody, matrices: Array, loose: bool = F
 
 @dataclass(frozen=True, eq=False)
 class ControlPose:
-    """A pose of the controls: the rig's pose, and the bones that were turned and moved.
+    """A pose of the controls: the rig's pose, and the bones that were turned and moved (not known of one round).
 
-    held: the controls that one of their limits stops
+    heads   (N, 3) where the body's parts were wanted
+    shown   whether Blender shows the pose, as far as the controls can have it
+    held    the controls that one of their limits stops
     """
 
     pose: Pose
     turned: list[int]
     moved: list[int]
+    heads: Array
+    shown: bool = True
     held: list[int] = field(default_factory=list[int])
 
 
@@ -191,18 +195,22 @@ def pose_controls(
     pose: Pose,
     passing: bool = False,
     looks: bool = True,
+    once: bool = False,
 ) -> ControlPose:
     """Pose the controls so that the body has `pose`, within their limits.
 
     `passing`: stop at errors that are not visible, because other poses follow. Without `looks` the eyes keep their
-    targets. Raises CoreError, with the controls restored, if a part does not follow its control.
+    targets. Raises CoreError, with the controls restored, if a part does not follow its control; not with `once`, which
+    corrects what Blender shows now by one round, without evaluating the rig again: what is left is for the next pose.
     """
     context: Any = bpy.context
     context.view_layer.update()
-    start = now = read_pose(armature, rig)
     channels = read_channels(armature, rig.channels)
+    # of scales that constraints make, and of bones that are driven, a pose that is not kept needs nothing
+    start = now = channels_to_pose(rig, channels, None) if once else read_pose(armature, rig)
     turned, moved, aims, begins = map(controlled.bones_that, _FIELDS)
-    present = read_controlled(controlled, read_matrices(armature))
+    matrices = read_matrices(armature)
+    present = read_controlled(controlled, matrices)
     bent = np.flatnonzero(controlled.ends != np.arange(len(present.rotations)))
     free = {*range(len(present.rotations))} - {*bent.tolist()}  # IK keeps its limits by itself, and reaches what it can
     pose, stopped = _within(limits_of(controlled.skeleton, free), present, pose)
@@ -222,10 +230,12 @@ def pose_controls(
     # parts whose twist no control determines: eyes, and segments with twist bones
     stubborn = aims >= 0
     at_limit: Indices = np.zeros(0, int)
+    shown = True
     try:
-        for _ in range(_ROUNDS):
-            context.view_layer.update()
-            matrices = read_matrices(armature)
+        for round_ in range(1 if once else _ROUNDS):
+            if round_:
+                context.view_layer.update()
+                matrices = read_matrices(armature)
             heads, turns = matrices[:, :, 3], frame_rotations(matrices[:, :, :3])
             own = turns[controlled.frames]
             change = rotation.mul(wanted, rotation.inv(own))  # (N, 4) the error of each part
@@ -249,8 +259,12 @@ def pose_controls(
             now, at_limit = _within(limits, start, now)
             held = _with_below(np.isin(turned, at_limit), parents)
             write_pose(armature, rig, now, bones)
-            if not _differ(last, now, rig.skeleton.size):
+            shown = not _differ(last, now, rig.skeleton.size)
+            if shown:
                 break  # controls cannot reduce the error further, e.g. because of IK limits
+        at_limits = sorted({*turned[stopped].tolist(), *at_limit.tolist()} - {-1})
+        if once:
+            return ControlPose(now, [], [], wanted_heads, shown, at_limits)
         errors[held | ~follows] = 0.0
         matrices = read_matrices(armature)
         off = (errors > _ASTRAY) | astray(matrices, rig.skeleton.size, controlled.bones, controlled.leaders)
@@ -267,8 +281,14 @@ def pose_controls(
                  if np.any(np.abs(start.translations[bone] - now.translations[bone]) > step)]  # fmt: skip
     write_channels(armature, channels)  # channels that did not change keep their exact values
     write_pose(armature, rig, now, {*new_turned, *new_moved})
-    at_limits = sorted({*turned[stopped].tolist(), *at_limit.tolist()} - {-1})
-    return ControlPose(now, new_turned, new_moved, at_limits)
+    return ControlPose(now, new_turned, new_moved, wanted_heads, True, at_limits)
+
+
+def shows(controlled: ControlledBody, matrices: Array, heads: Array) -> bool:
+    """Return whether the parts that controls turn are about where they were wanted, heads (N, 3), in (J, 3, 4)."""
+    led = (controlled.bones_that("turns") >= 0) | (controlled.bones_that("aims") >= 0)
+    away = np.linalg.norm(matrices[controlled.frames, :, 3] - heads, axis=-1)
+    return bool(np.all(away[led] < _APART * controlled.skeleton.size))
 
 
 def astray(matrices: Array, size: float, bones: Indices, leaders: Indices) -> Flags:

@@ -1,6 +1,9 @@
 """Read the roles of an armature: as detected, with the corrections of the user."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -8,6 +11,7 @@ from ..core import CoreError, Skeleton, rotation
 from ..core.body import Roles, find_roles
 from ..core.body.corrections import NO_PART, correct_roles
 from ..core.body.roles import ROLES
+from ..core.skeleton import Flags
 from .channels import ArmatureObject
 
 
@@ -33,9 +37,26 @@ def can_correct(part: str) -> bool:
 
 
 def guess_roles(armature: ArmatureObject, skeleton: Skeleton | None = None) -> Roles:
-    """Return the detected roles without the user's corrections."""
+    """Return the detected roles without the user's corrections; they are found once for the same bones."""
     skeleton = read_rest(armature) if skeleton is None else skeleton
-    return find_roles(skeleton, np.array([bone.use_deform for bone in armature.data.bones]))
+    deform = np.array([bone.use_deform for bone in armature.data.bones])
+    values = (getattr(skeleton, one.name) for one in fields(skeleton))
+    arrays = (value for value in values if isinstance(value, np.ndarray))
+    return _found(_Bones((skeleton.names, deform.tobytes(), *(array.tobytes() for array in arrays)), skeleton, deform))
+
+
+@dataclass(frozen=True)
+class _Bones:
+    """Bones that are the same as others of the same content."""
+
+    content: tuple[Any, ...]
+    skeleton: Skeleton = field(compare=False)
+    deform: Flags = field(compare=False)
+
+
+@lru_cache(maxsize=8)
+def _found(bones: _Bones) -> Roles:
+    return find_roles(bones.skeleton, bones.deform)
 
 
 def read_corrections(armature: ArmatureObject) -> dict[int, str]:

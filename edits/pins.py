@@ -105,13 +105,18 @@ def job_from_pins(armature: Any, frames: tuple[int, int] | None = None, write: W
             if len(armature.poise_pins)
             else f'"{armature.name}" has no pins; pin a bone first.'
         )
-    job = Job(goals, frames=frames, write=write or Write(key=frames is not None), limits=LIMITS[armature.poise_limits])
+    job = Job(
+        goals,
+        frames=frames,
+        write=write or Write(key=frames is not None),
+        limits=LIMITS[armature.poise_limits],
+        anatomical_limits=armature.poise_use_anatomy_limits,
+    )
     if armature.poise_method == "HUMANOID":
         return replace(job, limits=bool(job.limits), humanoid=read_humanoid(armature))
     return replace(
         job,
         wins=armature.poise_wins.lower(),
-        anatomical_limits=armature.poise_use_anatomy_limits,
         root=armature.poise_root.lower(),
         balance=_balance(armature.poise_balance, holding, frames),
         stretch=armature.poise_use_stretch,

@@ -209,6 +209,18 @@ def with_anatomy(
     return replace(skeleton, limits=(*skeleton.limits, *limits)), replace(method, **changes)
 
 
+def with_ankles(skeleton: Skeleton, roles: Roles, pose: Pose) -> Skeleton:
+    """Return the skeleton with the limits of the anatomy's ankles added, wide enough for the pose (...).
+
+    These are what stops hips that are lowered over flat feet. Feet with limits of their own keep them.
+    """
+    matrices = rotation.to_matrix(pose.rotations)
+    feet = [roles.bone(f"foot.{side}") for side in SIDES]
+    groups = (group.take(np.flatnonzero(np.isin(group.bones, feet))) for group in anatomy(skeleton, roles).ranges)
+    limits = tuple(group.widened(matrices[..., group.bones, :, :]) for group in groups if len(group.bones))
+    return replace(skeleton, limits=(*skeleton.limits, *limits))
+
+
 def carrier_of(skeleton: Skeleton, roles: Roles) -> int | None:
     """Return the last movable bone that carries the whole body, such as the hips; None if there is none.
 

@@ -139,7 +139,8 @@ class Job:
             for name, wanted in (("axes", goal.axes), ("relative_to", goal.relative_to)):
                 if wanted is not None:
                     raise CoreError(f"goals[{place}].{name}: only with {self._kinds()}.")
-        for name in ("root", "anatomical_limits", "balance", "stiffness", "joint_targets", "stretch", "strength"):
+        others = () if self.humanoid is not None else ("anatomical_limits",)
+        for name in ("root", *others, "balance", "stiffness", "joint_targets", "stretch", "strength"):
             if getattr(self, name) != getattr(Job, name, {}):
                 raise CoreError(f'{name}: only with the method "pins".')
         if self.limits == "soft":
@@ -269,7 +270,9 @@ JOB: Final = Table(
               'keep the limits of joints; with `"soft"` they give way where a goal needs it; also `true` (by default) '
               'and `false`',
               example='"limits": "soft"'),
-        Field("anatomical_limits", FLAG, "joints of a human body go no further than those of people, as in the panel",
+        Field("anatomical_limits", FLAG,
+              'joints of a human body go no further than those of people, as in the panel; with the method '
+              '`"humanoid"`, which always keeps knees and elbows, ankles do not',
               example='"anatomical_limits": false'),
         Field("root", choice(get_args(Root)),
               'what bones without parent may do: with `"pull"` they come along less willingly than joints bend, with '

@@ -10,7 +10,7 @@ import numpy as np
 from ... import bridge
 from ...bridge import Grab
 from ...core import Balance, CoreError, Goal, Humanoid, PinAndDrag, Skeleton, Solution, forward, rotation
-from ...core.body.anatomy import with_anatomy
+from ...core.body.anatomy import with_anatomy, with_ankles
 from ...core.goals import AnyGoal
 from ...core.rotation import Array
 from ..humanoid import read_humanoid
@@ -49,7 +49,7 @@ class DragSession:
         self.effectors = self.body.effectors
         self.start = self.pose = self.body.start
         self.pins = DragPins(armature, self.body)
-        self.writer = DragWriter(self.body)
+        self.writer = DragWriter(self.body, live)
         self.wins: str = armature.poise_wins
         self.turning = turning
         self.restless = False  # whether the body would go on moving under a still mouse
@@ -69,7 +69,10 @@ class DragSession:
         """Return the skeleton and the method to solve with."""
         body = self.body
         if armature.poise_method == "HUMANOID" and not body.alone:
-            return body.skeleton, read_humanoid(armature).method(body.roles, bool(LIMITS[armature.poise_limits]))
+            skeleton = body.skeleton
+            if armature.poise_use_anatomy_limits:
+                skeleton = with_ankles(skeleton, body.roles, self.start)
+            return skeleton, read_humanoid(armature).method(body.roles, bool(LIMITS[armature.poise_limits]))
         try:
             self.pins.balance(self._balance, self.turning, 0)
         except CoreError as error:
@@ -152,7 +155,8 @@ class DragSession:
         begin, before = perf_counter(), self.pose
         self._takes_lengths()
         solution = self._write(self._problem.relax(), begin)
-        self.restless = float(np.max(rotation.angle_between(before.rotations, self.pose.rotations))) > _STILL
+        moved = float(np.max(rotation.angle_between(before.rotations, self.pose.rotations))) > _STILL
+        self.restless = moved or not self.writer.settled
         return solution
 
     def _takes_lengths(self) -> bool:

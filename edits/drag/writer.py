@@ -4,21 +4,29 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Final
 
+import bpy
 import numpy as np
 
 from ... import bridge
 from ...core import Pose
+from ...core.rotation import Array
 from .body import DragBody
 
 _SAME: Final = 1e-5  # of the skeleton's size: a change of a length that does not count
 
 
 class DragWriter:
-    """Writes poses to the bones, or to the controls of a driven body, and restores the pose at the press."""
+    """Writes poses to the bones, or to the controls of a driven body, and restores the pose at the press.
 
-    def __init__(self, body: DragBody) -> None:
-        self._body = body
+    live: a tick leaves to the next one what controls do not show yet.
+    settled: whether nothing is left
+    """
+
+    def __init__(self, body: DragBody, live: bool = False) -> None:
+        self._body, self._live = body, live
         self._held: list[str] = []  # controls at a limit
+        self._heads: Array | None = None  # where the last tick wanted the parts of a driven body
+        self.settled = True
 
     def prepare(self, bones: Iterable[int], stretched: Iterable[int] = ()) -> None:
         """Say which bones the next poses change."""
@@ -31,14 +39,24 @@ class DragWriter:
         if body.controlled is None:
             self._writer.write(armature, pose)
             return
-        led = bridge.pose_controls(armature, body.rig, body.controlled, pose, passing, looks=False)
+        once = passing and self._live and self._follows(armature)
+        led = bridge.pose_controls(armature, body.rig, body.controlled, pose, passing, looks=False, once=once)
+        self._heads, self.settled = led.heads, led.shown
         self._held = [body.rig.skeleton.names[bone] for bone in led.held]
+
+    def _follows(self, armature: Any) -> bool:
+        """Return whether the controls have done what the last tick wanted: else this one looks for the reason."""
+        if self._heads is None or self._body.controlled is None:
+            return False
+        _evaluate()
+        return bridge.shows(self._body.controlled, bridge.read_matrices(armature), self._heads)
 
     def shown(self, armature: Any, pose: Pose) -> Pose | None:
         """Return the pose with the lengths that IK shows of the limbs that it stretches; None if it has them."""
         controlled = self._body.controlled
         if controlled is None or not controlled.stretched.any():
             return None
+        _evaluate()
         seen = bridge.read_controlled(controlled, bridge.read_matrices(armature), stretched=True)
         off = np.linalg.norm(seen.translations - pose.translations, axis=-1) * controlled.stretched
         if off.max() < _SAME * self._body.skeleton.size:
@@ -66,3 +84,9 @@ class DragWriter:
     def at_limit(self) -> list[str]:
         """Return sentences about the controls that are at a limit."""
         return bridge.explain_limited_controls(self._held)
+
+
+def _evaluate() -> None:
+    """Have Blender evaluate what was written; it does nothing where the view has been drawn since."""
+    context: Any = bpy.context
+    context.view_layer.update()

@@ -189,8 +189,10 @@ def test_a_motion_keeps_its_own_balance(rig: Any) -> None:
     assert job_from_pins(rig, (1, 20)).balance is not None
 
 
+@pytest.mark.parametrize("method", ["PINS", "HUMANOID"])
 @pytest.mark.parametrize("shift", [[0.0, 0.0, -0.3], [0.0, 0.15, -0.4]])
-def test_shins_over_flat_feet_lean_forward_by_40_degrees_at_most(rig: Any, shift: list[float]) -> None:
+def test_shins_over_flat_feet_lean_forward_by_40_degrees_at_most(rig: Any, shift: list[float], method: str) -> None:
+    rig.poise_method = method
     leans = {}
     for limits in (True, False):
         rig.poise_use_anatomy_limits = limits
