@@ -311,11 +311,16 @@ class _Graph:
         return Control(able[0], able[0]) if able else Control(turns=bone if self.turning[bone] else -1)
 
     def part_of(self, bone: int, controls: Mapping[int, Control]) -> int:
-        """Return the nearest part that depends on a bone; else the part that drives it; else -1."""
-        places = self.rest[:, :, 3]
+        """Return the part that depends on a bone and that it is nearest to; else the part that drives it; else -1."""
         led = [part for part in controls if bone in _reach(self.ever, part)]
         if led:
-            return min(led, key=lambda part: float(np.linalg.norm(places[part] - places[bone])))
+            heads, ways = self.rest[led, :, 3], self.rest[led, :, 1]
+            away, lengths = self.rest[bone, :, 3] - heads, self.rig.skeleton.lengths[led]
+            along = np.clip(np.sum(away * ways, axis=-1), 0.0, lengths)
+            beside = np.linalg.norm(away - along[:, None] * ways, axis=-1)
+            # of parts that meet at the bone, the one that begins there
+            steps = np.rint(beside / (SAME_PLACE * self.rig.skeleton.size))
+            return led[int(np.lexsort((np.linalg.norm(away, axis=-1), steps))[0])]
         driven = self.rig.skeleton.driven[bone] and self.ever[bone] - {int(self.rig.skeleton.parents[bone])}
         steps = _reach(self.ever, bone) if driven else {}
         parts = {other: part for part, control in controls.items() for other in (part, control.turns)}

@@ -9,6 +9,7 @@ import numpy as np
 from ..core import rotation
 from ..core.rotation import Array
 from .armature import gather, read_matrices, world_matrix
+from .pick_order import LAST, read_pick_order
 from .shapes import outlines_near
 from .view import View
 
@@ -36,7 +37,8 @@ class Grab:
 def pick(context: Any, view: View, mouse: tuple[float, float], scale: float = 1.0) -> Grab | None:
     """Return the grab at a pixel of the view among all visible pose bones, or None; `scale` is the interface scale.
 
-    A bone with a custom shape is grabbed by the shape, or by its joint if nothing that is drawn is near.
+    A bone with a custom shape is grabbed by the shape, or by its joint if nothing that is drawn is near. Of bones in
+    one place that which poses most of the body is grabbed; where none poses it, the part of the body that is there.
     """
     best: tuple[float, Grab] | None = None
     for armature, names in shown_bones(context).items():
@@ -47,7 +49,9 @@ def pick(context: Any, view: View, mouse: tuple[float, float], scale: float = 1.
         matrices = world_matrix(armature) @ _square(read_matrices(armature)[numbers])
         free = np.array([not any(child.use_connect for child in bones[name].children) for name in names])
         shapes = outlines_near(context, armature, names, view, np.array(mouse, float), _LENGTH * scale)
-        found = nearest(view, mouse, matrices, lengths[numbers], free, scale, shapes)
+        order = read_pick_order(armature)
+        orders = np.array([order.get(name, LAST) for name in names])
+        found = nearest(view, mouse, matrices, lengths[numbers], free, scale, shapes, orders)
         if found is None:
             continue
         far, place, share = found
@@ -71,22 +75,24 @@ def shown_bones(context: Any) -> dict[Any, list[str]]:
 
 def nearest(
     view: View, mouse: tuple[float, float], matrices: Array, lengths: Array, free: Any, scale: float = 1.0,
-    shapes: Mapping[int, Array] | None = None,
+    shapes: Mapping[int, Array] | None = None, order: Array | None = None,
 ) -> tuple[float, int, float] | None:  # fmt: skip
     """Return the distance in pixels, the bone, and the place along it (0 head, 1 tail) next to the mouse, or None.
 
     matrices (n, 4, 4) from bones to the world, lengths (n,) of the bones, free (n,): the tail is not another bone's
-    joint; shapes: lines (m, 2, 3) in the world that are drawn in place of a bone.
-    Joints come before lengths. Of joints in one place on screen the front one is returned, then the armature's first.
+    joint; shapes: lines (m, 2, 3) in the world that are drawn in place of a bone; order (n,): lower ones come first.
+    Joints come before lengths. Of joints in one place on screen the front one is returned, then the first in order,
+    then the armature's first.
     """
     shapes = shapes or {}
+    order = np.zeros(len(matrices), int) if order is None else order
     plain = ~np.isin(np.arange(len(matrices)), list(shapes))
     heads = matrices[:, :3, 3]
     tails = heads + matrices[:, :3, 1] * lengths[:, None]
     at = np.array(mouse, float)
     to_head, to_tail = (np.where(plain, rotation.lengths(view.pixels(ends) - at), np.nan) for ends in (heads, tails))
     for far, points, share in ((to_head, heads, _HEAD), (np.where(free, to_tail, np.nan), tails, _TAIL)):
-        place = _choose(view, points, far, _JOINT * scale)
+        place = _choose(view, points, far, _JOINT * scale, order)
         if place is not None:
             return float(far[place]), place, share
     own = np.flatnonzero(plain)
@@ -100,22 +106,22 @@ def nearest(
     far = rotation.lengths(a + share[:, None] * way - at)
     thickness = np.where(np.arange(len(lines)) < len(own), _THICKNESS, 0.0)
     reach = np.maximum(_LENGTH * scale, thickness * rotation.lengths(way))
-    line = _choose(view, lines[:, 0] + share[:, None] * (lines[:, 1] - lines[:, 0]), far, reach)
+    line = _choose(view, lines[:, 0] + share[:, None] * (lines[:, 1] - lines[:, 0]), far, reach, order[owners])
     if line is None:  # animators grab joints that a custom shape does not show
-        return nearest(view, mouse, matrices, lengths, free, scale) if shapes else None
+        return nearest(view, mouse, matrices, lengths, free, scale, order=order) if shapes else None
     place = int(owners[line])
     along = _along(view, at, lines[line, 0], lines[line, 1], float(share[line])) if line < len(own) else _HEAD
     return float(far[line]), place, along
 
 
-def _choose(view: View, points: Array, far: Array, reach: Array | float) -> int | None:
+def _choose(view: View, points: Array, far: Array, reach: Array | float, order: Array) -> int | None:
     """Return which of the points (n, 3) at `far` (n,) pixels is meant, or None if all are out of reach."""
     near = np.where(far <= reach, far, np.inf)
     if not len(near) or not np.isfinite(near.min()):
         return None
     depth = np.where(near <= near.min() + _TIE, -points @ view.turn[2], np.inf)
     slack = _TIE * float(view.pixel(points[np.argmin(near)]))
-    return int(np.argmax(depth <= depth.min() + slack))
+    return int(np.argmin(np.where(depth <= depth.min() + slack, order, np.inf)))
 
 
 def _along(view: View, at: Array, head: Array, tail: Array, share: float) -> float:

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import bridge
-from bridge import Grab
+from bridge import Grab, pick
 from bridge.channels import rotation_channel
 from core import forward, rotation
 from core.pose import frame_rotations
 from edits.drag.session import DragSession
 from edits.pin_list import set_pins
-from tests.blender.rigs import load, make_ik_body, put_on_fk, select, world
+from tests.blender.rigs import load, make_ik_body, make_view, put_on_fk, select, world
 from tests.paths import SHARED
 
 context: Any = bpy.context
@@ -150,3 +150,20 @@ def test_the_solved_pose_is_the_one_that_blender_shows(stepping: tuple[Any, dict
     stretching = any(bone.ik_stretch for bone in rig.pose.bones)
     assert off.max() < (3e-3 if stretching else 1e-3), names[off.argmax()]
     assert np.degrees(turned.max()) < 0.6, names[turned.argmax()]  # deforming bones on FK spread their twist
+
+
+@pytest.mark.parametrize("fk", [0.0, 1.0])
+def test_the_body_is_grabbed_where_many_controls_are_in_one_place(fk: float) -> None:
+    rig = rigify(fk)
+    select(rig, [])
+    whole = bridge.read_rig(rig)
+    roles, names = bridge.read_roles(rig, whole.skeleton), whole.skeleton.names
+    view, _ = make_view("ORTHO", (1.4, 0.0, 0.3))
+    for role in ("hips", "hand.L", "hand.R"):
+        joint = world(rig, names[roles.bone(role)])
+        grab = pick(context, view, tuple(view.pixels(joint)))
+        assert grab is not None, role
+        session = DragSession(context, rig, [grab], live=True)
+        assert not session.body.alone, (role, grab)
+        dragged = session.body.skeleton.names[session.effectors[0].bone]
+        assert dragged == names[roles.bone(role)], (role, grab)
