@@ -38,7 +38,7 @@ def pick(context: Any, view: View, mouse: tuple[float, float], scale: float = 1.
     """Return the grab at a pixel of the view among all visible pose bones, or None; `scale` is the interface scale.
 
     A bone with a custom shape is grabbed by the shape, or by its joint if nothing that is drawn is near. Of bones in
-    one place that which poses most of the body is grabbed; where none poses it, the part of the body that is there.
+    one place the first by `read_pick_order` is grabbed.
     """
     best: tuple[float, Grab] | None = None
     for armature, names in shown_bones(context).items():

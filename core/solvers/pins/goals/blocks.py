@@ -375,18 +375,11 @@ class BalanceBlock:
         side /= np.linalg.norm(side)
         self.plane = np.stack([side, np.cross(up, side)])  # (2, 3)
         self.radius = SUPPORT_RADIUS if goal.radius is None else goal.radius / skeleton.size
-        self._last: tuple[Array, _Nearest] | None = None  # x, and what was found there
 
     def set_goal(self, goal: AnyGoal, flat: Flat) -> None:
         """Do nothing: a balance has no target."""
 
     def _nearest(self, at: Kinematics) -> "_Nearest":
-        """Return the nearest point, which a step asks for several times."""
-        if self._last is None or not np.array_equal(self._last[0], at.x):
-            self._last = at.x.copy(), self._find(at)
-        return self._last[1]
-
-    def _find(self, at: Kinematics) -> "_Nearest":
         centre = self.shares @ at.masses[:, self.heavy] @ self.plane.T
         ways = centre[:, None] - at.points[:, self.soles] @ self.plane.T  # (B, S, 2) from the corners
         begins, frames = ways[:, self.sides[0]], np.arange(len(centre))
