@@ -1,6 +1,6 @@
 """A picture of the frames that are furthest from the truth, the truth beside them; needs matplotlib."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,7 +27,7 @@ def draw_worst(parts: Sequence[tuple[Frames, Pose]], case: str, file: Path, coun
         title = f"{number + 1}  {1e3 * errors.mean():.0f} mm"
         for view, axis in enumerate((0, 2)):
             panel = axes.flat[2 * number + view]
-            _draw(panel, part, part.heads[place], heads, case, axis)
+            draw_figure(panel, part, part.heads[place], heads, EFFECTORS[case], axis)
             panel.set_title(title if view == 0 else "", fontsize=9, loc="left")
         names = np.array(list(part.joints))[np.argsort(-errors)[:4]]
         said.append(f"{number + 1}: {part.clip} frame {place}, {1e3 * errors.mean():.0f} mm; most {', '.join(names)}")
@@ -50,7 +50,8 @@ def _worst(parts: Sequence[tuple[Frames, Pose]], case: str, count: int) -> list[
     return kept
 
 
-def _draw(panel: Any, part: Frames, truth: Any, solved: Any, case: str, axis: int) -> None:
+def draw_figure(panel: Any, part: Frames, truth: Any, solved: Any, kept: Iterable[str], axis: int) -> None:
+    """Draw the true and the solved heads (J, 3) as seen along one of the axes, with the joints that were kept."""
     parents = part.skeleton.parents
     known = set(part.joints.values())
     middle = truth[:, axis].mean()
@@ -62,7 +63,7 @@ def _draw(panel: Any, part: Frames, truth: Any, solved: Any, case: str, axis: in
             if above >= 0:
                 line = heads[[bone, above]]
                 panel.plot(line[:, axis] - middle, line[:, 1], color=colour, linewidth=width, solid_capstyle="round")
-    for joint in EFFECTORS[case]:
+    for joint in kept:
         place = truth[part.joints[joint]]
         panel.plot(place[axis] - middle, place[1], "o", color=KEPT, markersize=3)
     panel.set_aspect("equal")
