@@ -1,5 +1,7 @@
 """That the benchmark of naturalness runs: a few frames of real motion, or a sentence that there is none."""
 
+import re
+
 import pytest
 
 from benchmarks.naturalness.motion import DATA
@@ -37,3 +39,10 @@ def test_limits_admit_what_people_do() -> None:
     assert {row[0] for row in rows} >= {"upper arm", "thigh", "head", "forearm", "shin"}
     for row in rows:
         assert min(float(share.rstrip("%")) for share in row[5:7]) > 98.0, row
+
+
+def test_squats_of_people_are_measured_beside_those_of_a_drag() -> None:
+    (line,) = measured("benchmarks.naturalness.squats", "--packs", "cmu_daz_val")
+    knees, solved = re.findall(r"knees (\d+) -> (\d+)", line)[0]
+    assert 60 < int(knees) < 180
+    assert 60 < int(solved) < 180

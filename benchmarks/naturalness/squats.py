@@ -1,6 +1,7 @@
 """Captured squats beside those that a drag gives: both feet pinned, the hips dragged to where the person has them.
 
-python -m benchmarks.naturalness.squats FILE.png    a line for each clip, and a picture; needs matplotlib
+python -m benchmarks.naturalness.squats             a line for each clip: the person -> the drag
+python -m benchmarks.naturalness.squats FILE.png    a picture, too; needs matplotlib
 """
 
 import argparse
@@ -76,29 +77,40 @@ def _angle(one: Array, other: Array) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("file", type=Path, metavar="FILE.png")
+    parser.add_argument("file", nargs="?", type=Path, metavar="FILE.png", help="where to draw them")
+    parser.add_argument("--packs", nargs="+", choices=PACKS, default=PACKS)
     options = parser.parse_args()
     if not DATA.is_dir():
         print(f"Nothing was measured: the motion packs are not in {DATA.name} of the data beside the project.")
         return
-    squats = [squat for pack in PACKS for squat in find_squats(pack)][:CLIPS]
+    squats = [squat for pack in options.packs for squat in find_squats(pack)][:CLIPS]
+    poses = [drag(squat) for squat in squats]
+    titles: list[str] = []
+    for squat, pose in zip(squats, poses, strict=True):
+        joints = list(squat.joints.values())
+        heads = forward(squat.skeleton, pose)[0][0, joints]
+        away = 1e3 * float(np.linalg.norm(heads - squat.heads[0, joints], axis=-1).mean())
+        true, solved = measure(squat, squat.pose), measure(squat, pose)
+        figures = ", ".join(f"{name} {true[name]:.0f} -> {solved[name]:.0f}" for name in true)
+        print(f"{squat.clip}: {away:.0f} mm; {figures}")
+        titles.append(f"{squat.clip}\n{away:.0f} mm")
+    if options.file is not None:
+        draw_all(squats, poses, titles, options.file)
+
+
+def draw_all(squats: list[Frames], poses: list[Pose], titles: list[str], file: Path) -> None:
+    """Draw all squats into a PNG, from the front and from the side."""
     figure, axes = report.pyplot().subplots(-(-len(squats) // ACROSS), 2 * ACROSS, figsize=(2.6 * ACROSS, 6.6))
     for panel in axes.flat:
         panel.axis("off")
-    for number, squat in enumerate(squats):
-        pose = drag(squat)
+    for number, (squat, pose, title) in enumerate(zip(squats, poses, titles, strict=True)):
         heads = forward(squat.skeleton, pose)[0][0]
-        joints = list(squat.joints.values())
-        away = 1e3 * float(np.linalg.norm(heads[joints] - squat.heads[0, joints], axis=-1).mean())
-        true, solved = measure(squat, squat.pose), measure(squat, pose)
-        said = ", ".join(f"{name} {true[name]:.0f} -> {solved[name]:.0f}" for name in true)
-        print(f"{squat.clip}: {away:.0f} mm; {said}")
         for view, axis in enumerate((0, 2)):
             panel = axes.flat[2 * number + view]
             draw_figure(panel, squat, squat.heads[0], heads, (*FEET, "pelvis"), axis)
-            panel.set_title(f"{squat.clip}\n{away:.0f} mm" if view == 0 else "", fontsize=7, loc="left")
+            panel.set_title(title if view == 0 else "", fontsize=7, loc="left")
     figure.tight_layout()
-    report.save(figure, options.file, 90)
+    report.save(figure, file, 90)
 
 
 if __name__ == "__main__":
