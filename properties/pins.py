@@ -38,7 +38,13 @@ class PoisePin(bpy.types.PropertyGroup):
     target: saved(props.PointerProperty, "Object", "The object that the pin goes with", type=bpy.types.Object)
     priority: saved(props.IntProperty, "Priority", "Pins of a smaller number are served first", min=0, max=9)
     weight: saved(
-        props.FloatProperty, "Weight", "Its share where pins contradict each other", default=1.0, min=0.0, soft_max=10.0
+        props.FloatProperty,
+        "Weight",
+        "Its share where pins contradict each other. After the first priority it also says how hard the pin pulls: "
+        "4 pulls twice as hard",
+        default=1.0,
+        min=0.0,
+        soft_max=10.0,
     )
     mute: saved(props.BoolProperty, "Mute", "Let the bone go for now")
 

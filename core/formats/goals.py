@@ -267,7 +267,8 @@ _COMMON: Final = (
     Field("point", _POINT, "the point of the bone that is meant: an end, or x, y, z in the bone's frame"),
     Field("frames", FRAMES, "the first and the last frame in which it is on; by default those of the job"),
     Field("ease", whole(0), "frames that it takes to blend in and out"),
-    Field("weight", POSITIVE, "how much it counts beside goals of the same priority"),
+    Field("weight", POSITIVE, "how much it counts beside goals of the same priority; after the first, how hard it "
+          "pulls, too: with 4 twice as hard"),
     Field("priority", whole(0), "0 comes first; by default what `wins` says"),
 )  # fmt: skip
 _PLACED_FIELDS: Final = (

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core import Distance, EulerBox, Goal, LookAt, PinAndDrag, Pose, Skeleton, Solution, forward, rotation
+from core import Distance, EulerBox, Goal, LookAt, PinAndDrag, Pose, Skeleton, Solution, forward, rotation, solve
 from core.goals import AnyGoal
 from core.limits import clamp_rotations
 from core.solvers.pins.problem import Problem
 from tests.core.rigs import FIGURE, random_pose, skeleton_of
-from tests.core.solvers.pins.rigs import largest_turn
+from tests.core.solvers.pins.rigs import largest_turn, pins
 
 pytestmark = pytest.mark.long
 
@@ -220,3 +220,18 @@ def test_rows_that_say_the_same_twice_share_their_force(figure: Skeleton) -> Non
     one, two = np.split(state.forces[0], 2)
     assert np.linalg.norm(one) > 0.1
     np.testing.assert_allclose(one, two, rtol=1e-3)
+
+
+def test_the_weight_of_a_goal_is_a_strength_of_its_own(figure: Skeleton) -> None:
+    start = Pose.rest(figure)
+    place = forward(figure, start)[0][figure.index("hand.L")] + np.array([0.5, 0.0, 1.0])
+
+    def solved(weight: float, strength: float) -> Pose:
+        goals = [
+            *pins(figure, start, "foot.L", "foot.R"),
+            Goal("hand.L", place, position_weight=weight, priority=1),
+        ]
+        return solve(figure, start, goals, PinAndDrag(root="pull", strength=strength)).pose
+
+    assert largest_turn(solved(4.0, 1.0), solved(1.0, 2.0)) < 0.01
+    assert largest_turn(solved(1.0, 1.0), solved(1.0, 2.0)) > 1.0
