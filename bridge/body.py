@@ -102,7 +102,7 @@ def write_body(armature: ArmatureObject, body: Body, pose: Pose) -> Changes:
         turned, moved, held = (tuple(names[bone] for bone in bones) for bones in (led.turned, led.moved, led.held))
         return Changes(turned, moved, (), held)
     pose, names = allow(body, pose), body.skeleton.names
-    changes = changed_bones(body.pose, pose)
+    changes = changed_bones(body.pose, pose, body.skeleton.size)
     write_pose(armature, body.rig, pose, {int(bone) for bones in changes for bone in bones}, changes[2], sizes=True)
     rotated, moved, grown = (tuple(names[bone] for bone in bones) for bones in changes)
     return Changes(rotated, moved, grown)
@@ -123,7 +123,7 @@ def allow(body: Body, pose: Pose) -> Pose:
         scales = np.where(body.rig.scalable, scales, 1.0 if start.scales is None else start.scales)
     allowed = replace(pose, rotations=rotations, translations=translations, scales=scales)
     driven = np.flatnonzero(skeleton.driven & turned.reshape(-1, len(skeleton)).any(axis=0))
-    if len(driven) and not any(len(bones) for bones in changed_bones(start, allowed)):
+    if len(driven) and not any(len(bones) for bones in changed_bones(start, allowed, skeleton.size)):
         name = skeleton.names[driven[0]]
         raise CoreError(f'"{name}" is decided by {body.rig.driven[name]}; mute that first.')
     return allowed

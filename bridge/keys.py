@@ -24,7 +24,7 @@ from .motion import SAME_FRAME, check_not_tweaked, keyed_range
 from .points import HANDLES, KEY, SEGMENT, Keys, blank_keys, item, join, read_keys, read_segments, write_keys_of
 
 _TURNED: Final = 1e-6  # radians
-_MOVED: Final = 1e-6  # of the largest location
+_MOVED: Final = 1e-6  # of the skeleton's size, or of the largest location
 _GROWN: Final = 1e-6  # of the scale
 
 _BENT: Final = 1e-4  # channel units per frame: handles whose slopes differ by more are not aligned
@@ -52,10 +52,15 @@ class _Channel:
         return channel_path(self.bone, self.name)
 
 
-def changed_bones(before: Pose, after: Pose) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return indices of the bones whose rotation, location and scale differ anywhere in the batch, three arrays."""
+def changed_bones(
+    before: Pose, after: Pose, size: float
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return indices of the bones whose rotation, location and scale differ anywhere in the batch, three arrays.
+
+    size: of the skeleton; what is far below it is rounding.
+    """
     old, new = before.reshape((-1,)), after.reshape((-1,))
-    largest = max(float(np.max(np.abs(p.translations), initial=0.0)) for p in (old, new))
+    largest = max(size, *(float(np.max(np.abs(p.translations), initial=0.0)) for p in (old, new)))
     changes: list[list[NDArray[np.bool_]]] = []
     for part in blocks(len(old.rotations)):
         scales = [np.ones(3) if p.scales is None else p.scales[part] for p in (old, new)]
@@ -109,7 +114,7 @@ def write_motion(
     rotations, translations = (np.broadcast_to(p, (count, *p.shape)) for p in (here.rotations, here.translations))
     scales = None if here.scales is None else np.broadcast_to(here.scales, (count, *here.scales.shape))
     now = Pose.trusted(rotations, translations, scales, None)
-    turned, moved, grown = changed_bones(now, motion.pose)
+    turned, moved, grown = changed_bones(now, motion.pose, rig.skeleton.size)
     channels = _channels(armature, rig, motion, sorted({*bones, *turned.tolist()}), moved.tolist())
     scales = np.ones_like(motion.pose.translations) if motion.pose.scales is None else motion.pose.scales
     names = rig.skeleton.names

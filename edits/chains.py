@@ -235,6 +235,6 @@ def tune(context: Any, armature: Any, chain: Any) -> str:
         chain.problem = str(error)
         return chain.problem
     bridge.write_pose(armature, rig, pose, bones)
-    changed, names = bridge.changed_bones(before, pose), rig.skeleton.names
+    changed, names = bridge.changed_bones(before, pose, rig.skeleton.size), rig.skeleton.names
     autokey.key(context, armature, *(tuple(names[bone] for bone in bones) for bones in changed))
     return ""

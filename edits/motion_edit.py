@@ -100,7 +100,7 @@ class MotionEdit:
         """Return the bones that turned, moved and were scaled, with those that are keyed in any case."""
         turned = moved = scaled = np.zeros(0, int)
         if self.after is not self.before:
-            turned, moved, scaled = bridge.changed_bones(self.before.pose, self.after.pose)
+            turned, moved, scaled = bridge.changed_bones(self.before.pose, self.after.pose, self.skeleton.size)
         own = np.flatnonzero(self.always_keyed)
         return np.union1d(turned, own), np.union1d(moved, own[self.skeleton.parents[own] < 0]), scaled
 

@@ -151,7 +151,9 @@ class PinnedMotion(HeldMotion):
 
     def show_pose(self, armature: Any, pose: Pose) -> None:
         place = int(np.flatnonzero(self.only)[0]) if self.only is not None and self.only.any() else 0
-        self._store_unkeyed(armature, *bridge.changed_bones(self.before.pose[[place]], pose[None])[:2])
+        self._store_unkeyed(
+            armature, *bridge.changed_bones(self.before.pose[[place]], pose[None], self.skeleton.size)[:2]
+        )
         super().show_pose(armature, pose)
 
     def _store_unkeyed(self, armature: Any, turned: Bones, moved: Bones) -> None:
@@ -182,7 +184,9 @@ class PinnedMotion(HeldMotion):
                 return None
             turned, moved = keyed
             if self.controlled is not None:  # the report names bones of the body, not controls
-                turned, moved, _ = bridge.changed_bones(self.before.pose[self.only], self.after.pose[self.only])
+                turned, moved, _ = bridge.changed_bones(
+                    self.before.pose[self.only], self.after.pose[self.only], self.skeleton.size
+                )
         self.kept = ""
         self.seconds["write"] = perf_counter() - begin
         report = self.report(armature, armature.poise_result, (turned, moved, np.zeros(0, int)))
@@ -223,7 +227,7 @@ class PinnedMotion(HeldMotion):
         rotations, translations = now.pose.rotations.copy(), now.pose.translations.copy()
         rotations[inner], translations[inner] = new.rotations, new.translations
         pose = Pose.trusted(rotations, translations, now.pose.scales, now.pose.driven_matrices)
-        turned, moved, _ = bridge.changed_bones(now.pose, pose)
+        turned, moved, _ = bridge.changed_bones(now.pose, pose, self.rig.skeleton.size)
         places = np.flatnonzero(near)
         runs = np.split(np.arange(len(places)), np.flatnonzero(np.diff(places) > 1) + 1)
         for run in runs:

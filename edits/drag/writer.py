@@ -73,7 +73,7 @@ class DragWriter:
         if body.controlled is not None:
             self.write(armature, pose, passing=False)
             pose = bridge.read_pose(armature, body.rig)
-        turned, moved, grown = bridge.changed_bones(body.start_of_rig, pose)
+        turned, moved, grown = bridge.changed_bones(body.start_of_rig, pose, body.rig.skeleton.size)
         if body.controlled is not None:  # which stretches nothing by itself
             grown = grown[:0]
         changes = turned, moved, grown

@@ -355,13 +355,20 @@ def test_only_bones_that_differ_count_as_changed() -> None:
     turns[0] *= -1.0  # the same rotation
     turns[2] = rotation.mul(turns[2], rotation.exp([0.0, 1e-3, 0.0]))
     places[3, 1] += 0.01
-    turned, moved, grown = changed_bones(before, Pose(turns, places))
+    turned, moved, grown = changed_bones(before, Pose(turns, places), 1.0)
     assert (turned.tolist(), moved.tolist(), grown.tolist()) == ([2], [3], [])
     scales = np.ones((4, 3))
     scales[1, 1] = 1.001
     for one, other in ((before, Pose(turns, places, scales)), (Pose(turns, places, scales), before)):
-        assert changed_bones(one, other)[2].tolist() == [1]
-    assert not len(changed_bones(Pose(turns, places, scales), Pose(turns, places, scales))[2])
+        assert changed_bones(one, other, 1.0)[2].tolist() == [1]
+    assert not len(changed_bones(Pose(turns, places, scales), Pose(turns, places, scales), 1.0)[2])
+
+
+def test_rounding_is_no_change_where_no_bone_is_moved() -> None:
+    rest = Pose(np.tile(rotation.IDENTITY, (2, 1)), np.zeros((2, 3)))
+    dust = Pose(rest.rotations, np.full((2, 3), 1e-9))
+    assert not any(len(bones) for bones in changed_bones(rest, dust, 1.0))
+    assert changed_bones(rest, dust, 1e-4)[1].tolist() == [0, 1]
 
 
 def test_lengths_are_keyed_of_bones_that_may_stretch_and_along_them_only() -> None:
