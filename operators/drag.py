@@ -22,7 +22,7 @@ from ..overlay.marks import BoneMark, Marks
 from .tool import name_property
 
 _TICK: Final = 0.02  # seconds between ticks while the body moves under a still mouse
-_QUIET: Final = 0.25  # seconds without a move until a miss is explained
+_QUIET: Final = 0.25  # seconds at rest until a miss is explained
 _TRAIL: Final = 200  # places of the path that are shown
 _AXES: Final = {"X": 0, "Y": 1, "Z": 2}
 _HINTS: Final = (
@@ -162,13 +162,12 @@ class POISE_OT_drag(bpy.types.Operator):
         held = event.value == "CLICK_DRAG" and event.ctrl  # not a key of the shortcut
         self._pointer = self._point(context, view, mouse, snap=held)
         self._pointer.turning = bool(self._stuck)
-        self._quiet = 0.0
-        self._reason: str | None = None  # not looked for yet
+        self._reason = ""  # why the target is missed, once the body is at rest
         self._trail: list[Any] = []
         self._marks = Marks()
         marks = self._marks
         self._drawing: Drawing | None = Drawing(lambda _: marks, bridge.read_view)
-        self._timer: Any = context.window_manager.event_timer_add(_TICK, window=context.window)
+        self._timer: Any = None
         context.workspace.status_text_set(_draw_hints)
         context.window_manager.modal_handler_add(self)
         return self._guarded(context, lambda: self._follow(context, (event.mouse_region_x, event.mouse_region_y)))
@@ -287,29 +286,35 @@ class POISE_OT_drag(bpy.types.Operator):
         """Drag the body to the mouse."""
         self._pointer.view = bridge.read_view(context.region, context.region_data)  # the user may have orbited
         self._pointer.move(mouse)
-        self._quiet, self._reason = 0.0, None
-        self._tick(context)
-        return {"RUNNING_MODAL"}
-
-    def _idle(self, context: Any) -> set[str]:
-        """Let the body come to rest under a still mouse, and explain a miss."""
-        self._quiet += _TICK
-        restless = [session for session in self._sessions if session.restless]
-        for session in restless:
-            session.rest()
-        if restless:
-            self._show(context)
-        elif self._quiet > _QUIET and self._reason is None:
-            missed = (one for one in self._sessions if one.solution is not None and not one.solution.converged)
-            self._reason = next((session.reasons()[0] for session in missed), "")
-            self._show(context)
-        return {"RUNNING_MODAL"}
-
-    def _tick(self, context: Any) -> None:
+        self._reason = ""
         shift, turn = self._pointer.shift(), self._pointer.turn()
         for session in self._sessions:
             session.drag(shift, turn)
         self._show(context)
+        self._wait(context, _TICK)
+        return {"RUNNING_MODAL"}
+
+    def _idle(self, context: Any) -> set[str]:
+        """Let the body come to rest under a still mouse, then explain a miss."""
+        if self._timer is None:  # it is at rest; the timer is of another add-on
+            return {"RUNNING_MODAL"}
+        restless = [session for session in self._sessions if session.restless]
+        for session in restless:
+            session.rest()
+        if not restless:
+            missed = (one for one in self._sessions if one.solution is not None and not one.solution.converged)
+            self._reason = next((session.reasons()[0] for session in missed), "")
+            self._wait(context, None)
+        elif not any(session.restless for session in restless):
+            self._wait(context, _QUIET)
+        self._show(context)
+        return {"RUNNING_MODAL"}
+
+    def _wait(self, context: Any, seconds: float | None) -> None:
+        """Have a timer every `seconds` from now on, or none: while nothing moves Blender is left alone."""
+        if self._timer is not None:
+            context.window_manager.event_timer_remove(self._timer)
+        self._timer = context.window_manager.event_timer_add(seconds, window=context.window) if seconds else None
 
     def _show(self, context: Any) -> None:
         """Update the overlay and its text."""
@@ -382,9 +387,7 @@ class POISE_OT_drag(bpy.types.Operator):
         if self._drawing is not None:
             self._drawing.close()
             self._drawing = None
-        if self._timer is not None:
-            context.window_manager.event_timer_remove(self._timer)
-            self._timer = None
+        self._wait(context, None)
         if context.workspace is not None:
             context.workspace.status_text_set(None)
         _redraw(context)

@@ -285,6 +285,7 @@ def first_drag(hand: Any) -> Generator[float, None, dict[str, Any]]:
             break
     hand.screenshot("drag_still")
     seen["path later"] = len(shown().paths[0])
+    seen["ticks"] = yield from timers(hand)
     yield from cancel(hand, "ESC")
     seen["escaped"] = channels()
     hand.press("Z", ctrl=True)
