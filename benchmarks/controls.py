@@ -8,7 +8,7 @@ The control rig is a generated Rigify human of 706 bones, the naked one Rigify's
 a circle while both feet are pinned, in position and rotation, with the settings that ship. Times are those of the
 processor, of all threads.
 
-G       the hand, or its control, is moved along the same circle and Blender evaluates the rig: what any tool costs there
+G       the hand, or its control, is moved along the same circle, and Blender evaluates the rig
 tick    the drag's session solves and writes, marks for the overlay are made, and Blender evaluates the rig
 press   the session begins
 enter   Pose Mode is entered, for the first time (parts of the body are found then), and again
@@ -18,7 +18,6 @@ G and ticks take turns, ten in a row each. Blender calls Poise after each evalua
 off while G is timed. Without a window nothing is drawn; drawing costs G and Poise the same.
 """
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import process_time
@@ -99,7 +98,9 @@ class Rig:
         self.update()
 
     def press(self) -> DragSession:
-        return DragSession(bpy.context, self.armature, [Grab(self.armature.name, self.hand, (0.0, 0.0, 0.0))], live=True)
+        return DragSession(
+            bpy.context, self.armature, [Grab(self.armature.name, self.hand, (0.0, 0.0, 0.0))], live=True
+        )
 
     def way(self) -> Array:
         """The next point of the circle, from the place of the hand."""
@@ -198,7 +199,13 @@ def measure(name: str, rounds: int) -> Row:
             times["own"].append(1e3 * (dragged - begin))
     found = {key: float(np.median(some)) for key, some in times.items()}
     count = evaluations(lambda: (rig.drag(session), rig.update()))
-    return {"rig": name, "bones": len(rig.armature.pose.bones), **found, "times_g": found["tick"] / found["g"], "evaluations": count}
+    return {
+        "rig": name,
+        "bones": len(rig.armature.pose.bones),
+        **found,
+        "times_g": found["tick"] / found["g"],
+        "evaluations": count,
+    }
 
 
 def print_table(rows: list[Row], out: Any) -> None:
@@ -216,7 +223,9 @@ def bars(row: Row) -> list[dict[str, Any]]:
         "press": "{:.0f} ms for the press, under {:g} wanted",
         "enter_first": "{:.0f} ms to enter Pose Mode for the first time, under {:g} wanted",
     }
-    return [report.bar(text.format(row[key], BARS[key]), row[key], row[key] <= BARS[key]) for key, text in texts.items()]
+    return [
+        report.bar(text.format(row[key], BARS[key]), row[key], row[key] <= BARS[key]) for key, text in texts.items()
+    ]
 
 
 def main() -> int:

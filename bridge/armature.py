@@ -17,7 +17,17 @@ from ..core import EllipticSwing, EulerBox, Pose, Skeleton, rotation
 from ..core.channels import rotations_to_channel
 from ..core.pose import forward_matrices
 from ..core.rotation import Array
-from .channels import ArmatureObject, ModeGroups, channels_to_rotations, read_channels, rotation_channel, write_channels
+from .bones import read_bones
+from .channels import (
+    ArmatureObject,
+    ModeGroups,
+    channels_to_rotations,
+    flags,
+    gather,
+    read_channels,
+    rotation_channel,
+    write_channels,
+)
 from .driven import find_driven
 from .errors import BridgeError
 from .learned import learned_limits
@@ -174,29 +184,18 @@ def read_rig(armature: ArmatureObject) -> Rig:
         raise BridgeError(
             f'Bones and pose of the armature "{armature.name}" differ; open and leave its edit mode once.'
         )
-    index = {name: i for i, name in enumerate(names)}
-    parents = np.array([-1 if bone.parent is None else index[bone.parent.name] for bone in bones])
-
-    # Blender computes with these values; rest matrices in armature space are their products
-    lengths = gather(bones, "length", 1)[:, 0]
-    offsets = gather(bones, "head", 3)
-    offsets[:, 1] += np.where(parents >= 0, lengths[parents], 0.0)
-    rest = gather(bones, "matrix", 9).reshape(-1, 3, 3).swapaxes(1, 2)
+    at_rest = read_bones(armature)
 
     modes = tuple(channel.rotation_mode for channel in channels)
     reasons, limiting, rescaled = find_driven(armature)
     driven, scaled = (np.array([name in some for name in names]) for some in (reasons, rescaled))
     connected = flags(bones, "use_connect", 1)[:, 0]
     locks, frozen = _rotation_locks(armature, modes)
-    clamps, boxes = _rotation_limits(armature, index, limiting)
+    clamps, boxes = _rotation_limits(armature, limiting)
     own_limits = (*_ik_limits(channels), *boxes)
     learned = learned_limits(channels, {bone for group in own_limits for bone in group.bones.tolist()})
     skeleton = Skeleton(
-        names,
-        parents,
-        offsets,
-        rotation.from_matrix(rotation.nearest_rotation(rest)),
-        lengths,
+        **at_rest,
         limits=(*own_limits, *learned),
         stiffness=_by_axis(channels, "ik_stiffness_{}", np.float32),
         stretch=_stretch(channels, driven | scaled),
@@ -209,7 +208,6 @@ def read_rig(armature: ArmatureObject) -> Rig:
         inherit_rotation=flags(bones, "use_inherit_rotation", 1)[:, 0],
         inherit_scale=tuple(bone.inherit_scale for bone in bones),
         driven=driven,
-        rest_bases=rest,
     )
     scalable = ~(driven | scaled)[:, None] & ~flags(channels, "lock_scale", 3)
     return Rig(armature.name, skeleton, reasons, scalable, clamps, tuple(np.flatnonzero(scaled).tolist()))
@@ -390,20 +388,6 @@ def mirrored(position: Array, turn: Array) -> tuple[Array, Array]:
     return position * _ACROSS, turn * _TURNED_ACROSS
 
 
-def gather(collection: Any, name: str, size: int) -> Array:
-    """Return one property of all items of a collection, (n, size) float64."""
-    values = np.empty(len(collection) * size, np.float32)
-    collection.foreach_get(name, values)
-    return values.reshape(-1, size).astype(float)
-
-
-def flags(collection: Any, name: str, size: int) -> NDArray[np.bool_]:
-    """Return one property of all items of a collection, (n, size) bool."""
-    values = np.empty(len(collection) * size, bool)
-    collection.foreach_get(name, values)
-    return values.reshape(-1, size)
-
-
 def _by_axis(collection: Any, name: str, dtype: type) -> Array:
     """Return a property that exists for each of x, y, z, (J, 3)."""
     result = np.empty((3, len(collection)), dtype)
@@ -450,10 +434,11 @@ def _ik_limits(channels: Any) -> list[EllipticSwing]:
 
 
 def _rotation_limits(
-    armature: ArmatureObject, index: dict[str, int], limiting: dict[str, Any]
+    armature: ArmatureObject, limiting: dict[str, Any]
 ) -> tuple[tuple[RotationClamp, ...], list[EulerBox]]:
     """Return the Limit Rotation constraints as Blender evaluates them and as limits for solvers."""
     by_order: dict[str, list[str]] = {}
+    place_of = {name: place for place, name in enumerate(armature.pose.bones.keys())}
     for name, constraint in limiting.items():
         mode = armature.pose.bones[name].rotation_mode
         automatic = mode if mode in rotation.EULER_ORDERS else "XYZ"
@@ -469,7 +454,8 @@ def _rotation_limits(
 
         used, low, high = values("use_limit_{}", bool), values("min_{}"), values("max_{}")
         legacy = np.array([row.use_legacy_behavior for row in rows])
-        clamps.append(RotationClamp(np.array([index[name] for name in names]), order, used, low, high, legacy))
+        bones = np.array([place_of[name] for name in names])
+        clamps.append(RotationClamp(bones, order, used, low, high, legacy))
     if not clamps:
         return (), []
     each = [(one.order, row) for one in clamps

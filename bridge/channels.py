@@ -75,3 +75,17 @@ def channels_to_rotations(channels: Mapping[str, Array], modes: ModeGroups) -> A
     for mode, bones in modes.items():
         result[..., bones, :] = to_rotations(channels[rotation_channel(mode)][..., bones, :], mode)
     return result
+
+
+def gather(collection: Any, name: str, size: int) -> Array:
+    """Return one property of all items of a collection, (n, size) float64."""
+    values = np.empty(len(collection) * size, np.float32)
+    collection.foreach_get(name, values)
+    return values.reshape(-1, size).astype(float)
+
+
+def flags(collection: Any, name: str, size: int) -> NDArray[np.bool_]:
+    """Return one property of all items of a collection, (n, size) bool."""
+    values = np.empty(len(collection) * size, bool)
+    collection.foreach_get(name, values)
+    return values.reshape(-1, size)

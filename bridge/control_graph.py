@@ -6,6 +6,7 @@ controls. No setting of the rig is changed.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -17,8 +18,8 @@ from ..core.body.roles import PARTS_OF_HANDS
 from ..core.limits import Framed, LimitGroup
 from ..core.pose import frame_rotations
 from ..core.rotation import Array
-from .armature import Rig, flags, read_matrices
-from .channels import ArmatureObject
+from .armature import Rig, read_matrices
+from .channels import ArmatureObject, flags
 from .controls import SAME_PLACE, Control, ControlledBody, astray, limits_of
 from .driven import constrained_bones
 
@@ -159,10 +160,11 @@ class _Graph:
         self.rig, self.object = rig, armature
         skeleton = rig.skeleton
         self.rest = skeleton.rest_matrices
-        parents: list[set[int]] = [{int(parent)} - {-1} for parent in skeleton.parents]
-        self.above = [set(above) for above in parents]
-        self.turned_by = [set(above) for above in parents]  # without dependencies on a place only
-        self.ever = [set(above) for above in parents]  # whatever the settings are
+        self.place_of = {name: place for place, name in enumerate(skeleton.names)}
+        parents = [() if parent < 0 else (parent,) for parent in skeleton.parents.tolist()]
+        self.above = list(map(set[int], parents))
+        self.turned_by = list(map(set[int], parents))  # without dependencies on a place only
+        self.ever = list(map(set[int], parents))  # whatever the settings are
         self.gazes: dict[int, int] = {}  # eyes -> the free bones that they aim at
         locks = flags(armature.pose.bones, "lock_rotation", 3)
         self.begins = ~locks.all(axis=1)  # bones of chains that start Blender's solver from their own channels
@@ -186,24 +188,26 @@ class _Graph:
 
     def _read(self, bone: Any, constraint: Any) -> None:
         """Add what a bone depends on by a constraint."""
-        skeleton, names = self.rig.skeleton, self.object.pose.bones
-        every = [getattr(constraint, "subtarget", ""), getattr(constraint, "pole_subtarget", "")]
+        place, kind = self.place_of, constraint.type
         weights = {target.subtarget: target.weight for target in getattr(constraint, "targets", ())}
-        named = {skeleton.index(name) for name in (*every, *weights) if name in names}
-        now = {skeleton.index(name) for name in (*every, *weights) if name in names and weights.get(name, 1.0) > 0.0}
-        for decided in map(skeleton.index, constrained_bones(constraint, bone)):
+        every = (getattr(constraint, "subtarget", ""), getattr(constraint, "pole_subtarget", ""), *weights)
+        named = {place[name] for name in every if name in place}
+        now = {place[name] for name in every if name in place and weights.get(name, 1.0) > 0.0}
+        in_force = _in_force(constraint)
+        replaces = bool(now) and _replaces(constraint)
+        for decided in [place[name] for name in constrained_bones(constraint, bone)]:
             self.ever[decided] |= named - {decided}
-            if not _in_force(constraint):
+            if not in_force:
                 continue
-            if _replaces(constraint) and now:  # all before it, the parent included
+            if replaces:  # all before it, the parent included
                 self._copied[decided] = min(now)
                 self.above[decided], self.turned_by[decided] = set[int](), set[int]()
             self.above[decided] |= now - {decided}
-            if constraint.type not in _BY_PLACE:
+            if kind not in _BY_PLACE:
                 self.turned_by[decided] |= now - {decided}
-        aims = constraint.type in _GAZES and _in_force(constraint) and is_eye(bone.name)
-        if now and aims and skeleton.translatable[list(now)].all():
-            self.gazes[skeleton.index(bone.name)] = min(now)
+        aims = kind in _GAZES and in_force and is_eye(bone.name)
+        if now and aims and self.rig.skeleton.translatable[list(now)].all():
+            self.gazes[place[bone.name]] = min(now)
 
     def _note_chain(self, constraint: Any, bone: Any) -> None:
         """Note an IK chain that leads to a bone."""
@@ -310,9 +314,19 @@ class _Graph:
         able.sort(key=lambda other: (other not in wanted, float(np.linalg.norm(places[other] - places[bone]))))
         return Control(able[0], able[0]) if able else Control(turns=bone if self.turning[bone] else -1)
 
+    @cached_property
+    def _led(self) -> list[set[int]]:
+        """What depends on each bone, whatever the settings are."""
+        found = [set[int]() for _ in self.ever]
+        for bone, above in enumerate(self.ever):
+            for other in above:
+                found[other].add(bone)
+        return found
+
     def part_of(self, bone: int, controls: Mapping[int, Control]) -> int:
         """Return the part that depends on a bone and that it is nearest to; else the part that drives it; else -1."""
-        led = [part for part in controls if bone in _reach(self.ever, part)]
+        below = _reach(self._led, bone)
+        led = [part for part in controls if part in below]
         if led:
             heads, ways = self.rest[led, :, 3], self.rest[led, :, 1]
             away, lengths = self.rest[bone, :, 3] - heads, self.rig.skeleton.lengths[led]

@@ -43,18 +43,23 @@ def find_driven(armature: ArmatureObject) -> tuple[dict[str, str], dict[str, Any
     reasons: dict[str, str] = {}
     limits: dict[str, Any] = {}
     scaled = {name for name, paths in drivers.items() if "scale" in paths}
+    kinds = {kind.identifier: kind.name for kind in bpy.types.Constraint.bl_rna.properties["type"].enum_items}
+    nothing = set[str]()
     for bone in armature.pose.bones:
-        active = [c for c in bone.constraints if _may_act(c, drivers[bone.name] | animated[bone.name])]
+        paths = drivers.get(bone.name, nothing) | animated.get(bone.name, nothing)
+        active = [c for c in bone.constraints if _may_act(c, paths)]
+        if not active:
+            continue
         if any(c.type in _SCALING for c in active):
             scaled.add(bone.name)
             active = [c for c in active if c.type not in _SCALING]
-        if len(active) == 1 and _is_plain_limit(active[0], drivers[bone.name] | animated[bone.name]):
+        if len(active) == 1 and _is_plain_limit(active[0], paths):
             limits[bone.name] = active[0]
             continue
         for constraint in active:
-            kind = constraint.bl_rna.properties["type"].enum_items[constraint.type].name
+            reason = f'constraint "{constraint.name}" on "{bone.name}" ({kinds[constraint.type]})'
             for name in constrained_bones(constraint, bone):
-                reasons.setdefault(name, f'constraint "{constraint.name}" on "{bone.name}" ({kind})')
+                reasons.setdefault(name, reason)
     for name, paths in drivers.items():
         path = next((p for p in sorted(paths) if p in _DECIDING), None)
         if path is not None:
@@ -88,6 +93,8 @@ def animated_curves(armature: ArmatureObject) -> Iterator[Any]:
 
 def _paths_of(constraint: Any, paths: set[str]) -> set[str]:
     """Return the animated properties of a constraint."""
+    if not paths:
+        return set()
     prefix = f'constraints["{bpy.utils.escape_identifier(constraint.name)}"].'
     return {path.removeprefix(prefix) for path in paths if path.startswith(prefix)}
 

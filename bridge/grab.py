@@ -8,7 +8,8 @@ import numpy as np
 
 from ..core import rotation
 from ..core.rotation import Array
-from .armature import gather, read_matrices, world_matrix
+from .armature import read_matrices, world_matrix
+from .channels import gather
 from .pick_order import LAST, read_pick_order
 from .shapes import outlines_near
 from .view import View

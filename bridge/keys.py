@@ -16,8 +16,8 @@ from ..core.channels import rotations_to_curves
 from ..core.editing.reduction import BoneKeys
 from ..core.motion import blocks
 from ..core.rotation import Array
-from .armature import Rig, check, flags, read_pose, scale_channels
-from .channels import CHANNELS, ArmatureObject, channel_path, channelbag_of, read_channels, rotation_channel
+from .armature import Rig, check, read_pose, scale_channels
+from .channels import CHANNELS, ArmatureObject, channel_path, channelbag_of, flags, read_channels, rotation_channel
 from .driven import split_path
 from .errors import BridgeError
 from .motion import SAME_FRAME, check_not_tweaked, keyed_range

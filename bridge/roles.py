@@ -1,18 +1,17 @@
 """Read the roles of an armature: as detected, with the corrections of the user."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
-
-from ..core import CoreError, Skeleton, rotation
+from ..core import CoreError, Skeleton
 from ..core.body import Roles, find_roles
 from ..core.body.corrections import NO_PART, correct_roles
 from ..core.body.roles import ROLES
 from ..core.skeleton import Flags
-from .channels import ArmatureObject
+from .bones import read_bones
+from .channels import ArmatureObject, flags
 
 
 def read_roles(
@@ -23,7 +22,7 @@ def read_roles(
     Corrections are stored in `PoseBone.poise_role`; `further` ones, bone -> role, take precedence. Raises CoreError for
     corrections that contradict each other, such as two bones for one role.
     """
-    skeleton = read_rest(armature) if skeleton is None else skeleton
+    skeleton = Skeleton(**read_bones(armature)) if skeleton is None else skeleton
     more = {skeleton.index(name): role for name, role in (further or {}).items()}
     said = {
         bone: role for bone, role in read_corrections(armature).items() if role == NO_PART or role not in more.values()
@@ -38,11 +37,10 @@ def can_correct(part: str) -> bool:
 
 def guess_roles(armature: ArmatureObject, skeleton: Skeleton | None = None) -> Roles:
     """Return the detected roles without the user's corrections; they are found once for the same bones."""
-    skeleton = read_rest(armature) if skeleton is None else skeleton
-    deform = np.array([bone.use_deform for bone in armature.data.bones])
-    values = (getattr(skeleton, one.name) for one in fields(skeleton))
-    arrays = (value for value in values if isinstance(value, np.ndarray))
-    return _found(_Bones((skeleton.names, deform.tobytes(), *(array.tobytes() for array in arrays)), skeleton, deform))
+    skeleton = Skeleton(**read_bones(armature)) if skeleton is None else skeleton
+    deform = flags(armature.data.bones, "use_deform", 1)[:, 0]
+    shape = (skeleton.parents, skeleton.offsets, skeleton.rest_bases, skeleton.lengths, deform)
+    return _found(_Bones((skeleton.names, *(values.tobytes() for values in shape)), skeleton, deform))
 
 
 @dataclass(frozen=True)
@@ -119,15 +117,3 @@ def mapping_to_corrections(
 def _without_space(name: str) -> str:
     """Return a bone's name without the name space that other programs add."""
     return name.rpartition(":")[2]
-
-
-def read_rest(armature: ArmatureObject) -> Skeleton:
-    """Return the skeleton at rest. Works for hidden armatures, too; `read_rig` needs an evaluated pose."""
-    bones = armature.data.bones
-    indices = {bone.name: index for index, bone in enumerate(bones)}
-    parents = np.array([indices[bone.parent.name] if bone.parent else -1 for bone in bones])
-    matrices = np.array([bone.matrix_local for bone in bones])
-    above = np.where((parents >= 0)[:, None, None], matrices[parents], np.eye(4))
-    local = np.linalg.inv(above) @ matrices
-    turns = rotation.from_matrix(rotation.nearest_rotation(local[:, :3, :3]))
-    return Skeleton(tuple(indices), parents, local[:, :3, 3], turns, np.array([bone.length for bone in bones]))

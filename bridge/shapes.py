@@ -7,8 +7,8 @@ import numpy as np
 from mathutils import Matrix, Vector
 
 from ..core.rotation import Array
-from .armature import gather, world_matrix
-from .channels import ArmatureObject
+from .armature import world_matrix
+from .channels import ArmatureObject, gather
 from .view import View
 
 # a bone with an empty as shape is picked by its own lines

@@ -200,10 +200,11 @@ class Skeleton:
     @cached_property
     def levels(self) -> tuple[Indices, ...]:
         """Bones by depth: the parents of the bones of each array are in the array before."""
-        depth = np.zeros(len(self), int)
-        for bone, parent in enumerate(self.parents):
-            depth[bone] = depth[parent] + 1 if parent >= 0 else 0
-        return tuple(np.flatnonzero(depth == level) for level in range(depth.max() + 1))
+        depth: list[int] = []
+        parents: list[int] = self.parents.tolist()
+        for parent in parents:
+            depth.append(depth[parent] + 1 if parent >= 0 else 0)
+        return tuple(np.flatnonzero(np.equal(depth, level)) for level in range(max(depth) + 1))
 
     @cached_property
     def descents(self) -> tuple[tuple[tuple[Indices, Indices, Indices, Indices], ...], ...]:
@@ -229,10 +230,10 @@ class Skeleton:
     def rest_matrices(self) -> Array:
         """Rest frames (J, 3, 4) in armature space."""
         result = np.concatenate([self.rest_bases, self.offsets[..., None]], axis=-1)
-        for bone, parent in enumerate(self.parents):
-            if parent >= 0:
-                result[bone, :, 3] = result[parent, :, :3] @ result[bone, :, 3] + result[parent, :, 3]
-                result[bone, :, :3] = result[parent, :, :3] @ result[bone, :, :3]
+        for level in self.levels[1:]:
+            above = result[self.parents[level]]
+            result[level] = above[..., :3] @ result[level]
+            result[level, :, 3] += above[..., 3]
         return frozen(result)
 
     @cached_property

@@ -82,7 +82,8 @@ _OTHERS: Final = _words_in("""
     up upper lower low fore forehead front hind rear eye eyes ear ears jaw brow cheek lip nose tongue teeth lid hair
     skirt breast bust tie cape cloth sleeve proximal intermediate distal inner outer hoof paw claw heel
 """)
-_KNOWN: Final = frozenset(_PARTS) | _LEFT | _RIGHT | _HELPERS | _ENDS | _TWISTS | _EMPTY | _OTHERS
+_NO_PARTS: Final = _EMPTY | _LEFT | _RIGHT | _HELPERS | _ENDS | _TWISTS
+_KNOWN: Final = frozenset(_PARTS) | _NO_PARTS | _OTHERS
 _LONGEST: Final = max(len(word) for word in _KNOWN)
 _SHARED: Final = 0.4  # share of the names: an unknown word that more of them have is dropped
 _FEW: Final = 8  # bones: with fewer no word is dropped for its share
@@ -151,9 +152,9 @@ def _read(words: Sequence[str]) -> NameReading:
         int(word) for before, word in zip(("", *words), words, strict=False) if word.isdigit() and before not in _EMPTY
     )
     letters = [word for word in words if not word.isdigit()]
-    side = "L" if _LEFT & set(letters) else "R" if _RIGHT & set(letters) else ""
-    helper, end, twist = (bool(kind & set(letters)) for kind in (_HELPERS, _ENDS, _TWISTS))
-    remaining = [word for word in letters if word not in _EMPTY | _LEFT | _RIGHT | _HELPERS | _ENDS | _TWISTS]
+    side = "L" if not _LEFT.isdisjoint(letters) else "R" if not _RIGHT.isdisjoint(letters) else ""
+    helper, end, twist = (not kind.isdisjoint(letters) for kind in (_HELPERS, _ENDS, _TWISTS))
+    remaining = [word for word in letters if word not in _NO_PARTS]
 
     parts: list[str] = []
     left_over: list[str] = []

@@ -5,9 +5,13 @@ from typing import Any
 import bpy
 import pytest
 
+from bridge import Grab, read_roles, roles
+from bridge.pick_order import read_pick_order
+from core.body import find_roles
 from edits import survey
+from edits.drag.session import DragSession
 from panels.rig import POISE_PT_driven, POISE_PT_parts, POISE_PT_rig
-from tests.blender.rigs import contents, drawn_by, labels, load, make_armature, make_chain, make_empty, select
+from tests.blender.rigs import BODY, contents, drawn_by, labels, load, make_armature, make_chain, make_empty, select
 from tests.paths import DATA
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -32,6 +36,20 @@ def test_entering_pose_mode_is_enough_to_read_what_is_there() -> None:
     assert parts[parts.index("hand.L") + 1] == "hand.L"
     assert parts[parts.index("toe.L") + 1] == "-"
     assert POISE_PT_parts.poll(bpy.context)
+
+
+def test_the_parts_of_bones_are_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To enter Pose Mode, to drag and to show what is under the mouse take the same parts."""
+    found: list[object] = []
+    monkeypatch.setattr(roles, "find_roles", lambda *given: found.append(given) or find_roles(*given))
+    rig = make_armature(bones={**BODY, "mark": ("head", (0, 0, 1.75), (0, 0, 1.8))})
+    rig.pose.bones["head"].constraints.new("COPY_ROTATION").target = make_empty("Cup")
+    bpy.context.view_layer.objects.active = rig
+    select(rig, [])
+    read_roles(rig)
+    read_pick_order(rig)
+    DragSession(bpy.context, rig, [Grab(rig.name, "hand.L", (0.0, 0.0, 0.0))])
+    assert len(found) == 1
 
 
 def test_panels_look_nothing_up(monkeypatch: pytest.MonkeyPatch) -> None:
