@@ -32,11 +32,11 @@ from .channels import read_channels, write_channels
 from .control_graph import find_controlled
 from .controls import (
     ControlledBody,
+    ControlPoser,
     controls_by_role,
     free_controls,
     pose_controls,
     read_controlled,
-    shows,
     with_ik_starts,
 )
 from .driven import mute_constraints

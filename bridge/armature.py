@@ -227,9 +227,14 @@ def read_matrices(armature: ArmatureObject) -> Array:
     return gather(bones, "matrix", 16).reshape(-1, 4, 4).swapaxes(1, 2)[:, :3]
 
 
-def channels_to_pose(rig: Rig, channels: dict[str, Array], evaluated: Array | None) -> Pose:
-    """Return the pose of channels (..., J, n) and evaluated matrices (..., J, 3, 4); scales next to 1 are dropped."""
-    rotations = channels_to_rotations(channels, rig.modes)
+def channels_to_pose(
+    rig: Rig, channels: dict[str, Array], evaluated: Array | None, modes: ModeGroups | None = None
+) -> Pose:
+    """Return the pose of channels (..., J, n) and evaluated matrices (..., J, 3, 4); scales next to 1 are dropped.
+
+    `modes`: of the bones whose rotations are read, by default all.
+    """
+    rotations = channels_to_rotations(channels, modes or rig.modes)
     scaled = np.abs(channels["scale"] - 1.0) > _UNSCALED
     scales: Array | None = np.where(scaled, channels["scale"], 1.0) if scaled.any() else None
     for clamp in rig.clamps:
@@ -284,9 +289,10 @@ class PoseWriter:
         self._channels = {name for _, name, _, _ in self._turned}
         self._channels |= {name for name, some in (("location", self._placed), ("scale", self._scaled)) if len(some)}
 
-    def write(self, armature: ArmatureObject, pose: Pose) -> None:
-        """Write one pose to the bones."""
-        channels = read_channels(armature, self._channels, np.float32)
+    def write(self, armature: ArmatureObject, pose: Pose, now: dict[str, Array] | None = None) -> None:
+        """Write one pose to the bones; `now`: their channels as float32, if these have been read."""
+        now = read_channels(armature, self._channels, np.float32) if now is None else now
+        channels = {name: now[name] for name in self._channels}
         if len(self._placed):
             channels["location"].put(self._placed, pose.translations.take(self._placed))
         if len(self._scaled) and pose.scales is not None:

@@ -12,7 +12,7 @@ from bpy_extras.anim_utils import action_get_channelbag_for_slot
 from numpy.typing import NDArray
 
 from ..core.channels import to_rotations
-from ..core.rotation import Array
+from ..core.rotation import IDENTITY, Array
 
 CHANNELS: Final = {
     "location": 3,
@@ -66,12 +66,15 @@ def write_channels(armature: ArmatureObject, channels: Mapping[str, Array]) -> N
 
 
 def channels_to_rotations(channels: Mapping[str, Array], modes: ModeGroups) -> Array:
-    """Return the unit quaternions (..., J, 4) that Blender evaluates from channels, which need not be normalised."""
+    """Return the unit quaternions (..., J, 4) that Blender evaluates from channels, which need not be normalised.
+
+    Bones that are in no mode have the identity.
+    """
     shape = channels["location"].shape[:-1]
     if len(modes) == 1:
         mode = next(iter(modes))
         return to_rotations(channels[rotation_channel(mode)], mode)
-    result = np.empty((*shape, 4))
+    result = np.broadcast_to(IDENTITY, (*shape, 4)).copy()
     for mode, bones in modes.items():
         result[..., bones, :] = to_rotations(channels[rotation_channel(mode)][..., bones, :], mode)
     return result

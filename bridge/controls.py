@@ -19,7 +19,7 @@ from ..core.limits import LimitGroup, clamp_rotations
 from ..core.pose import forward, frame_rotations
 from ..core.rotation import Array
 from ..core.skeleton import Flags, Indices
-from .armature import Rig, channels_to_pose, read_matrices, read_pose, write_pose
+from .armature import PoseWriter, Rig, channels_to_pose, read_matrices, read_pose, write_pose
 from .channels import ArmatureObject, read_channels, write_channels
 
 SAME_PLACE: Final = 1e-3  # of the skeleton's size, between the heads of a bone and its control
@@ -188,107 +188,185 @@ class ControlPose:
     held: list[int] = field(default_factory=list[int])
 
 
-def pose_controls(
-    armature: ArmatureObject,
-    rig: Rig,
-    controlled: ControlledBody,
-    pose: Pose,
-    passing: bool = False,
-    looks: bool = True,
-    once: bool = False,
-) -> ControlPose:
-    """Pose the controls so that the body has `pose`, within their limits.
+class ControlPoser:
+    """Poses the controls of a body in one pose after the other; without `looks` the eyes keep their targets."""
 
-    `passing`: stop at errors that are not visible, because other poses follow. Without `looks` the eyes keep their
-    targets. Raises CoreError, with the controls restored, if a part does not follow its control; not with `once`, which
-    corrects what Blender shows now by one round, without evaluating the rig again: what is left is for the next pose.
-    """
-    context: Any = bpy.context
-    context.view_layer.update()
-    channels = read_channels(armature, rig.channels)
-    # of scales that constraints make, and of bones that are driven, a pose that is not kept needs nothing
-    start = now = channels_to_pose(rig, channels, None) if once else read_pose(armature, rig)
-    turned, moved, aims, begins = map(controlled.bones_that, _FIELDS)
-    matrices = read_matrices(armature)
-    present = read_controlled(controlled, matrices)
-    bent = np.flatnonzero(controlled.ends != np.arange(len(present.rotations)))
-    free = {*range(len(present.rotations))} - {*bent.tolist()}  # IK keeps its limits by itself, and reaches what it can
-    pose, stopped = _within(limits_of(controlled.skeleton, free), present, pose)
-    wanted_heads, wanted = forward(controlled.skeleton, pose)
-    limits = limits_of(rig.skeleton, set(turned.tolist()))
-    held = np.zeros(len(wanted), bool)  # parts whose control is at its limit, and parts below them
-    same = rotation.angle_between(pose.rotations, present.rotations) < _NOISE
-    aims[same | (not looks)] = -1
-    follows = (turned >= 0) | (aims >= 0)
-    begins[~rig.skeleton.movable[begins]] = -1
-    led = np.flatnonzero(follows | (begins >= 0))
-    limbs = _directions(wanted_heads[controlled.ends[bent]] - wanted_heads[bent])
-    bones = sorted({*turned.tolist(), *moved.tolist(), *aims.tolist(), *begins.tolist()} - {-1})
-    errors, twist = np.zeros(len(wanted)), np.full(len(wanted), np.inf)
-    parents = controlled.skeleton.parents
-    bent_above = (parents >= 0) & (turned[parents] < 0)  # by IK, which may twist the parts below in any round
-    # parts whose twist no control determines: eyes, and segments with twist bones
-    stubborn = aims >= 0
-    at_limit: Indices = np.zeros(0, int)
-    shown = True
-    try:
-        for round_ in range(1 if once else _ROUNDS):
-            if round_:
-                context.view_layer.update()
-                matrices = read_matrices(armature)
-            heads, turns = matrices[:, :, 3], frame_rotations(matrices[:, :, :3])
-            own = turns[controlled.frames]
-            change = rotation.mul(wanted, rotation.inv(own))  # (N, 4) the error of each part
-            swing, twisted = rotation.swing_twist(change, rotation.rotate(own, np.array([0.0, 1.0, 0.0])))
-            twist, before_twist = rotation.angle_between(twisted, rotation.IDENTITY), twist
-            stubborn |= (twist > _THERE) & (twist > _EASED * before_twist) & ~bent_above
-            change = np.where(stubborn[:, None], swing, change)
-            errors = np.zeros(len(wanted))
-            errors[led] = rotation.angle_between(change[led], rotation.IDENTITY)
-            # a chain bends, and stretches, as it must: only the way it bends is for its first bones to say
-            _, swivel = rotation.swing_twist(change[bent], limbs)
-            errors[bent] = rotation.angle_between(swivel, rotation.IDENTITY) * (begins[bent] >= 0)
-            errors[held] = 0.0
-            far = np.linalg.norm(wanted_heads - heads[controlled.frames], axis=-1) / rig.skeleton.size
-            far[held] = 0.0
-            if errors.max() < _THERE and far[moved >= 0].max(initial=0.0) < _THERE:
-                break
-            if passing and errors.max() < _GLANCE and far[(turned >= 0) | (moved >= 0)].max() < _SEEN:
-                break
-            last, now = now, _turned(now, rig.skeleton, controlled, change, heads, turns, wanted_heads, wanted, aims)
-            now, at_limit = _within(limits, start, now)
-            held = _with_below(np.isin(turned, at_limit), parents)
-            write_pose(armature, rig, now, bones)
-            shown = not _differ(last, now, rig.skeleton.size)
-            if shown:
-                break  # controls cannot reduce the error further, e.g. because of IK limits
-        at_limits = sorted({*turned[stopped].tolist(), *at_limit.tolist()} - {-1})
-        if once:
-            return ControlPose(now, [], [], wanted_heads, shown, at_limits)
-        errors[held | ~follows] = 0.0
+    def __init__(self, rig: Rig, controlled: ControlledBody, looks: bool = True) -> None:
+        self.rig, self.controlled = rig, controlled
+        self.turned, self.moved, aims, begins = map(controlled.bones_that, _FIELDS)
+        self._led = np.flatnonzero((self.turned >= 0) | (aims >= 0))
+        self._shown = controlled.frames[self._led]
+        self.aims = aims if looks else np.full_like(aims, -1)
+        self.begins = np.where(rig.skeleton.movable[begins], begins, -1)
+        self.bent = np.flatnonzero(controlled.ends != np.arange(len(begins)))
+        # IK keeps its limits by itself, and reaches what it can
+        self.limits_of_parts = limits_of(controlled.skeleton, {*range(len(begins))} - {*self.bent.tolist()})
+        self.limits = limits_of(rig.skeleton, set(self.turned.tolist()))
+        used = np.unique([self.turned, self.moved, self.aims, self.begins])
+        self.posed = used[used >= 0]
+        self._writer = PoseWriter(rig, self.posed)
+        self._modes = {mode: group[np.isin(group, self.posed)] for mode, group in rig.modes.items()}
+        matrices = rig.skeleton.rest_matrices
+        # locations that are not local ignore the rest frame
+        rest = rotation.inv(frame_rotations(matrices[self.moved, :, :3]))
+        self.unturned = np.where(rig.skeleton.local_location[self.moved, None], rotation.IDENTITY, rest)
+        away = rotation.lengths(matrices[controlled.frames, :, 3] - matrices[self.moved, :, 3])
+        self.apart = away >= SAME_PLACE * rig.skeleton.size
+        above = rig.skeleton.parents[self.begins[self.begins >= 0]]
+        self.read = np.unique(np.concatenate([self.posed, controlled.frames, above[above >= 0]]))
+
+    def step(self, armature: ArmatureObject, pose: Pose, frames: tuple[Array, Array]) -> ControlPose:
+        """Correct what Blender shows now by one round: what is left is for the next pose.
+
+        Blender does not evaluate the rig here. `frames`: heads (N, 3) and rotations (N, 4) of the body in the pose.
+        """
+        channels = read_channels(armature, self.rig.channels, np.float32)
+        # of scales that constraints make, and of bones that are driven, a pose that is not kept needs nothing
+        exact = {name: values.astype(float) for name, values in channels.items()}
+        now = channels_to_pose(self.rig, exact, None, self._modes)
         matrices = read_matrices(armature)
-        off = (errors > _ASTRAY) | astray(matrices, rig.skeleton.size, controlled.bones, controlled.leaders)
-        if off.any():
-            first = int(np.flatnonzero(off)[0])  # parts below it are off as well
-            raise CoreError(_astray(armature, controlled.skeleton.names[first], controlled.controls[first], rig))
-    except CoreError:
-        write_channels(armature, channels)
-        raise
-    new_turned = [bone for bone in sorted({*turned.tolist(), *begins.tolist()} - {-1})
-                  if rotation.angle_between(start.rotations[bone], now.rotations[bone]) > _NOISE]  # fmt: skip
-    step = _NOISE * rig.skeleton.size
-    new_moved = [bone for bone in sorted({*moved.tolist(), *aims.tolist()} - {-1})
-                 if np.any(np.abs(start.translations[bone] - now.translations[bone]) > step)]  # fmt: skip
-    write_channels(armature, channels)  # channels that did not change keep their exact values
-    write_pose(armature, rig, now, {*new_turned, *new_moved})
-    return ControlPose(now, new_turned, new_moved, wanted_heads, True, at_limits)
+        task = _Task(self, pose, now, matrices, frames)
+        task.look(matrices)
+        if task.is_done(passing=True):
+            return ControlPose(now, [], [], task.heads, True, task.at_limits)
+        after = task.next(now)
+        self._writer.write(armature, after, channels)
+        return ControlPose(after, [], [], task.heads, self._agree(now, after), task.at_limits)
+
+    def pose(self, armature: ArmatureObject, pose: Pose, passing: bool = False) -> ControlPose:
+        """Pose the controls so that the body has `pose`, within their limits.
+
+        `passing`: stop at errors that are not visible, because other poses follow. Raises CoreError, with the controls
+        restored, if a part does not follow its control.
+        """
+        context: Any = bpy.context
+        context.view_layer.update()
+        rig, controlled = self.rig, self.controlled
+        channels = read_channels(armature, rig.channels)
+        start = now = read_pose(armature, rig)
+        matrices = read_matrices(armature)
+        task = _Task(self, pose, start, matrices)
+        try:
+            for round_ in range(_ROUNDS):
+                if round_:
+                    context.view_layer.update()
+                    matrices = read_matrices(armature)
+                task.look(matrices)
+                if task.is_done(passing):
+                    break
+                last, now = now, task.next(now)
+                self._writer.write(armature, now)
+                if self._agree(last, now):
+                    break  # controls cannot reduce the error further, e.g. because of IK limits
+            matrices = read_matrices(armature)
+            off = task.fails | astray(matrices, rig.skeleton.size, controlled.bones, controlled.leaders)
+            if off.any():
+                first = int(np.flatnonzero(off)[0])  # parts below it are off as well
+                raise CoreError(_astray(armature, controlled.skeleton.names[first], controlled.controls[first], rig))
+        except CoreError:
+            write_channels(armature, channels)
+            raise
+        turned, moved = ({*some.tolist()} - {-1} for some in (np.append(self.turned, self.begins),
+                                                             np.append(self.moved, task.aims)))  # fmt: skip
+        new_turned = [bone for bone in sorted(turned)
+                      if rotation.angle_between(start.rotations[bone], now.rotations[bone]) > _NOISE]  # fmt: skip
+        step = _NOISE * rig.skeleton.size
+        new_moved = [bone for bone in sorted(moved)
+                     if np.any(np.abs(start.translations[bone] - now.translations[bone]) > step)]  # fmt: skip
+        write_channels(armature, channels)  # channels that did not change keep their exact values
+        write_pose(armature, rig, now, {*new_turned, *new_moved})
+        return ControlPose(now, new_turned, new_moved, task.heads, True, task.at_limits)
+
+    def shows(self, matrices: Array, heads: Array) -> bool:
+        """Return whether the parts that controls turn are about where they were wanted, heads (N, 3), in (J, 3, 4)."""
+        away = rotation.lengths(matrices[self._shown, :, 3] - heads[self._led])
+        return bool(away.max(initial=0.0) < _APART * self.controlled.skeleton.size)
+
+    def _agree(self, before: Pose, after: Pose) -> bool:
+        """Return whether two poses of the controls are the same but for rounding."""
+        one, other = before.rotations[self.posed], after.rotations[self.posed]
+        moved = np.abs(after.translations[self.posed] - before.translations[self.posed]).max()
+        turned = rotation.angle_between(one, other).max()
+        return bool(turned <= _NOISE and moved <= _NOISE * self.rig.skeleton.size)
 
 
-def shows(controlled: ControlledBody, matrices: Array, heads: Array) -> bool:
-    """Return whether the parts that controls turn are about where they were wanted, heads (N, 3), in (J, 3, 4)."""
-    led = (controlled.bones_that("turns") >= 0) | (controlled.bones_that("aims") >= 0)
-    away = np.linalg.norm(matrices[controlled.frames, :, 3] - heads, axis=-1)
-    return bool(np.all(away[led] < _APART * controlled.skeleton.size))
+def pose_controls(
+    armature: ArmatureObject, rig: Rig, controlled: ControlledBody, pose: Pose, passing: bool = False
+) -> ControlPose:
+    """Pose the controls once with a `ControlPoser`."""
+    return ControlPoser(rig, controlled).pose(armature, pose, passing)
+
+
+class _Task:
+    """One pose that controls are to show, and the errors of its parts in what Blender shows."""
+
+    def __init__(
+        self, poser: ControlPoser, pose: Pose, start: Pose, matrices: Array, frames: tuple[Array, Array] | None = None
+    ) -> None:
+        self._poser, self._start = poser, start
+        controlled = poser.controlled
+        self.aims, self._stopped = poser.aims.copy(), np.zeros(0, int)
+        if poser.limits_of_parts or np.any(self.aims >= 0):
+            present = read_controlled(controlled, matrices)
+            pose, self._stopped = _within(poser.limits_of_parts, present, pose)
+            frames = None
+            self.aims[rotation.angle_between(pose.rotations, present.rotations) < _NOISE] = -1
+        self.heads, self._wanted = frames or forward(controlled.skeleton, pose)
+        self._limbs = _directions(self.heads[controlled.ends[poser.bent]] - self.heads[poser.bent])
+        self._follows = (poser.turned >= 0) | (self.aims >= 0)
+        self._led = self._follows | (poser.begins >= 0)
+        parents, count = controlled.skeleton.parents, len(self.heads)
+        self._bent_above = (parents >= 0) & (poser.turned[parents] < 0)  # by IK, may twist those below in any round
+        # parts whose twist no control determines: eyes, and segments with twist bones
+        self._stubborn = self.aims >= 0
+        self._held = np.zeros(count, bool)  # parts whose control is at its limit, and parts below them
+        self._at_limit: Indices = np.zeros(0, int)
+        self._twist = np.full(count, np.inf)
+        self._turns = np.tile(rotation.IDENTITY, (len(matrices), 1))  # of the bones that are read
+
+    @property
+    def at_limits(self) -> list[int]:
+        """The controls that one of their limits stops."""
+        return sorted({*self._poser.turned[self._stopped].tolist(), *self._at_limit.tolist()} - {-1})
+
+    @property
+    def fails(self) -> Flags:
+        """The parts (N,) that do not follow their controls."""
+        return (self._errors > _ASTRAY) & self._follows & ~self._held
+
+    def look(self, matrices: Array) -> None:
+        """Find the errors of the parts in evaluated matrices (J, 3, 4)."""
+        poser, frames = self._poser, self._poser.controlled.frames
+        self._places = matrices[:, :, 3]
+        self._turns[poser.read] = frame_rotations(matrices[poser.read, :, :3])
+        own = self._turns[frames]
+        change = rotation.mul(self._wanted, rotation.inv(own))  # (N, 4) the error of each part
+        swing, twisted = rotation.swing_twist(change, rotation.rotate(own, np.array([0.0, 1.0, 0.0])))
+        before, self._twist = self._twist, rotation.angle_between(twisted, rotation.IDENTITY)
+        self._stubborn |= (self._twist > _THERE) & (self._twist > _EASED * before) & ~self._bent_above
+        self._change = np.where(self._stubborn[:, None], swing, change)
+        self._errors = np.where(self._led, rotation.angle_between(self._change, rotation.IDENTITY), 0.0)
+        # a chain bends, and stretches, as it must: only the way it bends is for its first bones to say
+        _, swivel = rotation.swing_twist(self._change[poser.bent], self._limbs)
+        turns = rotation.angle_between(swivel, rotation.IDENTITY)
+        self._errors[poser.bent] = turns * (poser.begins[poser.bent] >= 0)
+        self._far = rotation.lengths(self.heads - self._places[frames]) / poser.rig.skeleton.size
+        self._errors[self._held] = self._far[self._held] = 0.0
+
+    def is_done(self, passing: bool) -> bool:
+        """Return whether the parts are where they are wanted; if `passing`, as far as that can be seen."""
+        moved, error = self._poser.moved >= 0, self._errors.max()
+        if error < _THERE and self._far[moved].max(initial=0.0) < _THERE:
+            return True
+        return bool(passing and error < _GLANCE and self._far[(self._poser.turned >= 0) | moved].max() < _SEEN)
+
+    def next(self, now: Pose) -> Pose:
+        """Return the next pose of the controls, which have `now`."""
+        poser = self._poser
+        now = _turned(now, poser, self._change, self._places, self._turns, self.heads, self.aims)
+        now, self._at_limit = _within(poser.limits, self._start, now)
+        self._held = _with_below(np.isin(poser.turned, self._at_limit), poser.controlled.skeleton.parents)
+        return now
 
 
 def astray(matrices: Array, size: float, bones: Indices, leaders: Indices) -> Flags:
@@ -336,18 +414,13 @@ def _with_below(parts: Flags, parents: Indices) -> Flags:
     return found
 
 
-def _differ(before: Pose, after: Pose, size: float) -> bool:
-    turned = rotation.angle_between(before.rotations, after.rotations).max() > _NOISE
-    return bool(turned or np.abs(after.translations - before.translations).max() > _NOISE * size)
-
-
 def _turned(
-    now: Pose, skeleton: Skeleton, controlled: ControlledBody, change: Array, heads: Array, turns: Array,
-    wanted_heads: Array, wanted: Array, aims: Indices,
-) -> Pose:  # fmt: skip
+    now: Pose, poser: ControlPoser, change: Array, heads: Array, turns: Array, wanted_heads: Array, aims: Indices
+) -> Pose:
     """Return the next pose of the controls."""
+    skeleton, controlled = poser.rig.skeleton, poser.controlled
     rotations, translations = np.array(now.rotations), np.array(now.translations)
-    turners, movers, begun = map(controlled.bones_that, ("turns", "moves", "begins"))
+    turners, movers, begun = poser.turned, poser.moved, poser.begins
     parts = np.flatnonzero(turners >= 0)
     bones = turners[parts]
     base = rotation.mul(turns[bones], rotation.inv(now.rotations[bones]))
@@ -364,14 +437,9 @@ def _turned(
     parts = np.flatnonzero(movers >= 0)
     bones = movers[parts]
     base = rotation.mul(turns[bones], rotation.inv(now.rotations[bones]))
-    # locations that are not local ignore the rest frame
-    rest = frame_rotations(skeleton.rest_matrices[bones][:, :, :3])
-    base = np.where(skeleton.local_location[bones, None], base, rotation.mul(base, rotation.inv(rest)))
-    lever = heads[controlled.frames[parts]] - heads[bones]
+    base = rotation.mul(base, poser.unturned[parts])
     # a control at the part's place goes there directly: corrected by the error, it would run away if IK falls short
-    places = skeleton.rest_matrices[:, :, 3]
-    apart = np.linalg.norm(places[controlled.frames[parts]] - places[bones], axis=-1)
-    lever[apart < SAME_PLACE * skeleton.size] = 0.0
+    lever = (heads[controlled.frames[parts]] - heads[bones]) * poser.apart[parts, None]
     swung = np.where((bones == turners[parts])[:, None], rotation.rotate(change[parts], lever), lever)
     step = wanted_heads[parts] - swung - heads[bones]
     translations[bones] += rotation.rotate(rotation.inv(base), step)

@@ -232,8 +232,6 @@ class POISE_OT_drag(bpy.types.Operator):
 
     def _handle(self, context: Any, event: Any) -> set[str]:
         pointer, mouse = self._pointer, (event.mouse_region_x, event.mouse_region_y)
-        for session in self._sessions:
-            session.body.find()
         if event.type == "MOUSEMOVE":
             return self._follow(context, mouse)
         if event.type == "TIMER":

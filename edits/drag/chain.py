@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...bridge import Grab
-from ...core import ContributionCCD, CoreError, Goal, Skeleton, Solution, forward, rotation
+from ...core import ContributionCCD, CoreError, Goal, Skeleton, Solution
 from ...core.rotation import Array
 from ..chains import chain_bones, chain_method, named_bones, store_solve
 from .session import DragSession
@@ -91,7 +91,3 @@ class ChainDrag(DragSession):
             return []
         helped = self.solution.explain_finish()
         return [sentence for sentence in super().reasons() if sentence not in helped]
-
-    def _find_frames(self) -> tuple[Array, Array]:
-        heads, turns = forward(self.body.skeleton, self.pose)
-        return heads, rotation.to_matrix(turns)

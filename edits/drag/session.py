@@ -170,7 +170,7 @@ class DragSession:
 
     def _write(self, solution: Solution, begin: float) -> Solution:
         self.solution, self.pose, self.restless, self._frames = solution, solution.pose, True, None
-        self.writer.write(self.body.find(), self.pose)
+        self.writer.write(self.body.find(), self.pose, self.frames)
         self.seconds = perf_counter() - begin
         return solution
 
@@ -209,11 +209,7 @@ class DragSession:
         return bridge.say_length(bpy.context.scene, float(bridge.length_scale(self.body.world)) * length)
 
     def frames(self) -> tuple[Array, Array]:
-        """Return heads (J, 3) and frames (J, 3, 3) in the present pose, at least of the bones that move effectors."""
+        """Return heads (J, 3) and rotations (J, 4) in the present pose."""
         if self._frames is None:
-            self._frames = self._find_frames()
+            self._frames = forward(self.body.skeleton, self.pose)
         return self._frames
-
-    def _find_frames(self) -> tuple[Array, Array]:
-        heads, turns = forward(self.body.skeleton, self.pose)
-        return heads, rotation.to_matrix(turns)

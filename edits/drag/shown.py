@@ -4,20 +4,22 @@ from typing import Final
 
 import numpy as np
 
+from ...core import rotation
 from ...core.pose import forward_matrices
 from ...core.rotation import Array
 from .session import DragSession
 
+_ALONG: Final = np.array([0.0, 1.0, 0.0])  # a bone
 _STRETCHED: Final = 1e-3  # change of a scale that is shown
 
 
 def targets(session: DragSession) -> list[Array]:
     """Return for each effector its target and its place (2, 3)."""
     heads, turns = session.frames()
-    return [
-        session.body.to_world(np.stack([wanted, heads[effector.bone] + turns[effector.bone] @ effector.point]))
-        for effector, (wanted, _) in zip(session.effectors, session.targets, strict=True)
-    ]
+    bones, points = zip(*((effector.bone, effector.point) for effector in session.effectors), strict=True)
+    wanted = np.stack([place for place, _ in session.targets])
+    there = heads[[*bones]] + rotation.rotate(turns[[*bones]], np.stack(points))
+    return list(session.body.to_world(np.stack([wanted, there], axis=1)))
 
 
 def limited_bones(session: DragSession) -> list[Array]:
@@ -25,13 +27,10 @@ def limited_bones(session: DragSession) -> list[Array]:
     solution = session.solution
     if solution is None or solution.limits_active is None:
         return []
-    bones = {bone for (bone, _), on in zip(solution.limit_names, solution.limits_active, strict=True) if on}
-    heads, turns = session.frames()
-    lengths = session.body.skeleton.lengths
-    return [
-        session.body.to_world(np.stack([heads[bone], heads[bone] + turns[bone][:, 1] * lengths[bone]]))
-        for bone in sorted(bones)
-    ]
+    bones = sorted({solution.limit_names[place][0] for place in np.flatnonzero(solution.limits_active)})
+    heads, turns = (values[bones] for values in session.frames())
+    tails = heads + rotation.rotate(turns, _ALONG * session.body.skeleton.lengths[bones, None])
+    return list(session.body.to_world(np.stack([heads, tails], axis=1)))
 
 
 def stretched_bones(session: DragSession) -> list[Array]:

@@ -1,6 +1,6 @@
 """Poses of a drag written to the armature."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, Final
 
@@ -24,6 +24,8 @@ class DragWriter:
 
     def __init__(self, body: DragBody, live: bool = False) -> None:
         self._body, self._live = body, live
+        controlled = body.controlled
+        self._poser = None if controlled is None else bridge.ControlPoser(body.rig, controlled, looks=False)
         self._held: list[str] = []  # controls at a limit
         self._heads: Array | None = None  # where the last tick wanted the parts of a driven body
         self.settled = True
@@ -33,23 +35,27 @@ class DragWriter:
         if self._body.controlled is None:
             self._writer = bridge.PoseWriter(self._body.rig, bones, stretched)
 
-    def write(self, armature: Any, pose: Pose, passing: bool = True) -> None:
-        """Write a pose; controls are posed in full only if it is not `passing`."""
-        body = self._body
-        if body.controlled is None:
+    def write(self, armature: Any, pose: Pose, frames: Callable[[], tuple[Array, Array]] | None = None) -> None:
+        """Write a pose; `frames`, if other poses follow, returns heads (N, 3) and rotations (N, 4) of its bones.
+
+        Controls are posed in full only for the last pose.
+        """
+        if self._poser is None:
             self._writer.write(armature, pose)
             return
-        once = passing and self._live and self._follows(armature)
-        led = bridge.pose_controls(armature, body.rig, body.controlled, pose, passing, looks=False, once=once)
+        if frames is not None and self._live and self._follows(self._poser, armature):
+            led = self._poser.step(armature, pose, frames())
+        else:
+            led = self._poser.pose(armature, pose, passing=frames is not None)
         self._heads, self.settled = led.heads, led.shown
-        self._held = [body.rig.skeleton.names[bone] for bone in led.held]
+        self._held = [self._body.rig.skeleton.names[bone] for bone in led.held]
 
-    def _follows(self, armature: Any) -> bool:
+    def _follows(self, poser: bridge.ControlPoser, armature: Any) -> bool:
         """Return whether the controls have done what the last tick wanted: else this one looks for the reason."""
-        if self._heads is None or self._body.controlled is None:
+        if self._heads is None:
             return False
         _evaluate()
-        return bridge.shows(self._body.controlled, bridge.read_matrices(armature), self._heads)
+        return poser.shows(bridge.read_matrices(armature), self._heads)
 
     def shown(self, armature: Any, pose: Pose) -> Pose | None:
         """Return the pose with the lengths that IK shows of the limbs that it stretches; None if it has them."""
@@ -71,7 +77,7 @@ class DragWriter:
         """Write the last pose, bones that did not change exactly as they were; return the rotated, moved and grown."""
         body, names = self._body, self._body.rig.skeleton.names
         if body.controlled is not None:
-            self.write(armature, pose, passing=False)
+            self.write(armature, pose)
             pose = bridge.read_pose(armature, body.rig)
         turned, moved, grown = bridge.changed_bones(body.start_of_rig, pose, body.rig.skeleton.size)
         if body.controlled is not None:  # which stretches nothing by itself
