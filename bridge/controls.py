@@ -448,7 +448,7 @@ def _turned(
     base = rotation.mul(turns[bones], rotation.inv(now.rotations[bones]))
     sight = heads[bones] - heads[controlled.frames[parts]]
     translations[bones] += rotation.rotate(rotation.inv(base), rotation.rotate(change[parts], sight) - sight)
-    return replace(now, rotations=rotations, translations=translations)
+    return Pose.trusted(rotations, translations, now.scales, now.driven_matrices)
 
 
 def controls_by_role(controlled: ControlledBody, roles: Roles, names: tuple[str, ...]) -> dict[str, str | list[str]]:

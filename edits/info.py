@@ -9,6 +9,7 @@ from bpy_extras.anim_utils import action_get_channelbag_for_slot
 from .. import bridge
 from ..bridge.driven import find_driven, split_path
 from ..core import CoreError
+from ..core.body import Roles
 
 _AXES: Final = ("x", "y", "z")
 _OBJECTS: Final = ("OBJECT", "UNSPECIFIED")  # types of slots that an object can have
@@ -79,20 +80,20 @@ def body_sentence(entry: dict[str, Any]) -> str:
     )
 
 
-def find_parts(armature: Any) -> dict[str, Any]:
-    """Return the roles of bones by name, as `info` has them; empty where there are no bones."""
-    bones = armature.data.bones
-    if not len(bones):
+def find_parts(armature: Any, roles: Roles | None = None) -> dict[str, Any]:
+    """Return the roles of bones by name, as `info` has them, empty where there are no bones; `roles` if known."""
+    names = armature.data.bones.keys()
+    if not names:
         return {
             "humanoid": False,
             **{key: {} for key in ("roles", "twist", "limbs", "confidence")},
             "missing": [],
             **dict.fromkeys(("facing", "up", "rest")),
         }
-    found = bridge.read_roles(armature)
+    found = bridge.read_roles(armature) if roles is None else roles
 
     def named(indices: int | tuple[int, ...]) -> str | list[str]:
-        return bones[indices].name if isinstance(indices, int) else [bones[index].name for index in indices]
+        return names[indices] if isinstance(indices, int) else [names[index] for index in indices]
 
     return {
         "humanoid": found.humanoid,

@@ -68,10 +68,11 @@ def survey(context: Any, armature: Any) -> Iterator[Finding]:
     """Yield the findings: what is understood, what prevents posing, which bones are which part."""
     try:
         rig = bridge.read_rig(armature)
-        parts = find_parts(armature)  # refuses wrong corrections, e.g. of an older file
+        roles = bridge.read_roles(armature, rig.skeleton)  # refuses wrong corrections, e.g. of an older file
     except CoreError as refusal:
         yield "HINDRANCE", "", str(refusal)
         return
+    parts = find_parts(armature, roles)
     body = body_sentence(parts)
     yield "BODY", "", f"{body[0].upper()}{body[1:]}."
     yield from _confidence(parts)
@@ -79,7 +80,6 @@ def survey(context: Any, armature: Any) -> Iterator[Finding]:
     yield "BODY", "", f"{solved} of {counted(len(rig.skeleton), 'bone')} can be posed."
     if rig.driven:
         verb = "is" if len(rig.driven) == 1 else "are"
-        roles = bridge.read_roles(armature, rig.skeleton)
         controlled = bridge.find_controlled(armature, rig, roles)
         if controlled is not None:
             yield "BODY", "", f"{counted(len(rig.driven), 'bone')} {verb} driven; the body is led by its controls."

@@ -73,11 +73,6 @@ class DragSession:
             if armature.poise_use_anatomy_limits:
                 skeleton = with_ankles(skeleton, body.roles, self.start)
             return skeleton, read_humanoid(armature).method(body.roles, bool(LIMITS[armature.poise_limits]))
-        try:
-            self.pins.balance(self._balance, self.turning, 0)
-        except CoreError as error:
-            self._refusals.append(str(error))
-            self._balance = "OFF"
         method = PinAndDrag(
             limits=LIMITS[armature.poise_limits],
             root="free" if body.alone else armature.poise_root.lower(),
@@ -112,8 +107,12 @@ class DragSession:
             self._problem = self._method.prepare(self._skeleton, self.start, goals)
             self.writer.prepare(range(len(self._skeleton)))
             return
-        balance = self.pins.balance(self._balance, self.turning, 2)
-        goals += [] if balance is None else [balance]
+        try:
+            balance = self.pins.balance(self._balance, self.turning, 2)
+            goals += [] if balance is None else [balance]
+        except CoreError as error:
+            self._refusals.append(str(error))
+            self._balance = "OFF"
         self._problem = self._method.prepare(self._skeleton, self.pose, goals)
         tree = self._problem.tree
         solved = {*tree.nodes[tree.joints].tolist(), *tree.nodes[tree.roots].tolist()}
