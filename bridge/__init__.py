@@ -12,6 +12,7 @@ from .armature import (
     read_pose,
     read_rig,
     say_length,
+    with_carried,
     world_matrix,
     world_to_armature,
     world_up,

@@ -5,7 +5,7 @@ would not be visible.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -15,12 +15,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..core import EllipticSwing, EulerBox, Pose, Skeleton, rotation
 from ..core.channels import rotations_to_channel
-from ..core.pose import forward_matrices
+from ..core.pose import forward_matrices, own_channels
 from ..core.rotation import Array
 from .bones import read_bones
 from .channels import (
+    AXES,
     ArmatureObject,
     ModeGroups,
+    by_axis,
     channels_to_rotations,
     flags,
     gather,
@@ -35,7 +37,6 @@ from .learned import learned_limits
 _TURN: Final = 2.0 * np.pi
 _LOCKED: Final = 1e-6  # radians, or components of a unit quaternion: tolerance of a locked value
 _UNSCALED: Final = 1e-5  # a scale nearer to 1 counts as 1: imports leave such noise, and rigid bodies are solved faster
-_AXES: Final = ("x", "y", "z")
 _ACROSS: Final = np.array([-1.0, 1.0, 1.0])
 _TURNED_ACROSS: Final = np.array([1.0, 1.0, -1.0, -1.0])
 LENGTH: Final = 1  # index of the scale channel along the bone, Y
@@ -77,6 +78,8 @@ class Rig:
     """All of an armature that posing does not change. Read it again after a change to bones, constraints or modes.
 
     driven: bone -> the reason why it is driven, e.g. 'constraint "IK" on "shin.L" (Inverse Kinematics)'.
+    carried: indices of driven bones that go where their parents go. A pose has the channels that would show them as
+        Blender does; the other driven bones are `skeleton.driven`.
     scaled: indices of further bones, parents first, of which only the scale is driven.
     scalable: (J, 3) the scales that are neither locked nor driven.
     """
@@ -87,6 +90,12 @@ class Rig:
     scalable: NDArray[np.bool_]
     clamps: tuple[RotationClamp, ...] = ()
     scaled: tuple[int, ...] = ()
+    carried: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, int))
+
+    @cached_property
+    def decided(self) -> NDArray[np.bool_]:
+        """Which bones (J,) are driven, carried ones included."""
+        return np.isin(self.skeleton.names, [*self.driven])
 
     @property
     def evaluated(self) -> bool:
@@ -100,13 +109,13 @@ class Rig:
         return {str(mode): np.flatnonzero(modes == mode) for mode in np.unique(modes)}
 
     def driven_above(self, bone: int) -> str | None:
-        """Return a sentence about the nearest driven bone from `bone` up to its root, or None."""
-        names = self.skeleton.names
-        name = next((names[above] for above in self.skeleton.ancestors(bone) if names[above] in self.driven), None)
+        """Return a sentence about the nearest held bone from `bone` up to its root, or None."""
+        names, held = self.skeleton.names, self.skeleton.driven
+        name = next((names[above] for above in self.skeleton.ancestors(bone) if held[above]), None)
         return None if name is None else f"{name} is decided by {self.driven[name]}"
 
     def is_stuck(self, bone: int) -> bool:
-        """Return whether no bone that is free to turn lies between the bone and a driven ancestor, itself included."""
+        """Return whether no bone that is free to turn lies between the bone and a held ancestor, itself included."""
         for above in self.skeleton.ancestors(bone):
             if self.skeleton.driven[above]:
                 return True
@@ -187,9 +196,9 @@ def read_rig(armature: ArmatureObject) -> Rig:
     at_rest = read_bones(armature)
 
     modes = tuple(channel.rotation_mode for channel in channels)
-    reasons, limiting, rescaled = find_driven(armature)
-    driven, scaled = (np.array([name in some for name in names]) for some in (reasons, rescaled))
-    connected = flags(bones, "use_connect", 1)[:, 0]
+    reasons, limiting, rescaled, held = find_driven(armature)
+    driven, scaled, fixed = (np.array([name in some for name in names]) for some in (reasons, rescaled, held))
+    connected = flags(bones, "use_connect", 1)[:, 0] & ~(driven & ~fixed)  # a constraint may move a connected bone
     locks, frozen = _rotation_locks(armature, modes)
     clamps, boxes = _rotation_limits(armature, limiting)
     own_limits = (*_ik_limits(channels), *boxes)
@@ -197,7 +206,7 @@ def read_rig(armature: ArmatureObject) -> Rig:
     skeleton = Skeleton(
         **at_rest,
         limits=(*own_limits, *learned),
-        stiffness=_by_axis(channels, "ik_stiffness_{}", np.float32),
+        stiffness=by_axis(channels, "ik_stiffness_{}", np.float32),
         stretch=_stretch(channels, driven | scaled),
         movable=~(driven | locks.all(axis=1) | frozen),
         translatable=~(connected | driven)[:, None] & ~flags(channels, "lock_location", 3),
@@ -207,10 +216,11 @@ def read_rig(armature: ArmatureObject) -> Rig:
         local_location=flags(bones, "use_local_location", 1)[:, 0],
         inherit_rotation=flags(bones, "use_inherit_rotation", 1)[:, 0],
         inherit_scale=tuple(bone.inherit_scale for bone in bones),
-        driven=driven,
+        driven=fixed,
     )
     scalable = ~(driven | scaled)[:, None] & ~flags(channels, "lock_scale", 3)
-    return Rig(armature.name, skeleton, reasons, scalable, clamps, tuple(np.flatnonzero(scaled).tolist()))
+    scaled, carried = tuple(np.flatnonzero(scaled).tolist()), np.flatnonzero(driven & ~fixed)
+    return Rig(armature.name, skeleton, reasons, scalable, clamps, scaled, carried)
 
 
 def read_pose(armature: ArmatureObject, rig: Rig) -> Pose:
@@ -244,8 +254,20 @@ def channels_to_pose(
             own = own * np.where(scales[..., clamp.bones, None, :] < 0.0, -1.0, 1.0)
             scales[..., clamp.bones, :] = np.abs(scales[..., clamp.bones, :])
         rotations[..., clamp.bones, :] = clamp(own)
-    pose = Pose(rotations, channels["location"], scales, evaluated if rig.driven else None)
+    pose = Pose(rotations, channels["location"], scales, evaluated if rig.skeleton.driven.any() else None)
+    if len(rig.carried) and evaluated is not None:
+        pose = with_carried(rig, pose, evaluated)
     return _rescaled(rig, pose, evaluated) if rig.scaled and evaluated is not None else pose
+
+
+def with_carried(rig: Rig, pose: Pose, evaluated: Array) -> Pose:
+    """Return poses (...) with the channels that carried bones would need to be where they are evaluated."""
+    bones, scales = rig.carried, np.ones_like(pose.translations) if pose.scales is None else np.array(pose.scales)
+    rotations, translations = np.array(pose.rotations), np.array(pose.translations)
+    turned, moved, sizes = own_channels(rig.skeleton, evaluated, bones)
+    rotations[..., bones, :], translations[..., bones, :] = turned, moved
+    scales[..., bones, :] = np.where(np.abs(sizes - 1.0) > _UNSCALED, sizes, 1.0)
+    return replace(pose, rotations=rotations, translations=translations, scales=scales if (scales != 1).any() else None)
 
 
 def _rescaled(rig: Rig, pose: Pose, evaluated: Array) -> Pose:
@@ -278,7 +300,7 @@ class PoseWriter:
         chosen = np.zeros(len(skeleton), bool)
         chosen[list(bones)] = True
         self._placed = np.flatnonzero(chosen[:, None] & skeleton.translatable)  # of the (J, 3) locations
-        self._scaled = scale_channels(rig, scaled, sizes) @ (len(_AXES), 1)  # of the (J, 3) scales
+        self._scaled = scale_channels(rig, scaled, sizes) @ (len(AXES), 1)  # of the (J, 3) scales
         turning = {mode: group[(chosen & skeleton.movable)[group]] for mode, group in rig.modes.items()}
         locks = skeleton.rotation_locks
         self._turned = [
@@ -321,7 +343,7 @@ def write_pose(
 
 def scale_channels(rig: Rig, bones: Iterable[int], sizes: bool = False) -> NDArray[np.int64]:
     """Return (n, 2) bones and axes of scales that may be written: lengths of bones with stretch, or all (`sizes`)."""
-    free = rig.scalable if sizes else (rig.skeleton.stretch > 0.0)[:, None] & (np.arange(len(_AXES)) == LENGTH)
+    free = rig.scalable if sizes else (rig.skeleton.stretch > 0.0)[:, None] & (np.arange(len(AXES)) == LENGTH)
     chosen = np.isin(np.arange(len(free)), list(bones))
     return np.argwhere(chosen[:, None] & free)
 
@@ -394,14 +416,6 @@ def mirrored(position: Array, turn: Array) -> tuple[Array, Array]:
     return position * _ACROSS, turn * _TURNED_ACROSS
 
 
-def _by_axis(collection: Any, name: str, dtype: type) -> Array:
-    """Return a property that exists for each of x, y, z, (J, 3)."""
-    result = np.empty((3, len(collection)), dtype)
-    for axis, values in zip(_AXES, result, strict=True):
-        collection.foreach_get(name.format(axis), values)
-    return result.T.astype(float)
-
-
 def _stretch(channels: Any, driven: NDArray[np.bool_]) -> Array:
     """Return the IK stretch (J,), 0 where the length is locked or driven."""
     locked = flags(channels, "lock_scale", 3)[:, LENGTH]
@@ -426,16 +440,16 @@ def _rotation_locks(armature: ArmatureObject, modes: tuple[str, ...]) -> tuple[N
     hinge = ~locked_w & (locks.sum(axis=1) == 2) & np.all(~locks | (np.abs(values) < _LOCKED), axis=1)
     frozen = by_component & (locks.any(axis=1) | locked_w) & ~hinge
     kept = locks & ~frozen[:, None]
-    return kept | _by_axis(channels, "lock_ik_{}", bool).astype(bool), frozen
+    return kept | by_axis(channels, "lock_ik_{}", bool).astype(bool), frozen
 
 
 def _ik_limits(channels: Any) -> list[EllipticSwing]:
-    used = _by_axis(channels, "use_ik_limit_{}", bool).astype(bool)
+    used = by_axis(channels, "use_ik_limit_{}", bool).astype(bool)
     bones = np.flatnonzero(used.any(axis=1))
     if not len(bones):
         return []
-    lower = np.where(used, _by_axis(channels, "ik_min_{}", np.float32), -np.inf)
-    upper = np.where(used, _by_axis(channels, "ik_max_{}", np.float32), np.inf)
+    lower = np.where(used, by_axis(channels, "ik_min_{}", np.float32), -np.inf)
+    upper = np.where(used, by_axis(channels, "ik_max_{}", np.float32), np.inf)
     return [EllipticSwing(bones, lower[bones], upper[bones])]
 
 
@@ -449,14 +463,14 @@ def _rotation_limits(
         mode = armature.pose.bones[name].rotation_mode
         automatic = mode if mode in rotation.EULER_ORDERS else "XYZ"
         order = automatic if constraint.euler_order == "AUTO" else constraint.euler_order
-        if any(getattr(constraint, f"use_limit_{axis}") for axis in _AXES):
+        if any(getattr(constraint, f"use_limit_{axis}") for axis in AXES):
             by_order.setdefault(order, []).append(name)
     clamps: list[RotationClamp] = []
     for order, names in by_order.items():
         rows = [limiting[name] for name in names]
 
         def values(name: str, dtype: type = float, rows: list[Any] = rows) -> NDArray[Any]:
-            return np.array([[getattr(row, name.format(axis)) for axis in _AXES] for row in rows], dtype)
+            return np.array([[getattr(row, name.format(axis)) for axis in AXES] for row in rows], dtype)
 
         used, low, high = values("use_limit_{}", bool), values("min_{}"), values("max_{}")
         legacy = np.array([row.use_legacy_behavior for row in rows])

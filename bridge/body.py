@@ -122,7 +122,7 @@ def allow(body: Body, pose: Pose) -> Pose:
     if scales is not None:
         scales = np.where(body.rig.scalable, scales, 1.0 if start.scales is None else start.scales)
     allowed = replace(pose, rotations=rotations, translations=translations, scales=scales)
-    driven = np.flatnonzero(skeleton.driven & turned.reshape(-1, len(skeleton)).any(axis=0))
+    driven = np.flatnonzero(body.rig.decided & turned.reshape(-1, len(skeleton)).any(axis=0))
     if len(driven) and not any(len(bones) for bones in changed_bones(start, allowed, skeleton.size)):
         name = skeleton.names[driven[0]]
         raise CoreError(f'"{name}" is decided by {body.rig.driven[name]}; mute that first.')
@@ -135,14 +135,15 @@ def explain_missed_bones(body: Body, wanted: Pose, now: Pose) -> list[str]:
         return []
     skeleton = body.skeleton
     off = rotation.angle_between(wanted.rotations, now.rotations).reshape(-1, len(skeleton)).max(axis=0) > _HELD
-    locked = ~skeleton.driven & (~skeleton.movable | skeleton.rotation_locks.any(axis=1))
-    limited = ~skeleton.driven & ~locked
-    groups = ((skeleton.driven, "driven"), (locked, "locked"), (limited, "at the limit"))
+    driven = body.rig.decided
+    locked = ~driven & (~skeleton.movable | skeleton.rotation_locks.any(axis=1))
+    limited = ~driven & ~locked
+    groups = ((driven, "driven"), (locked, "locked"), (limited, "at the limit"))
     found = [([skeleton.names[bone] for bone in np.flatnonzero(off & group)], what) for group, what in groups]
     said = [sentence_about(names, what) for names, what in found if names]
     if wanted.scales is not None:
         differ = np.abs(wanted.scales - (1.0 if now.scales is None else now.scales)) > _SIZED
-        kept = differ.reshape(-1, len(skeleton), 3).any(axis=(0, 2)) & ~skeleton.driven
+        kept = differ.reshape(-1, len(skeleton), 3).any(axis=(0, 2)) & ~driven
         if kept.any():
             names = [skeleton.names[bone] for bone in np.flatnonzero(kept)]
             said.append(f"the scale{'s' if len(names) > 1 else ''} of {_listed(names)} "

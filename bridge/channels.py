@@ -22,6 +22,8 @@ CHANNELS: Final = {
     "scale": 3,
 }
 
+AXES: Final = ("x", "y", "z")  # as names of properties have them
+
 # an object whose data is an armature; stubs of bpy know neither its bones nor its pose
 ArmatureObject = Any
 
@@ -92,3 +94,11 @@ def flags(collection: Any, name: str, size: int) -> NDArray[np.bool_]:
     values = np.empty(len(collection) * size, bool)
     collection.foreach_get(name, values)
     return values.reshape(-1, size)
+
+
+def by_axis(collection: Any, name: str, dtype: type) -> Array:
+    """Return a property that exists for each of x, y, z, (J, 3)."""
+    result = np.empty((3, len(collection)), dtype)
+    for axis, values in zip(AXES, result, strict=True):
+        collection.foreach_get(name.format(axis), values)
+    return result.T.astype(float)

@@ -4,7 +4,7 @@ What counts is what drives the body now: a limb on IK is posed by its IK control
 controls. No setting of the rig is changed.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
@@ -63,6 +63,7 @@ def find_controlled(
     bent = graph.bent
     trunk = [bone for role, chain in _chains(roles).items() if role in _TRUNK for bone in chain]
     controls: dict[int, Control] = {}
+    carried: set[int] = set()  # parts without a control that go with the part before
     for bone in tuple(order):
         parent = order[bone]
         if bone in eyes:
@@ -82,11 +83,15 @@ def find_controlled(
         if control == Control():
             if bone in limbs:
                 return None
+            if bone in rig.carried:
+                carried.add(bone)
+                controls[bone] = control
+                continue
             # its children become children of its parent
             order = {b: parent if p == bone else p for b, p in order.items()}
             continue
         controls[bone] = control
-    if first not in controls:
+    if first not in controls or (not apart and _is_plain(rig, order, controls, carried)):
         return None
     turners = {control.turns: part for part, control in controls.items()}
     carriers = graph.upstream(controls[first].turns).keys()  # the body does not move bones that it depends on
@@ -98,7 +103,12 @@ def find_controlled(
         order[bone] = part
         controls[bone] = Control(moves=bone if bone in poles else -1)
     bones = [bone for bone in order if bone in controls]
-    return _hung(rig.skeleton, roles, bones, order, controls, graph, riding)
+    return _hung(rig.skeleton, roles, bones, order, controls, graph, riding, carried)
+
+
+def _is_plain(rig: Rig, order: Mapping[int, int], controls: Mapping[int, Control], carried: Collection[int]) -> bool:
+    """Return whether all parts are posed by themselves, or carried by the parts before them."""
+    return all(bone in carried or (bone in controls and controls[bone].turns == bone) for bone in order)
 
 
 def _chains(roles: Roles) -> dict[str, tuple[int, ...]]:
@@ -335,7 +345,7 @@ class _Graph:
             # of parts that meet at the bone, the one that begins there
             steps = np.rint(beside / (SAME_PLACE * self.rig.skeleton.size))
             return led[int(np.lexsort((np.linalg.norm(away, axis=-1), steps))[0])]
-        driven = self.rig.skeleton.driven[bone] and self.ever[bone] - {int(self.rig.skeleton.parents[bone])}
+        driven = self.rig.decided[bone] and self.ever[bone] - {int(self.rig.skeleton.parents[bone])}
         steps = _reach(self.ever, bone) if driven else {}
         parts = {other: part for part, control in controls.items() for other in (part, control.turns)}
         return parts[min(parts.keys() & steps, key=steps.__getitem__)] if parts.keys() & steps else -1
@@ -377,7 +387,7 @@ def _reach(edges: list[set[int]], bone: int) -> dict[int, int]:
 
 def _hung(
     skeleton: Skeleton, roles: Roles, bones: list[int], order: Mapping[int, int], controls: Mapping[int, Control],
-    graph: _Graph, riding: Mapping[int, int],
+    graph: _Graph, riding: Mapping[int, int], carried: Collection[int],
 ) -> ControlledBody:  # fmt: skip
     place = {bone: number for number, bone in enumerate(bones)}
     parents = np.array([place.get(order[bone], -1) for bone in bones])
@@ -397,7 +407,7 @@ def _hung(
         rotation.mul(rotation.inv(above), turns),
         skeleton.lengths[bones],
         limits=_limits_of_parts(skeleton, controls, graph, order, place, turns),
-        movable=~np.isin(bones, list(riding)),
+        movable=~np.isin(bones, [*riding, *carried]),
         rotation_locks=graph.ik_locks[frames] & hinges[:, None],
         translatable=np.array([[controls[bone].moves >= 0 and parents[place[bone]] < 0] * 3 for bone in bones]),
     )

@@ -81,6 +81,11 @@ class ControlledBody:
     goals: frozenset[int]
 
     @property
+    def carried(self) -> Flags:
+        """The parts (N,) without a control that something else drives, and that go with the part before them."""
+        return ~self.skeleton.movable & ~np.isin(self.bones, [*self.riding])
+
+    @property
     def stretched(self) -> Flags:
         """The parts (N,) behind a segment that IK bends, and may stretch."""
         bent = self.ends != np.arange(len(self.ends))
@@ -427,7 +432,8 @@ def _turned(
     hangs = controlled.hangs[parts][:, None]
     # only Blender knows where IK bends a segment
     above = controlled.skeleton.parents[parts]
-    carried = np.where(hangs & (turners[above] >= 0)[:, None], change[above], rotation.IDENTITY)
+    led = (turners >= 0) | controlled.carried
+    carried = np.where(hangs & led[above][:, None], change[above], rotation.IDENTITY)
     after = rotation.mul(change[parts], turns[bones])
     rotations[bones] = rotation.normalize(rotation.mul(rotation.inv(rotation.mul(carried, base)), after))
     parts = np.flatnonzero(begun >= 0)

@@ -1,5 +1,8 @@
 """Find the bones of an armature that constraints, IK chains or drivers drive.
 
+A driven bone is carried by its parent if all that drives it leaves its place there: it turns, or acts in the bone's own
+space. The others are held in a place that something else decides.
+
 A constraint whose influence or mute is driven or animated counts as active even while it is off, because a motion has
 to be read with one skeleton. A driver counts unless it is muted or invalid. A bone of which only the scale is driven is
 free to turn.
@@ -20,6 +23,8 @@ _BONE_PATH: Final = re.compile(r'(?:pose\.)?bones\["((?:[^"\\]|\\.)*)"\]\.?(.*)'
 _BONE_FLAGS: Final = {"inherit_scale", "use_inherit_rotation", "use_local_location", "use_connect"}
 _DECIDING: Final = {*CHANNELS, *_BONE_FLAGS, "rotation_mode"} - {"scale"}  # paths of drivers
 _SCALING: Final = {"COPY_SCALE", "LIMIT_SCALE", "MAINTAIN_VOLUME"}  # constraints that change the scale only
+_TURNING: Final = {"COPY_ROTATION", "LIMIT_ROTATION", "DAMPED_TRACK", "TRACK_TO", "LOCKED_TRACK"}  # the rotation only
+_CHAINS: Final = {"IK", "SPLINE_IK"}
 _ALL: Final = 1 << 15  # a chain of all ancestors; Blender itself stops at 255
 
 AnimatedPaths = dict[str, set[str]]  # by bone: what follows `pose.bones["..."].`
@@ -31,10 +36,11 @@ def split_path(data_path: str) -> tuple[str, str] | None:
     return None if match is None else (bpy.utils.unescape_identifier(match[1]), match[2])
 
 
-def find_driven(armature: ArmatureObject) -> tuple[dict[str, str], dict[str, Any], set[str]]:
-    """Return driven bones with the reason; bones with one local Limit Rotation only, with it; names of scaled bones.
+def find_driven(armature: ArmatureObject) -> tuple[dict[str, str], dict[str, Any], set[str], set[str]]:
+    """Return driven bones with the reason; bones with one local Limit Rotation only, with it; scaled and held bones.
 
-    Scaled bones are turned and moved by their own channels; only their scale is driven.
+    Scaled bones are turned and moved by their own channels; only their scale is driven. Held bones are driven ones that
+    their parents do not carry.
     """
     own = [owner.animation_data for owner in (armature, armature.data) if owner.animation_data]
     driving = (curve for data in own for curve in data.drivers)
@@ -42,6 +48,7 @@ def find_driven(armature: ArmatureObject) -> tuple[dict[str, str], dict[str, Any
     animated = _paths_by_bone(animated_curves(armature))
     reasons: dict[str, str] = {}
     limits: dict[str, Any] = {}
+    held: set[str] = set()
     scaled = {name for name, paths in drivers.items() if "scale" in paths}
     kinds = {kind.identifier: kind.name for kind in bpy.types.Constraint.bl_rna.properties["type"].enum_items}
     nothing = set[str]()
@@ -60,6 +67,7 @@ def find_driven(armature: ArmatureObject) -> tuple[dict[str, str], dict[str, Any
             reason = f'constraint "{constraint.name}" on "{bone.name}" ({kinds[constraint.type]})'
             for name in constrained_bones(constraint, bone):
                 reasons.setdefault(name, reason)
+                held |= set() if _leaves_place(constraint) else {name}
     for name, paths in drivers.items():
         path = next((p for p in sorted(paths) if p in _DECIDING), None)
         if path is not None:
@@ -70,7 +78,7 @@ def find_driven(armature: ArmatureObject) -> tuple[dict[str, str], dict[str, Any
     names = set(armature.pose.bones.keys())
     driven = {name: reason for name, reason in reasons.items() if name in names}
     limits = {name: constraint for name, constraint in limits.items() if name not in driven}
-    return driven, limits, (scaled & names) - driven.keys()
+    return driven, limits, (scaled & names) - driven.keys(), held & names
 
 
 def _paths_by_bone(curves: Iterable[Any]) -> AnimatedPaths:
@@ -104,9 +112,15 @@ def _may_act(constraint: Any, paths: set[str]) -> bool:
         return False
     changing = _paths_of(constraint, paths)
     on = not constraint.mute or bool(changing & {"mute", "enabled"})
-    if constraint.type in {"IK", "SPLINE_IK"} and constraint.target is None:
+    if constraint.type in _CHAINS and constraint.target is None:
         return False
     return on and (constraint.influence > 0.0 or "influence" in changing)
+
+
+def _leaves_place(constraint: Any) -> bool:
+    """Return whether a bone with this constraint stays in its place at its parent, wherever that goes."""
+    own = constraint.owner_space == "LOCAL" and constraint.type not in _CHAINS
+    return own or constraint.type in _TURNING or (constraint.type == "TRANSFORM" and constraint.map_to != "LOCATION")
 
 
 def _is_plain_limit(constraint: Any, paths: set[str]) -> bool:

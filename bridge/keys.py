@@ -143,7 +143,7 @@ def write_visual(
     check_target(armature, action, new)
     skeleton, chosen = rig.skeleton, list(bones)
     freed = np.isin(np.arange(len(skeleton)), [*seen])
-    locks = flags(armature.pose.bones, "lock_location", 3)
+    locks, connected = flags(armature.pose.bones, "lock_location", 3), flags(armature.data.bones, "use_connect", 1)
     turning = ~skeleton.rotation_locks.all(axis=1)
     open_rig = replace(
         rig,
@@ -151,7 +151,7 @@ def write_visual(
         skeleton=replace(
             skeleton,
             movable=skeleton.movable | (freed & turning),
-            translatable=skeleton.translatable | (freed & ~skeleton.connected)[:, None] & ~locks,
+            translatable=skeleton.translatable | freed[:, None] & ~connected & ~locks,
         ),
     )
     rotations, translations = np.array(motion.pose.rotations), np.array(motion.pose.translations)

@@ -192,7 +192,7 @@ def is_animated(armature: ArmatureObject, rig: Rig, bone: int) -> bool:
     keyed = {path[0] for path in found if path is not None and path[1] in CHANNELS}
     above = rig.skeleton.ancestors(bone)
     names = {rig.skeleton.names[other] for other in above}
-    return bool(keyed & names) or (bool(keyed) and any(rig.skeleton.driven[other] for other in above))
+    return bool(keyed & names) or (bool(keyed) and any(rig.decided[other] for other in above))
 
 
 def active_curves(armature: ArmatureObject) -> Iterator[Any]:

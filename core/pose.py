@@ -12,7 +12,7 @@ import numpy as np
 from . import rotation
 from .errors import CoreError
 from .rotation import Array
-from .skeleton import Skeleton, frozen
+from .skeleton import Indices, Skeleton, frozen
 
 _UNIT: Final = 1e-3  # largest error of the length of quaternions; smaller errors are normalized
 _SHEAR_COSINE: Final = 1e-4  # Blender's threshold for shear between X and Z
@@ -180,6 +180,27 @@ def forward_matrices(skeleton: Skeleton, pose: Pose) -> Array:
         if len(given) and pose.driven_matrices is not None:
             result[..., given, :, :] = pose.driven_matrices[..., given, :, :]
     return result
+
+
+def own_channels(skeleton: Skeleton, matrices: Array, bones: Indices) -> tuple[Array, Array, Array]:
+    """Return rotations (..., k, 4), translations and scales (..., k, 3) of bones with frames (..., J, 3, 4).
+
+    The inverse of `forward_matrices`, but that shear is lost, and that bones count as if they were not connected.
+    """
+    rest, parents = skeleton.rest_bases[bones], skeleton.parents[bones]
+    root = (parents < 0)[:, None, None]
+    base = np.where(root, np.eye(3, 4), matrices[..., parents, :, :])
+    frames = base[..., :3] @ rest
+    whole = np.array([mode == "FULL" for mode in skeleton.inherit_scale]) & skeleton.inherit_rotation
+    for place in np.flatnonzero(~whole[bones] & (parents >= 0)):
+        parent = base[..., place, :, :3]
+        frames[..., place, :, :] = _inherit(skeleton, int(bones[place]), parent, rest[place], np.eye(3))
+    own = np.linalg.pinv(frames) @ matrices[..., bones, :, :3]
+    away = np.linalg.pinv(base[..., :3]) @ (matrices[..., bones, :, 3:] - base[..., 3:])
+    moved = away[..., 0] - skeleton.offsets[bones]
+    moved = np.where(skeleton.local_location[bones, None], (np.linalg.inv(rest) @ moved[..., None])[..., 0], moved)
+    scales = np.linalg.norm(own, axis=-2) * np.where(np.linalg.det(own) < 0.0, -1.0, 1.0)[..., None]
+    return frame_rotations(own), moved, scales
 
 
 def with_new_rest(skeleton: Skeleton, rest: Pose, pose: Pose) -> Pose:

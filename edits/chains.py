@@ -84,13 +84,13 @@ def add_chain(armature: Any, base: str, effector: str, actuations: Sequence[Actu
 
 
 def explain_driven(rig: bridge.Rig, base: str, effector: str, turning: set[str]) -> str:
-    """Return a sentence about a driven bone in a chain, which the joints before it do not move, or "".
+    """Return a sentence about a held bone in a chain, which the joints before it do not move, or "".
 
     Raises CoreError if no turning joint moves the effector.
     """
     _, along = bones_between(rig.skeleton, base, effector)
     names = [rig.skeleton.names[bone] for bone in along]
-    cut = next((name for name in reversed(names) if name in rig.driven), None)
+    cut = next((rig.skeleton.names[bone] for bone in reversed(along) if rig.skeleton.driven[bone]), None)
     if cut is None:
         return ""
     reason, beyond = f'"{cut}" is decided by {rig.driven[cut]}', names[names.index(cut) :]

@@ -42,7 +42,7 @@ class Retargeted(HeldMotion):
         skeleton = self.skeleton
         if self.controlled is None:
             body = [bone for role in self.roles.bones for bone in self.roles.chain(role)]
-            driven = next((skeleton.names[bone] for bone in body if skeleton.driven[bone]), None)
+            driven = next((skeleton.names[bone] for bone in body if self.rig.decided[bone]), None)
             if driven is not None:
                 raise CoreError(
                     f'"{driven}" is decided by {self.rig.driven[driven]}, and no controls are known that lead it; '

@@ -139,20 +139,21 @@ class DragBody:
 
     def _able(self, grabs: Sequence[Grab], turning: bool) -> list[Grab]:
         """Return the grabs that can be dragged; raises CoreError if the first cannot: the others are just selected."""
-        index, driven = self.rig.skeleton.index, self.rig.driven
+        index, held = self.rig.skeleton.index, self.rig.skeleton.driven
         if self.controlled is not None:
             parts = self.controlled.parts()
             return [grab for grab in grabs if index(grab.bone) in parts]
-        if grabs[0].bone in driven:
-            raise CoreError(f'"{grabs[0].bone}" is decided by {driven[grabs[0].bone]}; it cannot be dragged.')
         above, first = self.rig.driven_above, index(grabs[0].bone)
+        if held[first]:
+            reason = self.rig.driven[grabs[0].bone]
+            raise CoreError(f'"{grabs[0].bone}" is decided by {reason}; it cannot be dragged.')
         if grabs[0].is_joint and not turning and self.rig.is_stuck(first):
             refusal = f'{above(first)}; "{grabs[0].bone}" hangs on it and'
             if self.rig.skeleton.movable[first]:
                 raise Stuck(f"{refusal} can only be turned.")
             raise CoreError(f"{refusal} cannot be dragged.")
-        free = above(first) is None  # then bones below driven ones would work against it
-        return [grab for grab in grabs if grab.bone not in driven and not (free and above(index(grab.bone)))]
+        free = above(first) is None  # then bones below held ones would work against it
+        return [grab for grab in grabs if not (held[index(grab.bone)] or (free and above(index(grab.bone))))]
 
     def _find_effectors(self, grabs: Sequence[Grab]) -> list[Effector]:
         found: dict[int, Effector] = {}
@@ -176,8 +177,7 @@ class DragBody:
             if effector.mirrored:
                 continue
             other = bpy.utils.flip_name(skeleton.names[bone])
-            free = self.controlled is not None or other not in self.rig.driven
-            if other != skeleton.names[bone] and other in skeleton.names and free:
+            if other != skeleton.names[bone] and other in skeleton.names and not skeleton.driven[skeleton.index(other)]:
                 twin = self._effector(skeleton.index(other), effector.point, bpy.utils.flip_name(effector.name))
                 if not armature.pose.use_mirror_relative:  # the other side is posed as this one, not moved alike
                     place, turn = bridge.mirrored(effector.place, effector.turn)

@@ -59,12 +59,15 @@ class ChainDrag(DragSession):
 
     def renew(self) -> None:
         self._problem = self._method.prepare(self._skeleton, self.start, [self._goal()])
-        self.writer.prepare(self._bones)
+        self.writer.prepare(self._bones, nodes=self.body.skeleton.ancestors(self.effectors[0].bone))
 
     def switch(self, wins: str | None = None, turning: bool | None = None, kind: str | None = None) -> None:
         if turning:
             raise CoreError(f'A drag {self.manner} leads to a place and does not turn; switch "Use in Drags" off.')
         self._pin(kind)
+
+    def _takes_shown(self) -> bool:
+        return not self._successive and super()._takes_shown()
 
     def _aim(self, number: int, place: Array, turn: Array) -> None:
         if not self._successive:

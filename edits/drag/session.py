@@ -21,7 +21,7 @@ from .writer import DragWriter
 
 # of a tick under the mouse: what is left is done in the next one
 _LIVE: Final[dict[str, Any]] = {"iterations": 8, "turn": float(np.radians(11.5))}
-_AGREES: Final = 6  # largest number of solves with the lengths that IK has shown
+_AGREES: Final = 6  # largest number of solves with what the rig has shown
 _STILL: Final = np.radians(0.01)  # a body that turns by less in a tick is at rest
 
 
@@ -105,7 +105,7 @@ class DragSession:
         goals += self.pins.goals(self.turning, int(drag_wins))
         if isinstance(self._method, Humanoid):
             self._problem = self._method.prepare(self._skeleton, self.start, goals)
-            self.writer.prepare(range(len(self._skeleton)))
+            self.writer.prepare(range(len(self._skeleton)), nodes=range(len(self._skeleton)))
             return
         try:
             balance = self.pins.balance(self._balance, self.turning, 2)
@@ -116,7 +116,7 @@ class DragSession:
         self._problem = self._method.prepare(self._skeleton, self.pose, goals)
         tree = self._problem.tree
         solved = {*tree.nodes[tree.joints].tolist(), *tree.nodes[tree.roots].tolist()}
-        self.writer.prepare(solved, tree.nodes[tree.stretching].tolist())
+        self.writer.prepare(solved, tree.nodes[tree.stretching].tolist(), tree.nodes)
 
     def switch(self, wins: str | None = None, turning: bool | None = None, kind: str | None = None) -> None:
         """Change who wins ("PINS", "DRAG"), whether the effectors turn, too, or the kind of their pins (KINDS)."""
@@ -132,6 +132,8 @@ class DragSession:
     def drag(self, shift: Array, turn: Array) -> Solution:
         """Solve for the effectors moved by `shift` (3,) and `turn` (4,) of the world from the start; write the pose."""
         begin = perf_counter()
+        if self._live and self.writer.carries:  # other bones turn these: what they did in the last tick is seen now
+            self._takes_shown()
         shifted, turned = self.body.to_armature(shift, turn)
         self.targets = []
         for number, effector in enumerate(self.effectors):
@@ -141,7 +143,7 @@ class DragSession:
             self._aim(number, *target)
         solution = self._write(self._problem.solve(), begin)
         for _ in range(_AGREES if self._settle else 0):
-            if not self._takes_lengths():
+            if not self._takes_shown():
                 break
             solution = self._write(self._problem.solve(), begin)
         return solution
@@ -152,18 +154,18 @@ class DragSession:
     def rest(self) -> Solution:
         """Let the body come nearer to rest, its targets as they are; write the pose."""
         begin, before = perf_counter(), self.pose
-        self._takes_lengths()
+        self._takes_shown()
         solution = self._write(self._problem.relax(), begin)
         moved = float(np.max(rotation.angle_between(before.rotations, self.pose.rotations))) > _STILL
         self.restless = moved or not self.writer.settled
         return solution
 
-    def _takes_lengths(self) -> bool:
-        """Take over the lengths to which IK stretches limbs; return whether they have changed."""
-        shown = self.writer.shown(self.body.find(), self.pose)
-        if shown is None:
+    def _takes_shown(self) -> bool:
+        """Take over what the rig does by itself: lengths by IK, and carried bones; return whether that has changed."""
+        take = self.writer.shown(self.body.find(), self.pose)
+        if take is None:
             return False
-        self.pose = shown
+        self.pose, self.start = take(self.pose), take(self.start)
         self.renew()
         return True
 

@@ -8,11 +8,12 @@ import bpy
 import numpy as np
 
 from ... import bridge
-from ...core import Pose
+from ...core import Pose, rotation
 from ...core.rotation import Array
 from .body import DragBody
 
 _SAME: Final = 1e-5  # of the skeleton's size: a change of a length that does not count
+_TURNED: Final = 1e-4  # radians: a change of a carried bone that does not count
 
 
 class DragWriter:
@@ -30,10 +31,18 @@ class DragWriter:
         self._heads: Array | None = None  # where the last tick wanted the parts of a driven body
         self.settled = True
 
-    def prepare(self, bones: Iterable[int], stretched: Iterable[int] = ()) -> None:
-        """Say which bones the next poses change."""
-        if self._body.controlled is None:
+    def prepare(self, bones: Iterable[int], stretched: Iterable[int] = (), nodes: Iterable[int] = ()) -> None:
+        """Say which bones the next poses change; `nodes`: bones whose frames count."""
+        controlled = self._body.controlled
+        carried = self._body.rig.carried if controlled is None else np.flatnonzero(controlled.carried)
+        self._carried = np.intersect1d(carried, list(nodes))
+        if controlled is None:
             self._writer = bridge.PoseWriter(self._body.rig, bones, stretched)
+
+    @property
+    def carries(self) -> bool:
+        """Whether bones that something else drives are carried between the bones that count."""
+        return bool(len(self._carried))
 
     def write(self, armature: Any, pose: Pose, frames: Callable[[], tuple[Array, Array]] | None = None) -> None:
         """Write a pose; `frames`, if other poses follow, returns heads (N, 3) and rotations (N, 4) of its bones.
@@ -57,17 +66,33 @@ class DragWriter:
         _evaluate()
         return poser.shows(bridge.read_matrices(armature), self._heads)
 
-    def shown(self, armature: Any, pose: Pose) -> Pose | None:
-        """Return the pose with the lengths that IK shows of the limbs that it stretches; None if it has them."""
-        controlled = self._body.controlled
-        if controlled is None or not controlled.stretched.any():
+    def shown(self, armature: Any, pose: Pose) -> Callable[[Pose], Pose] | None:
+        """Return a function that takes over into poses what Blender shows and controls do not decide; None if it is so.
+
+        That is the lengths of limbs that IK stretches, and how carried bones are at their parents.
+        """
+        controlled, carried = self._body.controlled, self._carried
+        stretched = np.flatnonzero(controlled.stretched) if controlled is not None else carried[:0]
+        if not len(carried) and not len(stretched):
             return None
         _evaluate()
-        seen = bridge.read_controlled(controlled, bridge.read_matrices(armature), stretched=True)
-        off = np.linalg.norm(seen.translations - pose.translations, axis=-1) * controlled.stretched
-        if off.max() < _SAME * self._body.skeleton.size:
+        matrices = bridge.read_matrices(armature)
+        if controlled is None:
+            seen = bridge.with_carried(self._body.rig, pose, matrices)
+        else:
+            seen = bridge.read_controlled(controlled, matrices, stretched=True)
+        placed = np.union1d(carried, stretched)
+        off = np.linalg.norm((seen.translations - pose.translations)[placed], axis=-1).max()
+        turned = rotation.angle_between(seen.rotations[carried], pose.rotations[carried]).max(initial=0.0)
+        if off < _SAME * self._body.skeleton.size and turned < _TURNED:
             return None
-        return replace(pose, translations=np.where(controlled.stretched[:, None], seen.translations, pose.translations))
+
+        def take(pose: Pose) -> Pose:
+            rotations, translations = np.array(pose.rotations), np.array(pose.translations)
+            rotations[carried], translations[placed] = seen.rotations[carried], seen.translations[placed]
+            return replace(pose, rotations=rotations, translations=translations)
+
+        return take
 
     def restore(self, armature: Any) -> None:
         """Give the armature the exact channels at the press."""
@@ -82,7 +107,8 @@ class DragWriter:
         turned, moved, grown = bridge.changed_bones(body.start_of_rig, pose, body.rig.skeleton.size)
         if body.controlled is not None:  # which stretches nothing by itself
             grown = grown[:0]
-        changes = turned, moved, grown
+        changes = tuple(np.setdiff1d(bones, body.rig.carried) for bones in (turned, moved, grown))
+        turned, moved, grown = changes
         bridge.write_channels(armature, body.channels)
         bridge.write_pose(armature, body.rig, pose, {*turned.tolist(), *moved.tolist()}, grown)
         return tuple(tuple(names[bone] for bone in bones) for bones in changes)

@@ -6,10 +6,11 @@ import bpy
 import numpy as np
 import pytest
 
-from bridge import read_pose, read_rig
+from bridge import read_matrices, read_pose, read_rig
 from core import Pose, forward_matrices, rotation
+from core.skeleton import INHERIT_SCALE_MODES
 from tests.blender.bridge.rigs import CLOSE, error, evaluate
-from tests.blender.rigs import build, chain, context, set_random_pose
+from tests.blender.rigs import build, chain, context, make_empty, set_random_pose
 
 
 def ik(ob: Any, bone: str, count: int, **values: Any) -> Any:
@@ -109,6 +110,75 @@ def test_a_driver_on_a_channel_drives_the_bone() -> None:
     assert read_rig(ob).driven == {"bone1": 'driver on rotation_quaternion of "bone1"'}
     curve.mute = True
     assert not read_rig(ob).driven
+
+
+def source(ob: Any, kind: str, **values: Any) -> Any:
+    """Let bone2 follow the bone "other", or an empty where `outside`."""
+    outside = values.pop("outside", False)
+    if kind == "driver":
+        curve = ob.pose.bones["bone2"].driver_add("rotation_quaternion", 1)
+        curve.driver.expression = "0.25"
+        return curve
+    constraint = ob.pose.bones["bone2"].constraints.new(kind)
+    constraint.target = make_empty("target", (3.0, 1.0, 2.0)) if outside else ob
+    if outside:
+        constraint.target.rotation_euler = (0.4, 0.3, -0.5)
+    else:
+        constraint.subtarget = "other"
+    for name, value in values.items():
+        setattr(constraint, name, value)
+    return constraint
+
+
+LOCAL = {"owner_space": "LOCAL", "target_space": "LOCAL"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        ("driver", {}),
+        ("COPY_ROTATION", {}),
+        ("COPY_ROTATION", LOCAL),
+        ("COPY_ROTATION", {"outside": True}),
+        ("COPY_TRANSFORMS", LOCAL),
+        ("COPY_TRANSFORMS", {}),
+        ("COPY_LOCATION", LOCAL),
+        ("COPY_LOCATION", {}),
+        ("COPY_LOCATION", {"outside": True}),
+        ("TRANSFORM", {"map_to": "ROTATION"}),
+        ("DAMPED_TRACK", {"outside": True}),
+        ("TRACK_TO", {"outside": True}),
+        ("LOCKED_TRACK", {"outside": True}),
+    ],
+)
+def test_a_driven_bone_is_carried_where_its_head_goes_along_with_its_parent(kind: str, values: dict[str, Any]) -> None:
+    rows = [(f"bone{i}", f"bone{i - 1}" if i else None, (0.1 * i, 0.0, i), (0.1 * i, 0.0, i + 0.8)) for i in range(4)]
+    ob = build([*rows, ("other", None, (2.0, 0.0, 1.0), (2.0, 1.0, 1.0))])
+    source(ob, kind, **values)
+    rng = np.random.default_rng(14)
+    set_random_pose(ob, rng, 1.0)
+    rig, before = read_rig(ob), read_matrices(ob)
+    ob.pose.bones["bone0"].location = (0.3, 0.1, -0.2)
+    evaluate(ob)
+    moved = (read_matrices(ob) - before)[..., 3]
+    along = bool(np.allclose(moved[2], moved[1], atol=CLOSE))
+    assert ("bone2" in rig.driven, rig.carried.tolist()) == (True, [2] if along else [])
+    for scale in ("none", "uniform"):
+        for _ in range(5):
+            set_random_pose(ob, rng, 1.0, scale)
+            assert error(ob) < CLOSE
+
+
+@pytest.mark.parametrize("mode", INHERIT_SCALE_MODES)
+def test_a_carried_bone_is_read_whatever_it_inherits(mode: str) -> None:
+    for rotates in (True, False):
+        ob = chain(4)
+        source(ob, "COPY_ROTATION", **LOCAL, subtarget="bone0")
+        bone = ob.data.bones["bone2"]
+        bone.inherit_scale, bone.use_inherit_rotation = mode, rotates
+        set_random_pose(ob, np.random.default_rng(15), 1.0, "uniform")
+        assert read_rig(ob).carried.tolist() == [2]
+        assert error(ob) < CLOSE
 
 
 def test_names_with_quotes_are_found_in_paths() -> None:

@@ -92,7 +92,7 @@ def rigs(path: Path) -> list[Rig]:
         if skeleton.driven.any():
             rest = Pose(rest.rotations, rest.translations, None, read_pose(ob, read).driven_matrices)
         deform = np.array([bone.use_deform for bone in ob.data.bones])
-        limbs = list(limbs_of(skeleton, answer))
+        limbs = list(limbs_of(read, answer))
         if limbs:
             found.append(Rig(ob.name, skeleton, rest, find_roles(skeleton, deform), limbs))
     if not found:
@@ -100,9 +100,9 @@ def rigs(path: Path) -> list[Rig]:
     return found
 
 
-def limbs_of(skeleton: Skeleton, answer: dict[str, Any]) -> list[Limb]:
+def limbs_of(rig: Any, answer: dict[str, Any]) -> list[Limb]:
     """By the roles given by hand. A knee goes forwards when it bends; an elbow is left behind by the hand."""
-    forwards = axis_vector(answer["facing"])
+    skeleton, forwards = rig.skeleton, axis_vector(answer["facing"])
     found: list[Limb] = []
     for kind, parts in LIMBS.items():
         for side in "LR":
@@ -112,7 +112,7 @@ def limbs_of(skeleton: Skeleton, answer: dict[str, Any]) -> list[Limb]:
             first, middle, last = (skeleton.index(answer["roles"][role]) for role in roles)
             chain = skeleton.ancestors(last)
             # a hand that hangs on the root is not moved by its arm
-            if skeleton.driven[chain].any() or not {first, middle} <= set(chain):
+            if rig.decided[chain].any() or not {first, middle} <= set(chain):
                 continue
             way = (forwards if kind == "leg" else -forwards) @ skeleton.rest_matrices[first, :, :3]
             found.append(Limb(roles[1], (first, middle, last), way))

@@ -5,7 +5,7 @@ rigs with one example; POISE_ZOO=full takes every rig of ../shared/data/rigs and
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from bridge import read_pose, read_rig
+from bridge import read_matrices, read_pose, read_rig
 from core import Goal, PinAndDrag, Pose, Skeleton, Solution, forward, rotation
 from core.limits import clamp_rotations
 from core.solvers.pins.problem import Problem
@@ -96,7 +96,9 @@ def bodies(path: Path) -> tuple[Body, ...]:
     for ob in load(path):
         ob.data.pose_position = "POSE"
         rig = read_rig(ob)
-        found.append(body_of(f"{path.name}:{ob.name}", rig.skeleton, read_pose(ob, rig)))
+        # all driven bones are fixed bases here, those too that parents carry: how these go is for Blender to say
+        pose = replace(read_pose(ob, rig), driven_matrices=read_matrices(ob))
+        found.append(body_of(f"{path.name}:{ob.name}", replace(rig.skeleton, driven=rig.decided), pose))
     return tuple(body for body in found if body.ends)
 
 

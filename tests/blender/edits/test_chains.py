@@ -128,10 +128,10 @@ def test_what_makes_no_chain_is_refused(rig: Any, bones: tuple[str, ...], senten
 
 
 def test_a_driven_bone_that_cuts_the_chain_is_named(rig: Any, capfd: pytest.CaptureFixture[str]) -> None:
-    turned = rig.pose.bones["forearm.L"].constraints.new("COPY_ROTATION")
-    turned.target, turned.subtarget = rig, "forearm.R"
+    placed = rig.pose.bones["forearm.L"].constraints.new("COPY_TRANSFORMS")
+    placed.target, placed.subtarget = rig, "forearm.R"
     bpy.context.view_layer.update()
-    reason = '"forearm.L" is decided by constraint "Copy Rotation"'
+    reason = '"forearm.L" is decided by constraint "Copy Transforms"'
     choose(rig, "upper_arm.L", "hand.L")
     with pytest.raises(RuntimeError, match=f'{reason}.*: no joint of this chain moves "hand.L"'):
         bpy.ops.poise.add_chain()

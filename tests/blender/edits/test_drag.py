@@ -126,9 +126,9 @@ def test_what_cannot_be_dragged_is_refused_and_nothing_changes(
 
 
 def test_a_driven_bone_says_what_decides_it(rig: Any) -> None:
-    rig.pose.bones["hand.L"].constraints.new("COPY_ROTATION").target = make_empty("Cup")
+    rig.pose.bones["hand.L"].constraints.new("COPY_LOCATION").target = make_empty("Cup")
     bpy.context.view_layer.objects.active = rig
-    with pytest.raises(CoreError, match=r'"hand.L" is decided by constraint "Copy Rotation"'):
+    with pytest.raises(CoreError, match=r'"hand.L" is decided by constraint "Copy Location"'):
         session_of(rig, "hand.L")
 
 

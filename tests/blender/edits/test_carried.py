@@ -1,0 +1,112 @@
+"""Bones that something else turns ride along when their parents move."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+from bridge import Grab, armature_to_world, read_channels
+from edits.drag.session import DragSession
+from tests.blender.rigs import load, make_empty, select, world
+
+RIG = Path(__file__).resolve().parents[2] / "data" / "rigs" / "named_mixamo_cm.blend"
+NECK, HEAD, SPINE = (f"mixamorig:{name}" for name in ("Neck", "Head", "Spine1"))
+STILL = np.array([1.0, 0.0, 0.0, 0.0])
+SHIFT = np.array([0.0, -0.45, -0.1])  # metres
+SHOWN = 1e-3  # metres between what Blender shows and what is solved
+
+
+def copy_rotation(rig: Any, space: str) -> None:
+    copy = rig.pose.bones[NECK].constraints.new("COPY_ROTATION")
+    copy.target, copy.subtarget, copy.owner_space, copy.target_space = rig, SPINE, space, space
+
+
+def drive(rig: Any) -> None:
+    bone = rig.pose.bones[NECK]
+    bone.rotation_mode = "XYZ"
+    driver = bone.driver_add("rotation_euler", 0).driver
+    variable = driver.variables.new()
+    variable.type = "TRANSFORMS"
+    variable.targets[0].id, variable.targets[0].bone_target = rig, SPINE
+    variable.targets[0].transform_type, variable.targets[0].transform_space = "ROT_X", "LOCAL_SPACE"
+    variable.name, driver.expression = "spine", "0.2 - spine"
+
+
+def track(rig: Any) -> None:
+    rig.pose.bones[NECK].constraints.new("DAMPED_TRACK").target = make_empty("target", (0.5, -2.0, 2.5))
+
+
+WAYS: dict[str, Callable[[Any], None]] = {
+    "local": lambda rig: copy_rotation(rig, "LOCAL"),
+    "world": lambda rig: copy_rotation(rig, "WORLD"),
+    "driver": drive,
+    "track": track,
+}
+
+
+def body(way: str) -> Any:
+    rig = load(RIG)[0]
+    WAYS[way](rig)
+    select(rig, [])
+    bpy.context.view_layer.update()
+    return rig
+
+
+def off(session: DragSession, rig: Any) -> float:
+    """How far the solved head is from where Blender has it, in metres."""
+    solved, _ = armature_to_world(session.body.world, session.frames()[0][session.effectors[0].bone])
+    return float(np.linalg.norm(solved - world(rig, HEAD)))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_head_beyond_a_neck_that_something_turns_comes_to_the_mouse(way: str) -> None:
+    rig = body(way)
+    before, hands = world(rig, HEAD), world(rig, "mixamorig:LeftUpLeg")
+    stored = {name: values[rig.pose.bones.find(NECK)].tolist() for name, values in read_channels(rig).items()}
+    session = DragSession(bpy.context, rig, [Grab(rig.name, HEAD, (0.0, 0.0, 0.0))], live=True)
+    for share in np.linspace(0.0, 1.0, 31)[1:]:
+        session.drag(share * SHIFT, STILL)
+        bpy.context.view_layer.update()
+    for _ in range(20):
+        session.rest()
+        bpy.context.view_layer.update()
+    assert not session.restless
+    assert off(session, rig) < SHOWN
+    np.testing.assert_allclose(world(rig, HEAD) - before, SHIFT, atol=SHOWN)
+    changes = session.finish()
+    assert NECK not in {name for names in changes for name in names}
+    assert SPINE in changes[0]
+    now = {name: values[rig.pose.bones.find(NECK)].tolist() for name, values in read_channels(rig).items()}
+    assert way == "driver" or now == stored
+    assert np.linalg.norm(world(rig, "mixamorig:LeftUpLeg") - hands) < np.linalg.norm(SHIFT)
+
+
+@pytest.mark.parametrize("method", ["PINS", "HUMANOID"])
+@pytest.mark.parametrize("way", WAYS)
+def test_a_drag_from_python_agrees_with_what_is_shown(way: str, method: str) -> None:
+    rig = body(way)
+    rig.poise_method = method
+    before = world(rig, HEAD)
+    assert bpy.ops.poise.drag(bone=HEAD, shift=tuple(SHIFT)) == {"FINISHED"}
+    np.testing.assert_allclose(world(rig, HEAD) - before, SHIFT, atol=SHOWN)
+
+
+def test_a_hand_that_copies_a_rotation_is_dragged_by_its_arm() -> None:
+    rig = body("local")
+    hand = "mixamorig:LeftHand"
+    rig.pose.bones[hand].constraints.new("COPY_ROTATION").target = make_empty("Cup")
+    before = world(rig, hand)
+    bpy.ops.poise.drag(bone=hand, shift=(-0.1, -0.2, -0.1))
+    np.testing.assert_allclose(world(rig, hand) - before, (-0.1, -0.2, -0.1), atol=SHOWN)
+
+
+def test_giving_a_drag_back_restores_carried_bones_too() -> None:
+    rig = body("world")
+    before = {name: values.tolist() for name, values in read_channels(rig).items()}
+    session = DragSession(bpy.context, rig, [Grab(rig.name, HEAD, (0.0, 0.0, 0.0))], live=True)
+    session.drag(SHIFT, STILL)
+    session.restore()
+    assert {name: values.tolist() for name, values in read_channels(rig).items()} == before
