@@ -36,6 +36,11 @@ CLUSTER = {"distributed"}
 CLUSTERED = ("commands", "processes")  # which alone imports it
 # The rooms of core from the lowest: each imports only those before it. The files beside them know `limits` alone.
 ROOMS = ("limits", "body", "solvers", "contribution", "editing", "generate", "keypoints", "formats")
+# The files and folders of the pins solver from the lowest: data, steps, stages, and a drag on top.
+PINS = (
+    "numbers", "strengths", "tree", "prior", "limits", "goals", "settings", "problem", "progress", "descent",
+    "one_frame", "many_frames", "starts", "pipeline", "drag", "explain", "__init__",
+)  # fmt: skip
 
 
 def imports(source: str, module: tuple[str, ...]) -> Iterator[tuple[int, str]]:
@@ -124,6 +129,34 @@ def upper_rooms(source: str, module: tuple[str, ...]) -> list[str]:
     known = {path.stem for path in (ROOT / "core").iterdir()} - {*ROOMS[ROOMS.index(room) + 1 :]}
     found = {name.split(".")[2] for _, name in imports(source, module) if name.startswith("poise.core.")}
     return sorted(found - known)
+
+
+@pytest.mark.parametrize(
+    "module", [module for module in modules() if module[:3] == ("core", "solvers", "pins")], ids="/".join
+)
+def test_the_files_of_the_pins_solver_have_an_order(module: tuple[str, ...]) -> None:
+    source = ROOT.joinpath(*module).with_suffix(".py").read_text(encoding="utf-8")
+    assert upper_files(source, module) == []
+
+
+def upper_files(source: str, module: tuple[str, ...]) -> list[str]:
+    """What of the pins solver above its own file or folder a module of it imports."""
+    start = "poise.core.solvers.pins."
+    found = {name.removeprefix(start).split(".")[0] for _, name in imports(source, module) if name.startswith(start)}
+    return sorted(found - {*PINS[: PINS.index(module[3]) + 1]})
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("core/solvers/pins/tree", "from . import numbers, problem"),
+        ("core/solvers/pins/problem", "from .drag import Drag"),
+        ("core/solvers/pins/goals/rows", "from ..problem import Problem"),
+        ("core/solvers/pins/one_frame/steps", "if TYPE_CHECKING:\n    from ..pipeline import State"),
+    ],
+)
+def test_an_import_of_an_upper_file_is_found(module: str, source: str) -> None:
+    assert len(upper_files(source, tuple(module.split("/")))) == 1
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from ...pose import Pose, forward
 from ...rotation import Array, lengths
 from ...skeleton import Skeleton
 from ..pins import PinAndDrag
+from ..pins.problem import Problem, missing
 from .targets import Targets
 
 
@@ -24,7 +25,7 @@ def errors_of(skeleton: Skeleton, targets: Targets, pose: Pose) -> tuple[Array, 
     others = np.flatnonzero(np.logical_not(targets.known))
     if len(others):
         goals = [targets.goals[number] for number in others.tolist()]
-        far[:, others], off[:, others] = PinAndDrag(limits=False).prepare(skeleton, pose, goals).missing()
+        far[:, others], off[:, others] = missing(Problem.of(PinAndDrag(limits=False), skeleton, pose, goals))
     for number, goal in enumerate(targets.goals):
         if not targets.known[number] or not isinstance(goal, Goal):
             continue

@@ -25,7 +25,6 @@ from ...skeleton import Skeleton
 from ...solution import Solution
 from ..batches import batch_shape_of, check_inputs, flat_array, flat_pose
 from ..pins import PinAndDrag
-from ..pins.explain import reasons
 from ..pins.limits import locked_angles
 from .bend import bend, orient_end, read_limbs
 from .finish import errors_of, finish
@@ -87,8 +86,7 @@ class Humanoid:
         movable = skeleton.movable & ~np.isin(np.arange(len(skeleton)), list(still))
         fixed = figure.root in still
         method = PinAndDrag(limits=self.limits, root="fixed" if fixed else "free", root_bone=figure.root)
-        problem = method.prepare(replace(skeleton, movable=movable), pose, goals)
-        found = reasons(problem, index)
+        found = method.reasons(replace(skeleton, movable=movable), pose, goals, index)
         return [*said, *found] if found else []
 
     def _kept(self, figure: Figure, goal: AnyGoal) -> tuple[list[str], set[int]]:

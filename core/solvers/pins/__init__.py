@@ -1,161 +1,46 @@
 """Pins and drag: prioritised goals on any bones of a skeleton (CN1420453; Nakamura and Yamane, IEEE TVCG 9(3), 2003).
 
-`PinAndDrag` holds the settings. `problem` prepares a skeleton with goals; `pipeline` has the stages of a solve:
+Each file imports those before it in this list only (`tests/test_layers.py`):
 
-1. `start`: where the last solve ended, or at the reference for what settles.
-2. `steps`: Newton steps (`one_frame`, `descent`); in motions and what does not settle least squares (`many_frames`).
-3. `other_starts`: where a goal may be in reach but is missed (`starts`).
-4. `rest`: Newton steps until the joints rest, goals met or not.
-5. `refit`: links of scaled bones are fitted again.
-
-`tree` and `limits` give forward kinematics, Jacobians and limit rows, `goals` the errors and rows of goals. `explain`
-says why a goal is missed.
+`tree`, `prior`, `limits`, `goals`   links and their Jacobian, the prior, bounds, errors and rows of goals
+`settings`, `problem`                what is asked: frozen data
+`descent`, `one_frame`               Newton steps of many frames and of one
+`many_frames`                        least-squares steps of motions
+`starts`, `pipeline`                 the stages of a solve: start, steps, other starts, rest, refit
+`drag`                               a problem and its state, solved again and again while its targets move
+`explain`                            why a goal is missed
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
 
-import numpy as np
-
-from ... import rotation
-from ...errors import CoreError
-from ...goals import LARGEST, AnyGoal
+from ...goals import AnyGoal
 from ...pose import Pose
-from ...rotation import Array
-from ...skeleton import Skeleton, frozen, is_whole
+from ...skeleton import Skeleton
 from ...solution import Solution
-from . import numbers
+from .drag import Drag
 from .explain import reasons
 from .problem import Problem
-
-Root = Literal["free", "translate", "fixed", "pull", "hold"]
-ROOTS: tuple[Root, ...] = get_args(Root)
+from .settings import ROOTS as ROOTS
+from .settings import Root as Root
+from .settings import Settings
 
 
 @dataclass(frozen=True, eq=False)
-class PinAndDrag:
-    """Settings of the pins solver; a method for `solve`. Raises CoreError for a setting that is no valid value.
+class PinAndDrag(Settings):
+    """The pins solver as a method for `solve`; `Settings` says what its settings are."""
 
-    limits              True keeps the skeleton's limits, False ignores them; "soft" limits give where a goal needs it
-    root                how bones without parent move: "free" rotates and translates them, "translate" only translates,
-                        "fixed" keeps them, "pull" moves them less willingly than the body bends, "hold" hardly
-    root_bone           index of the bone that is the root in place of its ancestors, which keep their pose (hips below
-                        a bone for the whole character). Ignored if a goal is neither on it nor below it
-    strength            how hard goals below the first level pull, 1 is a hand's: where the body resists more than that,
-                        they are missed; infinite: they are met at any price, and as nearly as can be out of reach
-    turn                largest turn of a joint in one solve of a drag, radians, for each centimetre (hundredth of the
-                        body's size) of its target's way: a limb that has to go round does so in several ticks
-    stretch             bones with a `stretch` may grow
-    reference           joint target: the pose that joints stay near; None: the pose given to `solve`
-    deviations          (J, 3) standard deviations of the joints from the reference about their own axes, radians; small
-                        values are stiff. The skeleton's stiffness scales them. None: 30 degrees, hinges by `bends`
-    axes                (J, 4) quaternions that turn the bones' frames to the axes of `deviations`
-    correlations        of turns that go together: (bone, axis, other bone, its axis, value between -1 and 1) by index
-    bends               (J, 3) rotation vectors about the bones' own axes that bend straight joints: the side to which a
-                        limb goes that is pushed in. Without `deviations` such a joint is stiff about its other axes
-    restarts            number of further starts where the first level, or one without limited strength, is missed;
-                        None: 12 where it may be in reach and 1 where bones are too short for it, but 0 for coherent
-                        batches and without `settle`, where an answer must not jump
-    coherent            the batch is one motion with `fps` frames per second: neighbours start from each other
-    position_tolerance  armature units; None: 1e-4 of a 1.7 m human
-    rotation_tolerance  radians
-    settle              go on until the joints rest after the goals are met, from the reference whatever the given
-                        pose; False for drags, which go on from their last pose
-    iterations          maximum number of steps
-    """
-
-    limits: bool | Literal["soft"] = True
-    root: Root = "free"
-    root_bone: int | None = None
-    strength: float = np.inf
-    turn: float = np.inf
-    stretch: bool = False
-    reference: Pose | None = None
-    deviations: Array | None = None
-    axes: Array | None = None
-    correlations: tuple[tuple[int, int, int, int, float], ...] = ()
-    bends: Array | None = None
-    restarts: int | None = None
-    coherent: bool = False
-    fps: float = 24.0
-    position_tolerance: float | None = None
-    rotation_tolerance: float = float(numbers.ROTATION_TOLERANCE)
-    settle: bool = True
-    iterations: int = 60
-
-    def __post_init__(self) -> None:
-        if self.root not in ROOTS:
-            raise CoreError(f'root must be "free", "translate", "fixed", "pull" or "hold", not "{self.root}".')
-        limits: object = self.limits
-        if not isinstance(limits, bool) and not (isinstance(limits, str) and limits == "soft"):  # pyright: ignore
-            raise CoreError(f'limits must be True, False or "soft", not "{self.limits}".')
-        for name in ("stretch", "coherent", "settle"):
-            if not isinstance(getattr(self, name), (bool, np.bool_)):
-                raise CoreError(f"{name} must be True or False, not {getattr(self, name)!r}.")
-        if self.reference is not None and not isinstance(self.reference, Pose):  # pyright: ignore
-            raise CoreError(f"The reference must be a Pose, not {self.reference!r:.40}.")
-        for name in ("position_tolerance", "rotation_tolerance", "fps"):
-            value = getattr(self, name)
-            if name == "position_tolerance" and value is None:
-                continue
-            if not isinstance(value, (int, float, np.number)) or not 0.0 < value < np.inf:
-                raise CoreError(f"{name} must be a positive number, not {value}.")
-        for name in ("strength", "turn"):
-            value = getattr(self, name)
-            if not isinstance(value, (int, float, np.number)) or not value > 0.0:
-                raise CoreError(f"{name} must be a positive number, not {value}.")
-        if not is_whole(self.iterations) or self.iterations < 1:
-            raise CoreError(f"iterations must be at least 1, not {self.iterations}.")
-        if self.restarts is not None and (not is_whole(self.restarts) or self.restarts < 0):
-            raise CoreError(f"restarts must be at least 0, not {self.restarts}.")
-        if self.root_bone is not None and (not is_whole(self.root_bone) or self.root_bone < 0):
-            raise CoreError(f"root_bone must be the index of a bone, not {self.root_bone!r:.40}.")
-        try:
-            tied = np.array([tuple(entry) for entry in self.correlations], float).reshape(-1, 5)
-        except (TypeError, ValueError):
-            tied = np.full((1, 5), np.nan)
-        bones, axes, values = tied[:, [0, 2]], tied[:, [1, 3]], tied[:, 4]
-        if not ((bones >= 0).all() and np.isin(axes, range(3)).all() and (np.abs(values) <= 1.0).all()):
-            raise CoreError(
-                "correlations must be tuples: a bone, its axis, another bone, its axis, a value from -1 to 1."
-            )
-        for name in ("deviations", "axes", "bends"):
-            value = getattr(self, name)
-            if value is None:
-                continue
-            try:
-                array = frozen(value, float)
-            except (TypeError, ValueError):
-                raise CoreError(f"{name} must be numbers.") from None
-            if not (np.abs(array) <= LARGEST).all():
-                raise CoreError(f"{name} must be finite numbers.")
-            object.__setattr__(self, name, array)
-        if self.deviations is not None and (self.deviations < 0.0).any():
-            raise CoreError("deviations must be numbers of at least 0.")
-        if self.axes is not None:
-            if self.axes.shape[-1:] != (4,) or not np.all(np.sum(np.square(self.axes), axis=-1) > 0.0):
-                raise CoreError("axes must be quaternions other than 0, 0, 0, 0.")
-            object.__setattr__(self, "axes", frozen(rotation.normalize(self.axes)))
-
-    @property
-    def starts(self) -> int:
-        """Return the number of further starts for frames that miss a goal."""
-        if self.restarts is None:
-            return numbers.RESTARTS if self.settle and not self.coherent else 0
-        return self.restarts
-
-    def prepare(self, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> "Problem":
+    def prepare(self, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> Drag:
         """Return a problem that can be solved again and again while its targets move, as in a drag.
 
         Raises CoreError if pose, goals and settings do not fit the skeleton or each other.
         """
-        return Problem(self, skeleton, pose, goals)
+        return Drag(self, Problem.of(self, skeleton, pose, goals))
 
     def solve(self, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> Solution:
         """Return the solution of one or many frames; see `core.solve`."""
         return self.prepare(skeleton, pose, goals).solve()
 
-    def reasons(self, skeleton: Skeleton, pose: Pose, goals: tuple[AnyGoal, ...], index: int) -> list[str]:
+    def reasons(self, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal], index: int) -> list[str]:
         """Return sentences that say why goal `index` is missed in `pose`, one frame; none if it is met."""
-        return reasons(replace(self, reference=None).prepare(skeleton, pose, goals), index)
+        return reasons(Problem.of(replace(self, reference=None), skeleton, pose, goals), index)

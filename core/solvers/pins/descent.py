@@ -23,7 +23,7 @@ for f_l.
 """
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,11 +32,9 @@ from ... import rotation
 from ...rotation import Array, skew
 from . import numbers
 from .limits import LinearLimits, Measured, along_bounds, project
+from .problem import Problem
 from .strengths import GIVES, Strengths, spring_energy, walls
-from .tree import Batch, Kinematics, Links, order_of
-
-if TYPE_CHECKING:
-    from .problem import Problem
+from .tree import Batch, Kinematics, Links
 
 Flags = NDArray[np.bool_]
 Frames = NDArray[np.int64]
@@ -98,15 +96,15 @@ class _Step(Batch):
 class Descent:
     """Newton steps of one problem."""
 
-    def __init__(self, problem: "Problem") -> None:
+    def __init__(self, problem: Problem) -> None:
         self.rows, self.limits, self.tree = problem.rows, problem.limit_rows, problem.tree
         self.prior = problem.prior
         self.spread, self.stiff = self.prior.spread, self.prior.stiff
-        self.bends = sides_of(problem.bends(), self.stiff)
-        self.above = order_of(problem.tree)
+        self.bends = sides_of(problem.bends, self.stiff)
+        self.above = problem.tree.above
         sizes = [level.stop - level.start for level in self.rows.levels]
         self.member = np.repeat(np.eye(len(sizes)), sizes, axis=0)  # (M, L)
-        self.strength = Strengths(len(sizes), problem.method.strength)
+        self.strength = Strengths(len(sizes), problem.settings.strength)
         self.place_of_row = np.argsort(self.rows.order)
         self.eye = np.eye(len(self.spread))
         # joints that turn about all their axes: `_turned` would turn others about their stiff axes, too

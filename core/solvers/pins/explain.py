@@ -5,18 +5,18 @@ vanishes, only the lengths of the bones limit the reach.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...goals import Balance, Goal
+from ... import rotation
+from ...goals import Balance, Goal, Vector
 from ...pose import forward
 from ...rotation import Array, lengths
 from . import numbers
-
-if TYPE_CHECKING:
-    from .problem import Problem
+from .problem import Problem
+from .tree import Kinematics
 
 _NO_PULL: Final = 0.03  # share of its leverage below which the pull of a goal turns nothing
 _LIGHT: Final = 0.1  # square root of a weight below which the joint target may outweigh a goal
@@ -33,10 +33,13 @@ class _Hold:
     sentence: str
 
 
-def reasons(problem: "Problem", index: int, frame: int = 0) -> list[str]:
-    """Return what keeps goal `index` from being met in one frame, the largest first; nothing if it is met."""
-    rows, tree, frames = problem.rows, problem.tree, np.array([frame])
-    links, x = problem.links[frames], problem.x[frames]
+def reasons(problem: Problem, index: int) -> list[str]:
+    """Return what keeps goal `index` from being met in the start pose, one frame, the largest first.
+
+    Nothing if it is met.
+    """
+    rows, tree, frames = problem.rows, problem.tree, np.zeros(1, int)
+    x, links = problem.begin()
     at = links.place(x)
     missing = rows.lengths(at, frames)[0]
     own = rows.owners == index
@@ -47,22 +50,22 @@ def reasons(problem: "Problem", index: int, frame: int = 0) -> list[str]:
         return ["no bone that carries it may be changed"]
     jacobian = rows.jacobian(links, at, np.ones((1, rows.rows)), frames)[0] * problem.prior.spread
     block_of_row = rows.order // 3
-    errors = rows.vectors(at, frames).reshape(-1)[rows.order] * rows.scales[frame, rows.order]
+    errors = rows.vectors(at, frames).reshape(-1)[rows.order] * rows.scales[0, rows.order]
     pulling = unmet[block_of_row]
-    pull = jacobian[pulling].T @ (errors * rows.scales[frame, rows.order])[pulling]
+    pull = jacobian[pulling].T @ (errors * rows.scales[0, rows.order])[pulling]
     size = float(lengths(pull))
     if not np.abs(jacobian[pulling]).any():
         return ["no bone that carries it may be changed"]
-    stretched = _stretched(problem, index, frame)
+    stretched = _stretched(problem, index)
     # compare the pull with one as long across the bones
     most = lengths(jacobian[pulling]).max()
     if rows.blocks:  # the row of a distance may have no leverage: compare with its points
         raw = links.jacobian(at, np.ones((1, tree.rows)))[0] * problem.prior.spread
         most = max(most, lengths(raw).max(initial=0.0))
-    leverage = float(most * lengths((errors * rows.scales[frame, rows.order])[pulling]))
+    leverage = float(most * lengths((errors * rows.scales[0, rows.order])[pulling]))
     if size < _NO_PULL * leverage:
-        return [sentence for _, sentence in stretched] or _without_leverage(problem, index, frame)
-    holds = _holds(problem, index, frame, jacobian, block_of_row, pull)
+        return [sentence for _, sentence in stretched] or _without_leverage(problem, index)
+    holds = _holds(problem, index, at, jacobian, block_of_row, pull)
     sentences = [hold.sentence for hold in sorted(holds, key=lambda hold: -hold.share)]
     balancing = [
         (other, sentence) for other, sentence in stretched if other is None or _balances(problem, other, holds)
@@ -70,20 +73,20 @@ def reasons(problem: "Problem", index: int, frame: int = 0) -> list[str]:
     straight = [sentence for _, sentence in balancing]
     known = [_rival(problem, index, other) for other, _ in balancing if other is not None]
     sentences = [sentence for sentence in sentences if sentence not in known]
-    if not straight and np.isfinite(problem.method.strength) and rows.goals[index].priority > _first(problem):
+    if not straight and np.isfinite(problem.settings.strength) and rows.goals[index].priority > _first(problem):
         sentences = ["the body resists more than it pulls", *sentences]
-    said = list(dict.fromkeys([*straight, *_too_far(problem, index, frame, straight), *sentences]))
-    if not said and problem.rows.scales[frame][np.repeat(own, 3)].max() < _LIGHT:
+    said = list(dict.fromkeys([*straight, *_too_far(problem, index, straight), *sentences]))
+    if not said and rows.scales[0][np.repeat(own, 3)].max() < _LIGHT:
         return ["it weighs too little beside the joints' reference"]
     return said or ["the body has not come to rest yet"]
 
 
-def _first(problem: "Problem") -> int:
+def _first(problem: Problem) -> int:
     """Return the first priority."""
     return min(goal.priority for goal in problem.goals)
 
 
-def _without_leverage(problem: "Problem", index: int, frame: int) -> list[str]:
+def _without_leverage(problem: Problem, index: int) -> list[str]:
     """Return why a goal whose pull turns nothing is missed, though no chain is too short for it."""
     skeleton, goal = problem.skeleton, problem.goals[index]
     bones = {skeleton.index(bone) for bone in (goal.bone, getattr(goal, "other", None)) if bone is not None}
@@ -100,25 +103,23 @@ def _without_leverage(problem: "Problem", index: int, frame: int) -> list[str]:
     return ["as near as its bones' lengths let it come"]
 
 
-def _too_far(problem: "Problem", index: int, frame: int, straight: list[str]) -> list[str]:
+def _too_far(problem: Problem, index: int, straight: list[str]) -> list[str]:
     """Return that a target is out of reach of a chain with a fixed end, though the chain is bent."""
-    found = [] if straight else _stretched(problem, index, frame, bent=True)
+    found = [] if straight else _stretched(problem, index, bent=True)
     return [sentence for other, sentence in found if other is None]
 
 
 def _holds(
-    problem: "Problem", index: int, frame: int, jacobian: Array, block_of_row: NDArray[np.int64], pull: Array
+    problem: Problem, index: int, at: Kinematics, jacobian: Array, block_of_row: NDArray[np.int64], pull: Array
 ) -> list[_Hold]:
     """Return the goals and limits whose forces balance the pull."""
-    rows, limits, frames = problem.rows, problem.limit_rows, np.array([frame])
-    links = problem.links[frames]
-    at = links.place(problem.x[frames])
+    rows, limits, frames = problem.rows, problem.limit_rows, np.zeros(1, int)
     measured = limits.measure(at, frames)
     linear = limits.linearize(at, measured, frames)
     near = (linear.above[0] < numbers.LIMIT_NEAR) | (linear.below[0] > -numbers.LIMIT_NEAR)  # locked ones always
     spread = problem.prior.spread
     first = rows.goals[index].priority
-    limited = np.isfinite(problem.method.strength)  # it may be less than that of later goals
+    limited = np.isfinite(problem.settings.strength)  # it may be less than that of later goals
     owner_of_row = rows.owners[block_of_row]
     others = [
         other for other, goal in enumerate(rows.goals)
@@ -165,7 +166,7 @@ def least_squares(table: Array, wanted: Array, ridge: float) -> Array:
     return np.linalg.solve(table.T @ table + ridge * np.eye(table.shape[1]), table.T @ wanted)
 
 
-def _rival(problem: "Problem", index: int, other: int) -> str:
+def _rival(problem: Problem, index: int, other: int) -> str:
     goal, rival = problem.goals[index], problem.goals[other]
     name = problem.skeleton.names[problem.skeleton.index(rival.bone)]
     if problem.skeleton.index(goal.bone) == problem.skeleton.index(rival.bone):
@@ -174,12 +175,12 @@ def _rival(problem: "Problem", index: int, other: int) -> str:
     return f"{name} comes first" if rival.priority < goal.priority else f"{name} pulls the other way"
 
 
-def _balances(problem: "Problem", other: int, holds: list[_Hold]) -> bool:
+def _balances(problem: Problem, other: int, holds: list[_Hold]) -> bool:
     name = problem.skeleton.names[problem.skeleton.index(problem.goals[other].bone)]
     return any(name in hold.sentence for hold in holds)
 
 
-def _is_apart(problem: "Problem", index: int, other: int) -> bool:
+def _is_apart(problem: Problem, index: int, other: int) -> bool:
     """Return whether a bone that is held as a whole lies between two goals, which separates them."""
     skeleton, goal = problem.skeleton, problem.goals[index]
     chain, theirs = (skeleton.ancestors(skeleton.index(problem.goals[one].bone)) for one in (index, other))
@@ -194,7 +195,7 @@ def _is_apart(problem: "Problem", index: int, other: int) -> bool:
     return bool(path & held - {chain[0], theirs[0]})
 
 
-def _stretched(problem: "Problem", index: int, frame: int, bent: bool = False) -> list[tuple[int | None, str]]:
+def _stretched(problem: Problem, index: int, bent: bool = False) -> list[tuple[int | None, str]]:
     """Return other goals, or a fixed end (None), to which the chain from this goal is straight but too short.
 
     bent: the chain need not be straight.
@@ -203,24 +204,24 @@ def _stretched(problem: "Problem", index: int, frame: int, bent: bool = False) -
     skeleton, goal = problem.skeleton, problem.goals[index]
     if not isinstance(goal, Goal) or goal.position is None:
         return []
-    heads, turns = (array[frame] for array in forward(skeleton, problem.pose()))
+    heads, turns = (array[0] for array in forward(skeleton, problem.start))
     here = skeleton.index(goal.bone)
     chain = skeleton.ancestors(here)
     root = chain[-1] if problem.tree.root_bone is None else problem.tree.root_bone
-    tip = problem.place_of(goal.bone, goal.point, heads, turns)
-    target = np.broadcast_to(goal.position, (*problem.batch_shape, 3)).reshape(-1, 3)[frame]
+    tip = _place_of(problem, goal.bone, goal.point, heads, turns)
+    target = np.broadcast_to(goal.position, (*problem.batch_shape, 3)).reshape(-1, 3)[0]
     if goal.relative_to is not None:
         return []
     found: list[tuple[int | None, str]] = []
-    if problem.method.root in ("translate", "fixed") or not skeleton.translatable[root].any():
+    if problem.settings.root in ("translate", "fixed") or not skeleton.translatable[root].any():
         moving = [
             bone for bone in chain[: chain.index(root) + 1] if skeleton.movable[bone] and not skeleton.driven[bone]
         ]
         base = moving[-1] if moving else here
-        if base == root and problem.method.root != "free" and len(moving) > 1:
+        if base == root and problem.settings.root != "free" and len(moving) > 1:
             base = moving[-2]  # this root does not turn
         path = chain[: chain.index(base) + 1]
-        if problem.method.root != "translate" and _is_too_short([tip, *heads[path]], target, bent):
+        if problem.settings.root != "translate" and _is_too_short([tip, *heads[path]], target, bent):
             found.append((None, f"{how} {skeleton.names[base]}"))
     for other, rival in enumerate(problem.goals):
         if other == index or not isinstance(rival, Goal) or rival.position is None:
@@ -231,13 +232,19 @@ def _stretched(problem: "Problem", index: int, frame: int, bent: bool = False) -
         if shared is None or shared == here or (shared == there and rival.rotation is None):
             continue
         path = chain[: chain.index(shared)] + theirs[: theirs.index(shared)][::-1]
-        end = problem.place_of(rival.bone, rival.point, heads, turns)
+        end = _place_of(problem, rival.bone, rival.point, heads, turns)
         if shared == there:  # held as a whole, as hips by their rotation: from the joint below it
             end = heads[path[-1]]
         if _is_too_short([tip, *heads[path], end], target, bent):
             verb = "pinned" if rival.priority < goal.priority else "held"
             found.append((other, f"{how} {skeleton.names[there]}, which is {verb}"))
     return found
+
+
+def _place_of(problem: Problem, bone: str | int, point: Vector, heads: Array, turns: Array) -> Array:
+    """Return the position (3,) of a point in a bone's frame, given all heads (J, 3) and rotations (J, 4)."""
+    number = problem.skeleton.index(bone)
+    return heads[number] + rotation.rotate(turns[number], point)
 
 
 def _is_too_short(points: list[Array], target: Array, bent: bool) -> bool:

@@ -1,34 +1,27 @@
-"""A skeleton with goals, prepared for the pins solver: data of a solve and its state between solves."""
+"""What is asked of the pins solver: a skeleton with goals, as data that no solve changes."""
 
 from collections.abc import Sequence
-from dataclasses import replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, replace
+from typing import Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ... import rotation
 from ...errors import CoreError
-from ...goals import AnyGoal, Balance, Goal, LookAt, Vector
+from ...goals import AnyGoal, Balance, Goal, LookAt
 from ...limits import clamp_rotations
 from ...pose import Pose
 from ...rotation import Array
-from ...skeleton import Skeleton, is_whole
-from ...solution import Solution
+from ...skeleton import Skeleton
 from ..batches import batch_shape_of, check_inputs, flat_pose
-from . import numbers, pipeline
-from .descent import Descent, State
+from . import numbers
 from .goals.rows import GoalRows
-from .goals.targets import check_replacement, checked_target, with_start
+from .goals.targets import with_start
 from .limits import LimitRows, locked_angles
-from .many_frames import FramesSolver
-from .one_frame import FrameSolver
 from .prior import Prior
-from .tree import Links
-
-if TYPE_CHECKING:
-    from . import PinAndDrag
+from .settings import Settings
+from .tree import Links, LinkTree
 
 _ROOT_SHIFT_DEVIATION: Final = 0.5  # standard deviation of a root's shift, in units of the skeleton's size
 _HINGE_STIFF: Final = 0.1  # share of the deviation that a hinge keeps across its axis
@@ -39,303 +32,236 @@ _STRETCH_DEVIATION: Final = 0.03  # standard deviation of the logarithm of a bon
 _LIMIT_SOFTNESS: Final = np.radians(5.0)  # standard deviation of soft limits
 
 
+@dataclass(frozen=True, eq=False)
 class Problem:
-    """A skeleton with goals that is solved again and again while targets move; each solve starts from the last one.
+    """A skeleton with goals. Inside, all batch axes are one: B frames; x (B, D) are the joints' states as in `tree`.
 
-    Not thread-safe. Inside, all batch axes are one: B frames. x (B, D) are the joints' states as in `tree`.
+    Where a target moves, `aimed` gives another problem with other `rows`; all else stays.
     """
 
-    def __init__(self, method: "PinAndDrag", skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> None:
-        check_inputs(skeleton, pose, goals)
-        for name, width in (("deviations", 3), ("axes", 4), ("bends", 3)):
-            array = getattr(method, name)
-            if array is not None and np.shape(array) != (len(skeleton), width):
-                raise CoreError(f"{name} must have the shape {(len(skeleton), width)}, not {np.shape(array)}.")
-        named = [bone for first, _, second, _, _ in method.correlations for bone in (first, second)]
-        if any(bone >= len(skeleton) for bone in (*named, method.root_bone or 0)):
-            raise CoreError(f"correlations and root_bone must be indices below {len(skeleton)}, as the bones have.")
-        for goal in goals:
-            other = (
-                getattr(goal, "relative_to", None) if isinstance(goal, (Goal, LookAt)) else getattr(goal, "other", None)
-            )
-            if other is not None and skeleton.index(other) == skeleton.index(goal.bone):
-                raise CoreError(f'"{goal.bone}" cannot be led against itself; name another bone.')
-        self.method = method
-        self.skeleton = skeleton
-        self.unit = skeleton.size
-        tolerance = method.position_tolerance
-        self.position_tolerance = numbers.POSITION_TOLERANCE * self.unit if tolerance is None else tolerance
+    settings: Settings
+    skeleton: Skeleton
+    batch_shape: tuple[int, ...]
+    given: Pose  # (B,)
+    start: Pose  # (B,) the same within the limits
+    brought_in: NDArray[np.bool_]  # (B, J) bones that were outside
+    reference: Pose  # (B,)
+    same_pose: bool  # pose and reference are one for all frames
+    rows: GoalRows
+    limit_rows: LimitRows
+    prior: Prior
+    bends: Array | None  # (3 R,) the settings' bends about the axes of x
+    position_tolerance: float  # armature units
+    tolerances: Array  # (K,) of the goals' blocks, in units of size and radians
+    lean: bool  # rigid, with hard limits: `one_frame` folds it into constants
+    plain: bool  # the same, with plain goals of equal weights on at most two levels: `many_frames` takes it
 
-        reference = pose if method.reference is None else method.reference
+    @classmethod
+    def of(cls, settings: Settings, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> Self:
+        """Return the problem. Raises CoreError if pose, goals and settings do not fit the skeleton or each other."""
+        _check(settings, skeleton, pose, goals)
+        reference = pose if settings.reference is None else settings.reference
         for name, some in (("pose", pose), ("reference", reference)):
             if some.rotations.shape[-2] != len(skeleton):
                 raise CoreError(f"The {name} has {some.rotations.shape[-2]} bones, the skeleton {len(skeleton)}.")
-        self.batch_shape = batch_shape_of(goals, pose, reference)
-        self.same_pose = not pose.batch_shape and not reference.batch_shape
-        self.given = self.start = flat_pose(pose, self.batch_shape)
-        self.reference = flat_pose(reference, self.batch_shape)
-        self.count = int(np.prod(self.batch_shape, dtype=int))
-        step = 1.0 / method.fps if method.coherent else None
-        started = [with_start(goal, skeleton, self.start, self.batch_shape, step) for goal in goals]
-        self.rows = GoalRows(
-            skeleton, started, self.batch_shape, method.root, method.stretch, method.axes, method.root_bone
-        )
-        self.tree = tree = self.rows.tree
-        self.joint_bones, self._root_bones = tree.nodes[tree.joints], tree.nodes[tree.roots]
-        self._long_bones = tree.nodes[tree.stretching]
-        self._axes = None if method.axes is None else method.axes[self.joint_bones]
-        self._prepare_limits()
-        self._prepare_prior()
-        tolerance = self.position_tolerance / self.unit
-        self.tolerances: Array = np.where(self.rows.turning, method.rotation_tolerance, tolerance)
-        self._joint_references = self.reference.rotations[:, self.joint_bones]
-        self._root_references = self.reference.translations[:, self._root_bones]
-        first = self.start[:1] if self.same_pose else self.start
-        self.x = np.repeat(self.state_of(first), self.count // len(first.rotations), axis=0)
-        self.links = (
-            self.tree.fit(self.pose_at(self.x[:1]), self.x[:1]).spread(self.count)
-            if self.same_pose
-            else self.fit(self.x)
-        )
-        scales = self.start.scales
+        shape = batch_shape_of(goals, pose, reference)
+        same_pose = not pose.batch_shape and not reference.batch_shape
+        given, reference = flat_pose(pose, shape), flat_pose(reference, shape)
+        step = 1.0 / settings.fps if settings.coherent else None
+        started = [with_start(goal, skeleton, given, shape, step) for goal in goals]
+        root, stretch, axes, root_bone = settings.root, settings.stretch, settings.axes, settings.root_bone
+        rows = GoalRows(skeleton, started, shape, root, stretch, axes, root_bone)
+        tree = rows.tree
+        limit_rows, start, brought_in = _limits_of(settings, skeleton, tree, given, reference, same_pose)
+        bends = _bends_of(settings, tree)
+        prior = _prior_of(settings, skeleton, tree, goals, bends)
+        if len(tree.stretching) and start.scales is None:
+            ones = np.ones_like(start.translations)
+            start, reference = replace(start, scales=ones), replace(reference, scales=ones)
+        far = settings.position_tolerance
+        far = numbers.POSITION_TOLERANCE * skeleton.size if far is None else far
+        tolerances = np.where(rows.turning, settings.rotation_tolerance, far / skeleton.size)
+        scales = start.scales
         unscaled = scales is None or bool((scales[:, tree.nodes] == 1.0).all())  # scales of other bones do not matter
-        rigid = unscaled and not len(tree.breaks) and not len(tree.stretching)
-        self.lean = rigid and method.limits != "soft"  # as `one_frame` and `many_frames` need it
-        self.dragged = self.count == 1 and not method.settle and not method.starts
-        self.settles = method.settle and not method.coherent  # every frame by itself
-        self.state: State | None = None  # of a drag
+        lean = unscaled and not len(tree.breaks) and not len(tree.stretching) and settings.limits != "soft"
+        plain = lean and rows.uniform and len(rows.levels) <= 2 and bool(tree.degrees)
+        return cls(
+            settings, skeleton, shape, given, start, brought_in, reference, same_pose, rows, limit_rows, prior, bends,
+            far, tolerances, lean, plain,
+        )  # fmt: skip
 
-    # -- preparation -------------------------------------------------------------------------------------------------
+    def aimed(self, rows: GoalRows) -> Self:
+        """Return the problem with other targets; in a tick, where `replace` is slow."""
+        other = object.__new__(type(self))
+        vars(other).update(vars(self), rows=rows)
+        return other
 
-    def _prepare_limits(self) -> None:
-        """Make the limit rows, and clamp the start pose to them."""
-        tree, skeleton, method = self.tree, self.skeleton, self.method
-        joints = {int(tree.nodes[place]): order for order, place in enumerate(tree.joints)}
-        # locked angles stay, with or without limits
-        groups = [*locked_angles(skeleton, self.start.rotations, joints)]
-        if method.limits:
-            for group in skeleton.limits:
-                kept = np.array([i for i, bone in enumerate(group.bones.tolist()) if bone in joints], int)
-                if len(kept):
-                    groups.append(group.take(kept))
-        self.brought_in = np.zeros(self.start.rotations.shape[:-1], bool)
-        if groups and method.limits is True:
-            given = self.start.rotations
-            one = self.same_pose and all(group.lower.ndim == 2 for group in groups)
-            inside, brought_in = clamp_rotations(tuple(groups), given[:1] if one else given)
-            far = rotation.angle_between(inside, given[: len(inside)]) > method.rotation_tolerance  # more than rounding
-            self.brought_in = np.broadcast_to(brought_in & far, given.shape[:-1])
-            self.start = replace(self.start, rotations=np.broadcast_to(inside, given.shape))
-        softness = float(_LIMIT_SOFTNESS) if method.limits == "soft" else 0.0
-        self.limit_rows = LimitRows(tuple(groups), joints, self.reference.rotations, method.axes, softness)
-
-    def _prepare_prior(self) -> None:
-        """Set the prior: of joints about their own axes, roots' shifts and logarithms of lengths."""
-        tree, method = self.tree, self.method
-        joints = tree.nodes[tree.joints]
-        top = tree.parents[tree.joints] < 0
-        if method.deviations is None:
-            deviation = np.full((len(joints), 3), numbers.JOINT_DEVIATION)
-            deviation[top] = numbers.ROOT_TURN_DEVIATION
-            bends = self.bends()
-            if bends is not None:  # isotropic hinges would rest bent sideways
-                bends = np.abs(bends.reshape(-1, 3))
-                size = np.linalg.norm(bends, axis=-1, keepdims=True)
-                along = bends / np.where(size > 0.0, size, 1.0)
-                deviation *= np.where(size > 0.0, along + _HINGE_STIFF * (1.0 - along), 1.0)
-        else:
-            deviation = np.array(method.deviations, float)[joints]
-        stiffness = self.skeleton.stiffness[joints]
-        if self.tree.axes is not None:  # the stiffness is about the bones' own axes
-            turned = np.square(self.tree.axes[tree.joints])
-            stiffness = (np.swapaxes(turned, -1, -2) @ stiffness[..., None])[..., 0]
-        deviation *= 1.0 - stiffness
-        shifts = _ROOT_SHIFT_DEVIATION * self.skeleton.translatable[tree.nodes[tree.roots]]
-        if method.root in ("pull", "hold"):
-            bones = {self.skeleton.index(goal.bone) for goal in self.goals if not isinstance(goal, Balance)}
-            # a body that stands on pins comes along with what is dragged; one that nothing else holds stays where it is
-            pull = _PULLED_ROOT if method.root == "pull" and len(bones) > 1 else _HELD_ROOT
-            # hips that a goal places shift as it wants, and stay the more level and facing as they do
-            deviation[top] *= pull * np.where(np.isin(joints[top], list(bones)), _PLACED_ROOT, 1.0)[:, None]
-            shifts = shifts * np.where(np.isin(tree.nodes[tree.roots], list(bones)), 1.0, pull)[:, None]
-        growth = _STRETCH_DEVIATION * self.skeleton.stretch[tree.nodes[tree.stretching]]
-        place = {int(bone): 3 * number for number, bone in enumerate(joints)}
-        tied = [
-            (place[bone] + axis, place[other] + its, value)
-            for bone, axis, other, its, value in method.correlations
-            if bone in place and other in place
-        ]
-        self.prior = Prior.of(np.array([*deviation.flat, *shifts.flat, *growth], float), tied)
-        if len(tree.stretching) and self.start.scales is None:
-            ones = np.ones_like(self.start.translations)
-            self.start, self.reference = replace(self.start, scales=ones), replace(self.reference, scales=ones)
+    @property
+    def tree(self) -> LinkTree:
+        """Return the links that move the goals."""
+        return self.rows.tree
 
     @property
     def goals(self) -> tuple[AnyGoal, ...]:
-        """Return the goals with their targets as they are now."""
+        """Return the goals with their targets."""
         return self.rows.goals
 
-    def set_goal(self, index: int, goal: AnyGoal) -> None:
-        """Give goal `index` other targets and weights; its bones, kind and priority stay.
+    @property
+    def count(self) -> int:
+        """Return the number of frames B."""
+        return len(self.start.rotations)
 
-        Raises CoreError if there is no such goal, or if the new one differs in more than targets and weights.
-        """
-        before = self._goal(index)
-        check_replacement(self.skeleton, before, goal, index)
-        self._check_frames(goal.bone, *goal.batch_shapes())
-        frame = self.frame  # before the goal moves: a tick measures by how much
-        self.rows.set_goal(index, goal)
-        if frame is not None:
-            frame.places.read_goals()
+    @property
+    def dragged(self) -> bool:
+        """Return whether a solve is a tick of a drag, from which the next one goes on."""
+        return self.count == 1 and not self.settings.settle and not self.settings.starts
 
-    def move(self, index: int, position: Array | None = None, rotation: Array | None = None) -> None:
-        """Give goal `index` another position (..., 3), rotation (..., 4) or both, in armature space: a tick of a drag.
+    @property
+    def settles(self) -> bool:
+        """Return whether every frame comes to rest by itself."""
+        return self.settings.settle and not self.settings.coherent
 
-        Raises CoreError if the goal has no such target, or if the numbers are no valid one.
-        """
-        goal = self._goal(index)
-        targets: list[Array | None] = []
-        for name, target, size in (("position", position, 3), ("rotation", rotation, 4)):
-            if target is None:
-                targets.append(None)
-                continue
-            array = checked_target(goal, name, target, size)
-            if array.ndim > 1:  # one target is for all frames
-                self._check_frames(goal.bone, array.shape[:-1])
-            targets.append(array)
-        frame = self.frame  # before the target moves: a tick measures by how much
-        self.rows.move(index, *targets)
-        if frame is not None:
-            frame.places.read_targets(turned=rotation is not None)
-
-    def _check_frames(self, bone: str | int, *shapes: tuple[int, ...]) -> None:
-        try:
-            fits = np.broadcast_shapes(self.batch_shape, *shapes) == self.batch_shape
-        except ValueError:
-            fits = False
-        if not fits:
-            raise CoreError(f'The goal of "{bone}" has other frames than those that are solved: {self.batch_shape}.')
-
-    def _goal(self, index: int) -> AnyGoal:
-        if not is_whole(index) or not 0 <= index < len(self.goals):
-            raise CoreError(f"There is no goal {index}: there are {len(self.goals)}.")
-        return self.goals[index]
-
-    def advance(self, seconds: float) -> None:
-        """Move the targets of goals with velocities on by a number of seconds. Raises CoreError for another value."""
-        if not isinstance(seconds, (int, float, np.number)) or not np.isfinite(seconds):  # pyright: ignore
-            raise CoreError(f"Goals move on by a number of seconds, not by {seconds!r}.")
-        for index, goal in enumerate(self.goals):
-            if isinstance(goal, Goal):
-                self.set_goal(index, goal.moved(seconds))
-
-    def with_goals(self, goals: Sequence[AnyGoal]) -> "Problem":
-        """Return a problem with other goals that starts from the last solution: pins come and go without a jump.
-
-        The last solution also becomes the reference, unless the method names one.
-        """
-        pose = self.pose_at(self.x).reshape(self.batch_shape)
-        return Problem(self.method, self.skeleton, pose, goals)
-
-    # -- state and pose ---------------------------------------------------------------------------------------------
+    def begin(self) -> tuple[Array, Links]:
+        """Return x (B, D) of the start pose, and the links that are exact there."""
+        if not self.same_pose:
+            x = self.state_of(self.start)
+            return x, self.fit(x)
+        x = self.state_of(self.start[:1])
+        return np.repeat(x, self.count, axis=0), self.fit(x).spread(self.count)
 
     def state_of(self, pose: Pose) -> Array:
         """Return x (n, D) of a pose of the first n frames."""
-        count = len(pose.rotations)
-        references = rotation.inv(self._joint_references[:count])
-        turns = rotation.log(rotation.mul(references, pose.rotations[:, self.joint_bones]))
-        if self._axes is not None:
-            turns = rotation.rotate(rotation.inv(self._axes), turns)
-        shifts = (pose.translations[:, self._root_bones] - self._root_references[:count]) / self.unit
+        tree, count = self.tree, len(pose.rotations)
+        joints, roots, long = (tree.nodes[places] for places in (tree.joints, tree.roots, tree.stretching))
+        turns = rotation.log(
+            rotation.mul(rotation.inv(self.reference.rotations[:count, joints]), pose.rotations[:, joints])
+        )
+        if self.settings.axes is not None:
+            turns = rotation.rotate(rotation.inv(self.settings.axes[joints]), turns)
+        shifts = (pose.translations[:, roots] - self.reference.translations[:count, roots]) / self.skeleton.size
         parts = [turns.reshape(count, -1), shifts.reshape(count, -1)]
-        if len(self._long_bones):
+        if len(long):
             assert pose.scales is not None
             assert self.reference.scales is not None
-            references = self.reference.scales[:count, self._long_bones, 1]
-            parts.append(np.log(pose.scales[:, self._long_bones, 1] / references))
+            parts.append(np.log(pose.scales[:, long, 1] / self.reference.scales[:count, long, 1]))
         return np.concatenate(parts, axis=1)
-
-    def bends(self) -> Array | None:
-        """Return the method's bends (3 R,) about the axes of x."""
-        if self.method.bends is None:
-            return None
-        bends = self.method.bends[self.joint_bones]
-        bends = bends if self._axes is None else rotation.rotate(rotation.inv(self._axes), bends)
-        return bends.reshape(-1)
 
     def pose_at(self, x: Array) -> Pose:
         """Return the pose of the first n frames at x (n, D); channels that are not solved for stay as at the start."""
-        count, tree = len(x), self.tree
+        tree, count = self.tree, len(x)
+        joints, roots, long = (tree.nodes[places] for places in (tree.joints, tree.roots, tree.stretching))
         rotations = self.start.rotations[:count].copy()
         turns = x[:, : tree.turning].reshape(count, -1, 3)
-        if self._axes is not None:
-            turns = rotation.rotate(self._axes, turns)
-        rotations[:, self.joint_bones] = rotation.mul(self._joint_references[:count], rotation.exp(turns))
+        if self.settings.axes is not None:
+            turns = rotation.rotate(self.settings.axes[joints], turns)
+        rotations[:, joints] = rotation.mul(self.reference.rotations[:count, joints], rotation.exp(turns))
         translations = self.start.translations[:count]
-        if len(self._root_bones):
+        if len(roots):
             translations = translations.copy()
-            shifts = x[:, tree.turning : tree.moving].reshape(count, -1, 3) * self.unit
-            translations[:, self._root_bones] = self._root_references[:count] + shifts
+            shifts = x[:, tree.turning : tree.moving].reshape(count, -1, 3) * self.skeleton.size
+            translations[:, roots] = self.reference.translations[:count, roots] + shifts
         scales, driven = (None if p is None else p[:count] for p in (self.start.scales, self.start.driven_matrices))
-        if len(self._long_bones) and scales is not None and self.reference.scales is not None:
+        if len(long) and scales is not None and self.reference.scales is not None:
             scales = scales.copy()
-            lengths = self.reference.scales[:count, self._long_bones, 1] * np.exp(x[:, tree.moving :])
-            scales[:, self._long_bones, 1] = lengths
+            scales[:, long, 1] = self.reference.scales[:count, long, 1] * np.exp(x[:, tree.moving :])
         return Pose.trusted(rotations, translations, scales, driven)
 
     def fit(self, x: Array) -> Links:
-        """Return the rigid links that are exact at x (B, D)."""
+        """Return the rigid links that are exact at x (n, D) of the first n frames."""
         return self.tree.fit(self.pose_at(x), x)
-
-    def pose(self) -> Pose:
-        """Return the pose of the last solution, with one batch axis (B,)."""
-        return self.pose_at(self.x)
-
-    def missing(self) -> tuple[Array, Array]:
-        """Return position errors (B, G) in armature units and rotation errors (B, G), radians, of the last solution."""
-        return self.rows.errors_of_goals(self.rows.lengths(self.links.place(self.x), np.arange(self.count)))
-
-    def place_of(self, bone: str | int, point: Vector, heads: Array, turns: Array) -> Array:
-        """Return the position (3,) of a point in a bone's frame, given all heads (J, 3) and rotations (J, 4)."""
-        number = self.skeleton.index(bone)
-        return heads[number] + rotation.rotate(turns[number], point)
-
-    # -- solving ----------------------------------------------------------------------------------------------------
-
-    def solve(self) -> Solution:
-        """Return the solution, from the reference if it settles, else from the last one, at first the start pose."""
-        return pipeline.solve(self)
-
-    def relax(self) -> Solution:
-        """Return the solution a step nearer to the reference, with the same targets: a drag under a still mouse."""
-        return pipeline.relax(self)
 
     def met(self, lengths: Array) -> NDArray[np.bool_]:
         """Return whether all goals are within tolerance, (B,), by the lengths (B, K) of `GoalRows`."""
         return np.all(lengths <= self.tolerances, axis=1)
 
-    def clamped(self, x: Array, frames: NDArray[np.int64]) -> Array:
-        """Return x (n, D) of some frames with joints clamped to their limits."""
-        limits = self.limit_rows
-        measured = limits.measure(self.links[frames].place(x), frames)
-        outside = limits.outside(measured, frames, numbers.LIMIT_SLACK)
-        if len(outside):
-            x = x.copy()
-            x[outside] = limits.clamp(x[outside], measured[outside], frames[outside])
-        return x
 
-    @cached_property
-    def frame(self) -> FrameSolver | None:
-        """The steps of the only frame, where they can be lean."""
-        return FrameSolver(self) if self.count == 1 and self.lean else None
+def missing(problem: Problem) -> tuple[Array, Array]:
+    """Return position errors (B, G), armature units, and rotation errors (B, G), radians, in the start pose."""
+    x, links = problem.begin()
+    return problem.rows.errors_of_goals(problem.rows.lengths(links.place(x), np.arange(len(x))))
 
-    @cached_property
-    def frames(self) -> FramesSolver | None:
-        """The least-squares steps of many frames, where they can be lean."""
-        lean = self.lean and self.rows.uniform
-        return FramesSolver(self) if lean and len(self.rows.levels) <= 2 and self.tree.degrees else None
 
-    @cached_property
-    def descent(self) -> Descent:
-        """Newton's method for this problem."""
-        return Descent(self)
+def _check(settings: Settings, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> None:
+    check_inputs(skeleton, pose, goals)
+    for name, width in (("deviations", 3), ("axes", 4), ("bends", 3)):
+        array = getattr(settings, name)
+        if array is not None and np.shape(array) != (len(skeleton), width):
+            raise CoreError(f"{name} must have the shape {(len(skeleton), width)}, not {np.shape(array)}.")
+    named = [bone for first, _, second, _, _ in settings.correlations for bone in (first, second)]
+    if any(bone >= len(skeleton) for bone in (*named, settings.root_bone or 0)):
+        raise CoreError(f"correlations and root_bone must be indices below {len(skeleton)}, as the bones have.")
+    for goal in goals:
+        other = goal.relative_to if isinstance(goal, (Goal, LookAt)) else getattr(goal, "other", None)
+        if other is not None and skeleton.index(other) == skeleton.index(goal.bone):
+            raise CoreError(f'"{goal.bone}" cannot be led against itself; name another bone.')
+
+
+def _limits_of(
+    settings: Settings, skeleton: Skeleton, tree: LinkTree, given: Pose, reference: Pose, same_pose: bool
+) -> tuple[LimitRows, Pose, NDArray[np.bool_]]:
+    """Return the limit rows, the given pose clamped to them, and the bones (B, J) that were outside."""
+    joints = {int(tree.nodes[place]): order for order, place in enumerate(tree.joints)}
+    # locked angles stay, with or without limits
+    groups = [*locked_angles(skeleton, given.rotations, joints)]
+    if settings.limits:
+        for group in skeleton.limits:
+            kept = np.array([i for i, bone in enumerate(group.bones.tolist()) if bone in joints], int)
+            if len(kept):
+                groups.append(group.take(kept))
+    rotations, start = given.rotations, given
+    brought_in = np.zeros(rotations.shape[:-1], bool)
+    if groups and settings.limits is True:
+        one = same_pose and all(group.lower.ndim == 2 for group in groups)
+        inside, brought_in = clamp_rotations(tuple(groups), rotations[:1] if one else rotations)
+        far = rotation.angle_between(inside, rotations[: len(inside)]) > settings.rotation_tolerance  # no rounding
+        brought_in = np.broadcast_to(brought_in & far, rotations.shape[:-1])
+        start = replace(given, rotations=np.broadcast_to(inside, rotations.shape))
+    softness = float(_LIMIT_SOFTNESS) if settings.limits == "soft" else 0.0
+    return LimitRows(tuple(groups), joints, reference.rotations, settings.axes, softness), start, brought_in
+
+
+def _bends_of(settings: Settings, tree: LinkTree) -> Array | None:
+    if settings.bends is None:
+        return None
+    joints = tree.nodes[tree.joints]
+    bends = settings.bends[joints]
+    return (bends if settings.axes is None else rotation.rotate(rotation.inv(settings.axes[joints]), bends)).reshape(-1)
+
+
+def _prior_of(
+    settings: Settings, skeleton: Skeleton, tree: LinkTree, goals: Sequence[AnyGoal], bends: Array | None
+) -> Prior:
+    """Return the prior: of joints about their own axes, roots' shifts and logarithms of lengths."""
+    joints, roots = tree.nodes[tree.joints], tree.nodes[tree.roots]
+    top = tree.parents[tree.joints] < 0
+    if settings.deviations is None:
+        deviation = np.full((len(joints), 3), numbers.JOINT_DEVIATION)
+        deviation[top] = numbers.ROOT_TURN_DEVIATION
+        if bends is not None:  # isotropic hinges would rest bent sideways
+            bends = np.abs(bends.reshape(-1, 3))
+            size = np.linalg.norm(bends, axis=-1, keepdims=True)
+            along = bends / np.where(size > 0.0, size, 1.0)
+            deviation *= np.where(size > 0.0, along + _HINGE_STIFF * (1.0 - along), 1.0)
+    else:
+        deviation = np.array(settings.deviations, float)[joints]
+    stiffness = skeleton.stiffness[joints]
+    if tree.axes is not None:  # the stiffness is about the bones' own axes
+        turned = np.square(tree.axes[tree.joints])
+        stiffness = (np.swapaxes(turned, -1, -2) @ stiffness[..., None])[..., 0]
+    deviation *= 1.0 - stiffness
+    shifts = _ROOT_SHIFT_DEVIATION * skeleton.translatable[roots]
+    if settings.root in ("pull", "hold"):
+        bones = {skeleton.index(goal.bone) for goal in goals if not isinstance(goal, Balance)}
+        # a body that stands on pins comes along with what is dragged; one that nothing else holds stays where it is
+        pull = _PULLED_ROOT if settings.root == "pull" and len(bones) > 1 else _HELD_ROOT
+        # hips that a goal places shift as it wants, and stay the more level and facing as they do
+        deviation[top] *= pull * np.where(np.isin(joints[top], list(bones)), _PLACED_ROOT, 1.0)[:, None]
+        shifts = shifts * np.where(np.isin(roots, list(bones)), 1.0, pull)[:, None]
+    growth = _STRETCH_DEVIATION * skeleton.stretch[tree.nodes[tree.stretching]]
+    place = {int(bone): 3 * number for number, bone in enumerate(joints)}
+    tied = [
+        (place[bone] + axis, place[other] + its, value)
+        for bone, axis, other, its, value in settings.correlations
+        if bone in place and other in place
+    ]
+    return Prior.of(np.array([*deviation.flat, *shifts.flat, *growth], float), tied)

@@ -6,53 +6,57 @@ batch.
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...rotation import Array, lengths
+from . import numbers
+from .problem import Problem
 from .progress import Progress
 from .tree import Links, LinkTree
-
-if TYPE_CHECKING:
-    from .problem import Problem
 
 Flags = NDArray[np.bool_]
 
 
-def shares(problem: "Problem") -> Iterator[Array]:
+def shares(problem: Problem) -> Iterator[Array]:
     """Yield where in its ranges each joint begins, (joints, 3)."""
     generator, joints = np.random.default_rng(0), problem.tree.turning // 3
-    for number in range(problem.method.starts):
+    for number in range(problem.settings.starts):
         yield generator.random((joints, 3)) if number else np.full((joints, 3), 0.5)
 
 
-def begun(problem: "Problem", x: Array, frames: NDArray[np.int64], places: Array) -> Array:
+def begun(problem: Problem, links: Links, x: Array, frames: NDArray[np.int64], places: Array) -> Array:
     """Return x (n, D) of some frames with the joints that have limits at `places` (joints, 3) of their ranges."""
-    return problem.clamped(problem.limit_rows.draw(x, frames, places), frames)
+    limits = problem.limit_rows
+    x = limits.draw(x, frames, places)
+    measured = limits.measure(links[frames].place(x), frames)
+    outside = limits.outside(measured, frames, numbers.LIMIT_SLACK)
+    if len(outside):
+        x[outside] = limits.clamp(x[outside], measured[outside], frames[outside])
+    return x
 
 
-def missed_levels(problem: "Problem", progress: Progress) -> Flags:
+def missed_levels(problem: Problem, progress: Progress) -> Flags:
     """Return which firm levels are missed, (B, L): one of limited strength is missed where the body resists more."""
     missed = (progress.lengths > problem.tolerances) @ problem.rows.block_in_level > 0.0
-    if np.isfinite(problem.method.strength):
+    if np.isfinite(problem.settings.strength):
         missed[:, 1:] = False
     return missed
 
 
-def short_levels(problem: "Problem", frames: NDArray[np.int64]) -> Flags:
-    """Return which levels (n, L) no pose meets together with those above them, since bones are too short for it.
+def short_levels(problem: Problem, links: Links, x: Array, frames: NDArray[np.int64]) -> Flags:
+    """Return which levels no pose meets together with those above them, since bones are too short for it, (n, L).
 
-    Joints are no further from each other than the bones between them are long.
+    x (n, D) is any pose of these frames. Joints are no further from each other than the bones between them are long.
     """
-    rows, tree, links = problem.rows, problem.tree, problem.links[frames]
+    rows, tree, links = problem.rows, problem.tree, links[frames]
     short = np.zeros((len(frames), len(rows.levels)), bool)
     if len(tree.stretching):
         return short
     level, slack = np.argmax(rows.block_in_level, axis=1), problem.tolerances
     targets, on = rows.target_points[frames], rows.scales[frames, : 3 * rows.plain_points : 3] > 0.0
-    heads = links.place(problem.x[frames]).frames[..., :3, 3]
+    heads = links.place(x).frames[..., :3, 3]
     for one in range(rows.plain_points):
         anchor = _anchor(tree, one)
         if anchor is not None:

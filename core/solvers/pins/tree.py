@@ -232,6 +232,21 @@ class LinkTree:
 
         self._find_masses()
         self._find_scaled()
+        self._find_order()
+
+    def _find_order(self) -> None:
+        """Set `above` (D, D): 1 where turning the row's joint turns the column's, 1/2 where both are of one joint."""
+        breaks = set(self.breaks.tolist())
+        turns = 0.5 * np.eye(len(self.nodes))
+        for node in range(len(self.nodes)):
+            link = node
+            while link not in breaks and self.parents[link] >= 0:
+                link = int(self.parents[link])
+                turns[link, node] = 1.0
+        nodes = np.concatenate([np.repeat(self.joints, 3), np.repeat(self.roots, 3), self.stretching]).astype(int)
+        self.above = turns[np.ix_(nodes, nodes)]
+        self.above[:, self.turning : self.moving] = 0.0  # a root's translation does not turn with it
+        self.above[:, self.moving :] = np.ceil(self.above[:, self.moving :])
 
     def _find_scaled(self) -> None:
         """Set `scaled` (N, S), the node along whose Y a stretching bone scales a node's children, -1 for none.
@@ -461,19 +476,3 @@ class Links(Batch):
         result = np.zeros((count, 3, tree.degrees))
         result[:, :, : tree.moving] = moved.transpose(0, 2, 1, 3).reshape(count, 3, -1)
         return result
-
-
-def order_of(tree: LinkTree) -> Array:
-    """Return (D, D): 1 where turning the row's joint turns the column's, 1/2 where both are of one joint."""
-    breaks = set(tree.breaks.tolist())
-    turns = np.zeros((len(tree.nodes), len(tree.nodes)))
-    for node in range(len(tree.nodes)):
-        link = node
-        while link not in breaks and tree.parents[link] >= 0:
-            link = int(tree.parents[link])
-            turns[link, node] = 1.0
-    nodes = np.concatenate([np.repeat(tree.joints, 3), np.repeat(tree.roots, 3), tree.stretching]).astype(int)
-    above = (turns + 0.5 * np.eye(len(tree.nodes)))[np.ix_(nodes, nodes)]
-    above[:, tree.turning : tree.moving] = 0.0  # a root's translation does not turn with it
-    above[:, tree.moving :] = np.ceil(above[:, tree.moving :])
-    return above

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from bridge import read_matrices, read_pose, read_rig
 from core import Goal, PinAndDrag, Pose, Skeleton, Solution, forward, rotation
 from core.limits import clamp_rotations
-from core.solvers.pins.problem import Problem
+from core.solvers.pins.drag import Drag
 from tests.blender.rigs import FULL, REFUSED, SUFFIXES, load
 from tests.paths import DATA, SHARED
 
@@ -206,7 +206,7 @@ class Case:
         place, reach, _ = anchors[int(self.rng.integers(len(anchors)))]
         return place + (reach + self.rng.uniform(*BEYOND) * self.body.size) * self.direction()
 
-    def prepare(self, goals: list[Goal]) -> Problem:
+    def prepare(self, goals: list[Goal]) -> Drag:
         method = PinAndDrag(root=self.root, restarts=0)  # type: ignore
         return method.prepare(self.skeleton, self.start, goals)
 
@@ -241,7 +241,7 @@ def largest_turn(a: Pose, b: Pose) -> float:
     return float(np.degrees(np.max(rotation.angle_between(a.rotations, b.rotations))))
 
 
-def unrest(problem: Problem, solution: Solution, times: int = 3) -> float:
+def unrest(problem: Drag, solution: Solution, times: int = 3) -> float:
     """Degrees that joints turn at most when the solve goes on from where it ended."""
     worst, before = 0.0, solution.pose
     for _ in range(times):

@@ -5,8 +5,9 @@ J_p are the rows of a point, W those of a frame; [v] is the matrix of the cross 
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, replace
-from typing import Final, Protocol
+from typing import Final, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -71,8 +72,8 @@ class Block(Protocol):
     turning: bool  # the error is an angle
     one_sided: bool  # only the first row counts, and only where its error is negative
 
-    def set_goal(self, goal: AnyGoal, flat: Flat) -> None:
-        """Set the targets."""
+    def aimed(self, goal: AnyGoal, flat: Flat) -> Self:
+        """Return the block with the targets of a goal."""
         ...
 
     def error(self, at: Kinematics, frames: Frames) -> Array:
@@ -144,14 +145,18 @@ class _Seen(ABC):
 class _Carried:
     """A point in armature space, or in the frame of a bone, its carrier."""
 
+    place: Array  # (F, 3)
+
     def __init__(self, bone: str | int | None, collector: Collector) -> None:
         self.unit = collector.skeleton.size
         self.carrier = None if bone is None else (collector.point(bone), collector.end(bone))
         self.points, self.ends = ((), ()) if self.carrier is None else ((self.carrier[0],), (self.carrier[1],))
 
-    def set_place(self, place: Array, flat: Flat) -> None:
-        """Set the point, armature units."""
-        self.place = flat(place) / self.unit
+    def placed(self, place: Array, flat: Flat) -> Self:
+        """Return it at another place, armature units."""
+        other = copy(self)
+        other.place = flat(place) / self.unit
+        return other
 
     def at(self, at: Kinematics, frames: Frames) -> Array:
         """Return the point (B, 3) in armature space."""
@@ -175,17 +180,20 @@ class PositionBlock(_Seen):
 
     turning = False
     one_sided = False
+    axes: Array | None  # (F, 3, 3)
 
     def __init__(self, goal: Goal, collector: Collector) -> None:
         self.point = collector.point(goal.bone, goal.point)
         self.target = _Carried(goal.relative_to, collector)
         self.points, self.ends = (self.point, *self.target.points), self.target.ends
 
-    def set_goal(self, goal: AnyGoal, flat: Flat) -> None:
+    def aimed(self, goal: AnyGoal, flat: Flat) -> Self:
         assert isinstance(goal, Goal)
         assert goal.position is not None
-        self.target.set_place(goal.position, flat)
-        self.axes = None if goal.axes is None else to_matrix(flat(goal.axes))
+        other = copy(self)
+        other.target = self.target.placed(goal.position, flat)
+        other.axes = None if goal.axes is None else to_matrix(flat(goal.axes))
+        return other
 
     def _frame(self, at: Kinematics, frames: Frames) -> Array:
         """A^T (B, 3, 3)."""
@@ -216,6 +224,8 @@ class RotationBlock(_Seen):
 
     turning = True
     one_sided = False
+    target: Array  # (F, 3, 3)
+    axes: Array | None  # (F, 3, 3)
 
     def __init__(self, goal: Goal, collector: Collector) -> None:
         self.end = collector.end(goal.bone)
@@ -223,11 +233,13 @@ class RotationBlock(_Seen):
         self.by_axis = goal.rotation_axes is not None
         self.points, self.ends = (), (self.end,) if self.base is None else (self.end, self.base)
 
-    def set_goal(self, goal: AnyGoal, flat: Flat) -> None:
+    def aimed(self, goal: AnyGoal, flat: Flat) -> Self:
         assert isinstance(goal, Goal)
         assert goal.rotation is not None
-        self.target = to_matrix(flat(goal.rotation))
-        self.axes = None if goal.axes is None else to_matrix(flat(goal.axes))
+        other = copy(self)
+        other.target = to_matrix(flat(goal.rotation))
+        other.axes = None if goal.axes is None else to_matrix(flat(goal.axes))
+        return other
 
     def _error(self, at: Kinematics, frames: Frames) -> Array:
         target = self.target[frames]
@@ -269,9 +281,11 @@ class LookAtBlock(_Seen):
         self.axis = np.asarray(goal.axis)
         self.points, self.ends = (self.point, *self.target.points), (self.end, *self.target.ends)
 
-    def set_goal(self, goal: AnyGoal, flat: Flat) -> None:
+    def aimed(self, goal: AnyGoal, flat: Flat) -> Self:
         assert isinstance(goal, LookAt)
-        self.target.set_place(np.asarray(goal.target), flat)
+        other = copy(self)
+        other.target = self.target.placed(np.asarray(goal.target), flat)
+        return other
 
     def _see(self, at: Kinematics, frames: Frames) -> tuple[Array, Array, Array]:
         """Return d, u (B, 3) and the distance (B,), at least _NEAREST."""
@@ -303,6 +317,7 @@ class DistanceBlock:
     """A distance between two points, or from a point to a place."""
 
     turning = False
+    length: Array  # (F,)
 
     def __init__(self, goal: Distance, collector: Collector) -> None:
         self.one_sided = goal.bound != "exactly"
@@ -311,10 +326,12 @@ class DistanceBlock:
         self.other = None if goal.other is None else collector.point(goal.other, goal.other_point)
         self.place = _Carried(None, collector)
 
-    def set_goal(self, goal: AnyGoal, flat: Flat) -> None:
+    def aimed(self, goal: AnyGoal, flat: Flat) -> Self:
         assert isinstance(goal, Distance)
-        self.place.set_place(np.asarray(goal.other_point), flat)
-        self.length = flat(goal.length, 0) / self.place.unit
+        other = copy(self)
+        other.place = self.place.placed(np.asarray(goal.other_point), flat)
+        other.length = flat(goal.length, 0) / self.place.unit
+        return other
 
     def _direction(self, at: Kinematics, frames: Frames) -> tuple[Array, Array]:
         """Return the direction (B, 3) from the other point, and the distance (B,)."""
@@ -376,8 +393,9 @@ class BalanceBlock:
         self.plane = np.stack([side, np.cross(up, side)])  # (2, 3)
         self.radius = SUPPORT_RADIUS if goal.radius is None else goal.radius / skeleton.size
 
-    def set_goal(self, goal: AnyGoal, flat: Flat) -> None:
-        """Do nothing: a balance has no target."""
+    def aimed(self, goal: AnyGoal, flat: Flat) -> Self:
+        """Return the block: a balance has no target."""
+        return self
 
     def _nearest(self, at: Kinematics) -> "_Nearest":
         centre = self.shares @ at.masses[:, self.heavy] @ self.plane.T

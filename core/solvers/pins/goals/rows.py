@@ -7,7 +7,7 @@ features (`blocks`). A one-sided block has one row, J dx <= e, and two that are 
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Final
+from typing import Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,11 +78,23 @@ class GoalRows:
         self.target_ends = np.zeros((count, self.plain_ends, 3, 3))
         self.scales = np.zeros((count, self.rows))
         for index, goal in enumerate(goals):
-            self.set_goal(index, goal)
+            self._read(index, goal)
 
-    def set_goal(self, index: int, goal: AnyGoal) -> None:
-        """Give goal `index` other targets and weights; its bones, points, kinds and priority stay as they were."""
-        self.goals = (*self.goals[:index], goal, *self.goals[index + 1 :])
+    def with_goal(self, index: int, goal: AnyGoal) -> Self:
+        """Return rows with other targets and weights of goal `index`; its bones, points, kinds and priority stay."""
+        other = self._with(index, goal)
+        for name in ("target_points", "target_ends", "scales", "blocks"):
+            setattr(other, name, getattr(self, name).copy())
+        other._read(index, goal)
+        return other
+
+    def _with(self, index: int, goal: AnyGoal) -> Self:
+        other = object.__new__(type(self))
+        vars(other).update(vars(self), goals=(*self.goals[:index], goal, *self.goals[index + 1 :]))
+        return other
+
+    def _read(self, index: int, goal: AnyGoal) -> None:
+        """Read targets and weights of goal `index` into arrays and blocks of its own."""
         for number in self.blocks_of[index]:
             if number < self.plain_points:
                 assert isinstance(goal, Goal)
@@ -93,7 +105,8 @@ class GoalRows:
                 assert goal.rotation is not None
                 self.target_ends[:, number - self.plain_points] = to_matrix(self._flat(goal.rotation))
             else:
-                self.blocks[number - self.plain_points - self.plain_ends].set_goal(goal, self._flat)
+                block = number - self.plain_points - self.plain_ends
+                self.blocks[block] = self.blocks[block].aimed(goal, self._flat)
             self.scales[:, 3 * number : 3 * number + 3] = self._scales_of(goal, bool(self.turning[number]))
 
     def _scales_of(self, goal: AnyGoal, turning: bool) -> Array:
@@ -113,16 +126,22 @@ class GoalRows:
         """Return values (*batch_shape, ...) broadcast as (F, ...)."""
         return flat_array(values, self.batch_shape, tail)
 
-    def move(self, index: int, position: Array | None, turn: Array | None) -> None:
-        """Give a goal with plain blocks another position, rotation or both."""
+    def moved(self, index: int, position: Array | None, turn: Array | None) -> Self:
+        """Return rows in which goal `index` has another position, rotation or both; plain ones in little time."""
         given = {"position": position, "rotation": turn}
         goal = self.goals[index].at_targets(**{name: part for name, part in given.items() if part is not None})
-        self.goals = (*self.goals[:index], goal, *self.goals[index + 1 :])
-        for number in self.blocks_of[index]:
+        blocks = self.blocks_of[index]
+        if blocks[-1] >= self.plain_points + self.plain_ends:
+            return self.with_goal(index, goal)
+        other = self._with(index, goal)
+        for number in blocks:
             if number < self.plain_points and position is not None:
-                self.target_points[:, number] = position / self.unit
-            elif self.plain_points <= number < self.plain_points + self.plain_ends and turn is not None:
-                self.target_ends[:, number - self.plain_points] = to_matrix(turn)
+                other.target_points = self.target_points.copy()
+                other.target_points[:, number] = position / self.unit
+            elif number >= self.plain_points and turn is not None:
+                other.target_ends = self.target_ends.copy()
+                other.target_ends[:, number - self.plain_points] = to_matrix(turn)
+        return other
 
     def vectors(self, at: Kinematics, frames: Frames) -> Array:
         """Return e of the blocks, (B, K, 3)."""

@@ -1,12 +1,14 @@
 """Where many frames are at x: forward kinematics, errors, limit coordinates and the Jacobian of plain goals."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from ....rotation import Array
-from ..goals.rows import rotation_vectors
+from ..goals.rows import GoalRows, rotation_vectors
+from ..problem import Problem
+from ..tree import Links
 from .algebra import (
     FramesLast,
     Indices,
@@ -18,9 +20,6 @@ from .algebra import (
     squares,
     times,
 )  # fmt: skip
-
-if TYPE_CHECKING:
-    from ..problem import Problem
 
 ERROR_CLAMP: Final = 0.5  # largest distance or angle in a level; the level's other errors are cut by the same factor
 
@@ -72,8 +71,8 @@ class Branch:
 class Places:
     """Forward kinematics of frames of a rigid body with plain goals, and what their steps move."""
 
-    def __init__(self, problem: "Problem") -> None:
-        self.tree, self.links, self.rows, self.limits = problem.tree, problem.links, problem.rows, problem.limit_rows
+    def __init__(self, problem: Problem, links: Links) -> None:
+        self.tree, self.links, self.limits = problem.tree, links, problem.limit_rows
         spread, self.ties = problem.prior.ties()
         self.deviations = np.where(problem.prior.stiff > 0.0, spread, 1.0)[:, None]
         self.order = self._find_order()
@@ -134,9 +133,9 @@ class Places:
         }
         return branches
 
-    def given(self, frames: Indices) -> Given:
-        """Return the constants of some frames."""
-        links, rows, limits = self.links, self.rows, self.limits
+    def given(self, goals: GoalRows, frames: Indices) -> Given:
+        """Return the constants of some frames, with the targets that goals have now."""
+        links, limits = self.links, self.limits
         same = links.turn.strides[0] == 0, self.same_limits
         posed, bounded = (frames[:1] if one else frames for one in same)
         return Given(
@@ -146,9 +145,9 @@ class Places:
             frames_last(links.slide[posed]),
             frames_last(links.arms[posed]),
             frames_last(links.ends[posed]),
-            frames_last(rows.target_points[frames]),
-            frames_last(rows.target_ends[frames]),
-            one_or_all(rows.scales[frames, ::3].T),
+            frames_last(goals.target_points[frames]),
+            frames_last(goals.target_ends[frames]),
+            one_or_all(goals.scales[frames, ::3].T),
             frames_last(limits.base[bounded]),
             limits.lower[bounded].T.copy(),
             limits.upper[bounded].T.copy(),

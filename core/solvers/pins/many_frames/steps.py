@@ -13,19 +13,19 @@ is solved again. A frame ends where a step raises the merit; the Newton steps of
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Self
+from typing import Final, Self
 
 import numpy as np
 
 from ....rotation import Array
 from .. import numbers
+from ..goals.rows import GoalRows
+from ..problem import Problem
 from ..progress import Progress
+from ..tree import Links
 from .algebra import Flags, FramesLast, Indices, solved, squares
 from .limits import FramesLimits, Held
 from .places import Given, Placed, Places
-
-if TYPE_CHECKING:
-    from ..problem import Problem
 
 LEVEL_DAMPING: Final = 1e-4  # damping of the first of two levels, as a share of the second's
 STEP_CLAMP: Final = 0.6  # Euclidean norm of a step in x
@@ -63,10 +63,10 @@ class End(FramesLast):
 class FramesSolver:
     """The steps of a rigid body with plain goals on at most two levels and hard limits."""
 
-    def __init__(self, problem: "Problem") -> None:
+    def __init__(self, problem: Problem, links: Links) -> None:
         tree, rows = problem.tree, problem.rows
-        self.tree, self.method = tree, problem.method
-        self.places = Places(problem)
+        self.tree, self.settings = tree, problem.settings
+        self.places = Places(problem, links)
         self.stuck = problem.prior.stiff == 0.0  # columns that nothing moves
         self.limits = FramesLimits(self.places, self.stuck)
         self.tolerances = problem.tolerances[:, None]
@@ -76,18 +76,22 @@ class FramesSolver:
         shares = np.tile((LEVEL_DAMPING**above)[level], 3)
         self.damping: Array = np.concatenate([numbers.DAMPING * shares, np.ones(len(self.places.ties))])
 
-    def iterate(self, x: Array, frames: Indices, most: int | None, fewest: int) -> Progress:
-        """See `Problem.iterate`."""
-        method, count = self.method, len(x)
-        still = numbers.NEARLY_SETTLED if method.settle else numbers.SETTLED
-        given = self.places.given(frames)
+    def iterate(self, goals: GoalRows, x: Array, frames: Indices, most: int | None, fewest: int) -> Progress:
+        """Take at most `most` steps in some frames of the problem, from x (n, D) until their goals are met.
+
+        Stop where the frames are done, or where fewer than `fewest` of them are not: a step costs nearly the same for
+        few frames as for many.
+        """
+        settings, count = self.settings, len(x)
+        still = numbers.NEARLY_SETTLED if settings.settle else numbers.SETTLED
+        given = self.places.given(goals, frames)
         at = self.places.place(given, x.T.copy())
         state = self._begun(at)
         end = End(*(array.copy() for array in vars(End.of(at, state)).values()))
         done, iterations = np.zeros(count, bool), np.zeros(count, int)
         ids, everything = np.arange(count), given
         # frames just within tolerance take a step, too: they would jitter beside corrected neighbours
-        finished = self._met(at) & (not (method.settle or method.coherent))
+        finished = self._met(at) & (not (settings.settle or settings.coherent))
         while True:
             gone = finished | (state.steps == most)
             if len(gone) - np.count_nonzero(gone) < fewest:
@@ -118,9 +122,9 @@ class FramesSolver:
                 at.put(good, there.take(good))
             state.here[better] = merit[better]
             state.steps[:] += ~again
-            calming = method.settle or (method.coherent and turned > STRIDE)  # neighbours must end alike
+            calming = settings.settle or (settings.coherent and turned > STRIDE)  # neighbours must end alike
             rests = ~better | (turned < still) | (self._met(at) & np.logical_not(calming))
-            finished = (rests | (state.steps >= method.iterations)) & ~again
+            finished = (rests | (state.steps >= settings.iterations)) & ~again
             state.active[...] ^= changed
             state.rounds[:] = np.where(again, state.rounds + 1, 0)
         drifted = self.limits.clamped(everything, end.x, end.own, end.room, numbers.LIMIT_SLACK)

@@ -3,8 +3,6 @@
 In plain Python: a joint has three coordinates, and one or two active rows.
 """
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,10 +10,8 @@ from .... import rotation
 from ....rotation import Array
 from .. import numbers
 from ..limits import curvatures
-
-if TYPE_CHECKING:
-    from ..problem import Problem
-    from .places import Placed
+from ..problem import Problem
+from .placed import Placed
 
 Slopes = dict[int, list[float]]  # of the active limits
 
@@ -23,7 +19,7 @@ Slopes = dict[int, list[float]]  # of the active limits
 class FrameLimits:
     """The limits of a frame, and those that are active."""
 
-    def __init__(self, problem: "Problem", frame: int) -> None:
+    def __init__(self, problem: Problem, frame: int) -> None:
         groups, tree = problem.limit_rows, problem.tree
         self.turning = tree.turning
         self.axes = None if tree.axes is None else tree.axes[tree.joints]
@@ -46,7 +42,7 @@ class FrameLimits:
         """Let go of all limits but locked channels."""
         self.active = {row: float(self.lower[row]) for row in self.locked}  # row -> the bound it is held at
 
-    def begin(self, at: "Placed") -> None:
+    def begin(self, at: Placed) -> None:
         """Begin a step with those that are at their bounds: others would pull their joints there."""
         off = [row for row, bound in self.active.items() if abs(float(at.values[row]) - bound) > numbers.LIMIT_NEAR]
         for row in off:
@@ -59,7 +55,7 @@ class FrameLimits:
         active[list(self.active)] = True
         return active
 
-    def slopes(self, at: "Placed", rates: Array) -> Slopes:
+    def slopes(self, at: Placed, rates: Array) -> Slopes:
         """Return the gradients (3,) of the active limit rows by the x of their joints."""
         slopes: Slopes = {}
         for row in self.active:
@@ -70,7 +66,7 @@ class FrameLimits:
             slopes[row] = gradient.dot(rates[joint]).tolist()
         return slopes
 
-    def fixed(self, at: "Placed", slopes: Slopes, deviations: list[list[float]]) -> tuple[Array, dict[int, Array]]:
+    def fixed(self, at: Placed, slopes: Slopes, deviations: list[list[float]]) -> tuple[Array, dict[int, Array]]:
         """Return the least step to the active bounds (D,) and projectors along them by joint, in deviations (R, 3)."""
         fixed = np.zeros(len(at.x))
         projectors: dict[int, list[list[float]]] = {}
@@ -102,7 +98,7 @@ class FrameLimits:
             if row not in self.locked and (multiplier if upper else -multiplier) > numbers.RELEASE:
                 del self.active[row]
 
-    def curvature(self, at: "Placed", rates: Array, slopes: Slopes, push: Array) -> Array:
+    def curvature(self, at: Placed, rates: Array, slopes: Slopes, push: Array) -> Array:
         """Return the second derivatives (R, 3, 3) of the active bounds by x, times their multipliers; push (D,)."""
         result = np.zeros((self.turning // 3, 3, 3))
         multipliers = self._multipliers(push, slopes)
@@ -145,7 +141,7 @@ class FrameLimits:
         """Let joints be off their bounds by so much, radians, before they are clamped."""
         self.lowest, self.highest = self.lower - slack, self.upper + slack
 
-    def activate(self, at: "Placed") -> bool:
+    def activate(self, at: Placed) -> bool:
         """Activate the rows that `at` has crossed. Return whether there are new ones."""
         low, high = at.values < self.floor, at.values > self.ceiling
         crossed = low | high
@@ -156,7 +152,7 @@ class FrameLimits:
             self.active[row] = float(self.lower[row] if low[row] else self.upper[row])
         return bool(new)
 
-    def clamped(self, at: "Placed") -> Array | None:
+    def clamped(self, at: Placed) -> Array | None:
         """Return x (D,) with joints clamped that are outside their limits, None where all are inside."""
         if not np.count_nonzero((at.values < self.lowest) | (at.values > self.highest)):
             return None

@@ -1,42 +1,21 @@
 """Where the features of one frame are at x: forward kinematics, errors and Jacobian in as few calls as possible."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .... import rotation
 from ....rotation import Array
-from ..tree import Kinematics, as_slice
+from ..goals.rows import GoalRows
+from ..problem import Problem
+from ..tree import Kinematics, Links, as_slice
 from .limits import FrameLimits
-
-if TYPE_CHECKING:
-    from ..problem import Problem
+from .placed import Placed
 
 _NOTHING: Final = np.zeros(0)
 _ORDINARY_TRACE: Final = 2.9  # least trace of an error rotation whose vector is its skew part, to 2 %: 18 degrees
-
-
-class Placed:
-    """One x with its forward kinematics, errors and limit coordinates."""
-
-    __slots__ = (
-        "angles", "features", "frames", "kinematics", "own", "powers", "read", "rows", "seen", "values", "vectors", "x",
-    )  # fmt: skip
-
-    x: Array
-    features: Array  # (R, 10) of the joints' rotation vectors, see `rotation.exp_terms`
-    powers: Array  # (R, n)
-    frames: Array  # (N + 1, 4, 4), the last one the identity
-    seen: Array  # (16 K,) points and ends as frames
-    read: Array  # (3 (P + Q) + Q,) points, errors of ends, in the tree's order, and the traces of these errors
-    vectors: Array  # (3 K,) errors in level order; one-sided ones may be positive
-    rows: Array  # (M,) the same, weighted
-    own: list[Array]  # own rotations of the limited bones, by group
-    angles: list[Array]  # their limit coordinates, by group
-    values: Array  # (L,) all limit coordinates
-    kinematics: Kinematics  # for goals that are not plain, but for rates
 
 
 class Places:
@@ -45,10 +24,10 @@ class Places:
     Plain goals are read from the features in one product; others make their errors and rows from those of the features.
     """
 
-    def __init__(self, problem: "Problem", frame: int) -> None:
+    def __init__(self, problem: Problem, links: Links, frame: int) -> None:
         self.goals, self.frame = problem.rows, frame
-        self.unit, self.tolerances = problem.unit, problem.tolerances
-        tree, links = problem.tree, problem.links
+        self.unit, self.tolerances = problem.skeleton.size, problem.tolerances
+        tree = problem.tree
         self.one, self.links = np.array([frame]), links[np.array([frame])]
         self.joints = tree.joints
         self.turning = 3 * len(tree.joints)
@@ -86,9 +65,9 @@ class Places:
         spatial[3:, len(self.joints) :] = slide.transpose(1, 0, 2)
         by_joint = spatial[:, : len(self.joints)].transpose(1, 0, 2)
         self.columns, self.turn_axes, self.turn_moments = spatial.reshape(6, -1), by_joint[:, :3], by_joint[:, 3:]
-        self.read_goals()
+        self._read_goals()
 
-    def _prepare_pose(self, problem: "Problem") -> None:
+    def _prepare_pose(self, problem: Problem) -> None:
         """Set the constants from x to the channels of a pose."""
         tree = problem.tree
         bones, roots = tree.nodes[tree.joints], tree.nodes[tree.roots]
@@ -145,21 +124,25 @@ class Places:
             parts.append(np.einsum("nij,nkl->njlik", base, axes))
         return np.concatenate([rotation.FEATURES_TO_MATRIX @ part.reshape(count, 9, 9) for part in parts], axis=2)
 
-    def read_goals(self) -> None:
-        """Read the problem's targets and weights again."""
-        rows = self.goals
-        self.target_points = rows.target_points[self.frame]
-        self.target_ends = rows.target_ends[self.frame]
-        self.scales = rows.scales[self.frame][rows.order]
-        self.on = self.scales > 0.0
-        self.read_targets()
+    def aim(self, goals: GoalRows) -> None:
+        """Take over the targets and weights of goals, which have the same blocks."""
+        before, self.goals = self.goals, goals
+        if goals.scales is not before.scales or goals.target_ends is not before.target_ends:
+            self._read_goals()
+        elif goals.target_points is not before.target_points:
+            self._read_points()
 
-    def read_targets(self, turned: bool = True) -> None:
-        """Read the problem's targets again; `turned`: also those of rotations."""
-        self.targets[self.point_rows[: self.target_points.size]] = self.target_points.ravel()
-        if turned:
-            plain = self.end_entries[: len(self.target_ends)]
-            self.reader.put(plain, self.end_readers @ self.target_ends[:, None])
+    def _read_goals(self) -> None:
+        goals = self.goals
+        self.scales = goals.scales[self.frame][goals.order]
+        self.on = self.scales > 0.0
+        self.target_ends = goals.target_ends[self.frame]
+        self.reader.put(self.end_entries[: len(self.target_ends)], self.end_readers @ self.target_ends[:, None])
+        self._read_points()
+
+    def _read_points(self) -> None:
+        points = self.goals.target_points[self.frame]
+        self.targets[self.point_rows[: points.size]] = points.ravel()
 
     def place(self, x: Array) -> Placed:
         """Return the forward kinematics, errors and limit coordinates at x (D,)."""

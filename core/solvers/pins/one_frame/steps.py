@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from math import sqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,13 +9,13 @@ from numpy.typing import NDArray
 from .... import rotation
 from ....rotation import Array
 from .. import descent, numbers
+from ..goals.rows import GoalRows
+from ..problem import Problem
 from ..strengths import GIVES, Strengths, walls
-from ..tree import order_of
+from ..tree import Links
 from .limits import Slopes
-from .places import Placed, Places
-
-if TYPE_CHECKING:
-    from ..problem import Problem
+from .placed import Placed
+from .places import Places
 
 Flags = NDArray[np.bool_]
 
@@ -62,33 +61,30 @@ class _End:
 class FrameSolver:
     """The steps of one frame of a problem: a rigid body with hard limits."""
 
-    def __init__(self, problem: "Problem", frame: int = 0) -> None:
-        self.places = Places(problem, frame)
+    def __init__(self, problem: Problem, links: Links, frame: int) -> None:
+        self.places = Places(problem, links, frame)
         self.limits = self.places.limits
         rows, tree = problem.rows, problem.tree
         self.turning = tree.turning
         self.spread, self.stiff, self.precision = problem.prior.spread, problem.prior.stiff, problem.prior.precision
         self.both = np.multiply.outer(self.spread, self.spread)
         self.deviations: list[list[float]] = self.spread[: self.turning].reshape(-1, 3).tolist()
-        self.bends = descent.sides_of(problem.bends(), self.stiff)
-        self.above = order_of(tree)
+        self.bends = descent.sides_of(problem.bends, self.stiff)
+        self.above = tree.above
         columns = np.arange(self.turning).reshape(-1, 3)
         self.blocks = columns[:, :, None], columns[:, None, :]  # of the Hessian, by joint
         self.rests = False  # as near as can be
         self.eye = np.eye(len(self.spread))
         self.levels = rows.levels
-        self.largest_turn = problem.method.turn if problem.dragged else np.inf
-        self.strength = Strengths(len(self.levels), problem.method.strength)
+        self.largest_turn = problem.settings.turn if problem.dragged else np.inf
+        self.strength = Strengths(len(self.levels), problem.settings.strength)
         self.member = np.repeat(rows.block_in_level[self.places.blocks], 3, axis=0)  # (M, L)
         self.half = np.repeat(np.where(rows.turning[self.places.blocks], 0.5, 1.0), 3)
         self.tolerances = np.repeat(problem.tolerances[self.places.blocks], 3)
         plain = rows.plain_points + rows.plain_ends
         by_block = np.argsort(self.places.blocks)  # where its rows are
-        own = (3 * by_block[plain:, None] + np.arange(3)).tolist()
-        self.further = list(zip(rows.blocks, own, strict=True))
-        # rows of plain goals
+        self.further = (3 * by_block[plain:, None] + np.arange(3)).tolist()  # rows of each goal that is not plain
         self.plain = np.flatnonzero(np.repeat(self.places.blocks < plain, 3)) if self.further else slice(None)
-        self.begin(problem.x[frame])
 
     def begin(self, x: Array) -> None:
         """Begin at x (D,), before any force is known."""
@@ -97,12 +93,13 @@ class FrameSolver:
         self.slips: Flags = np.zeros(len(self.levels), bool)
         self.at = self.places.inside(self.places.place(x))
 
-    def descend(self, most: int, still: float) -> int:
+    def descend(self, goals: GoalRows, most: int, still: float) -> int:
         """Take at most `most` steps, until one turns every joint by less than `still`; see `Descent`.
 
-        Returns their number.
+        goals: the problem's, whose targets may have moved since the last steps. Returns the number of steps.
         """
         errors = self.at.vectors
+        self.places.aim(goals)
         if self._turn(self.at.x) > np.pi:
             self.at = self.places.place(descent.unwound(self.at.x, self.turning))
         self.places.compare(self.at)
@@ -167,7 +164,7 @@ class FrameSolver:
         turns = (forces * self.half)[self.plain].reshape(-1, 3).dot(rotation.SKEW).reshape(-1, 3, 3)
         bend = -turns.transpose(1, 0, 2).reshape(3, -1).dot(rows[self.plain])  # sum of J x f
         sides = np.zeros(())
-        for block, own in self.further:
+        for block, own in zip(self.places.goals.blocks, self.further, strict=True):
             if forces[own].any():
                 none = np.zeros((1, 3))
                 places = self.places

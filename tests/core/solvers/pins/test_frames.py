@@ -1,12 +1,16 @@
 """Many frames at once: the least-squares steps of a bake are what they say."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from core import Goal, PinAndDrag, Pose, Skeleton, Solution, forward, rotation
 from core.solvers.pins import numbers, pipeline
-from core.solvers.pins.many_frames import algebra, steps
-from core.solvers.pins.many_frames import places as places_of_many
+from core.solvers.pins.drag import Drag
+from core.solvers.pins.many_frames import FramesSolver, algebra, steps
+from core.solvers.pins.many_frames.places import ERROR_CLAMP as CLAMP
+from core.solvers.pins.many_frames.places import Places
 from core.solvers.pins.pipeline import between
 from core.solvers.pins.problem import Problem
 from core.solvers.pins.tree import Kinematics
@@ -24,10 +28,7 @@ def correlations(skeleton: Skeleton, tied: bool) -> tuple[tuple[int, int, int, i
     return tuple((index(bone), axis, index(other), its, r) for bone, axis, other, its, r in TIED if tied)
 
 
-CLAMP = places_of_many.ERROR_CLAMP
-
-
-def led(skeleton: Skeleton, method: PinAndDrag, seed: int, size: float = 0.3) -> Problem:
+def led(skeleton: Skeleton, method: PinAndDrag, seed: int, size: float = 0.3) -> Drag:
     """Hands, feet and head are led to where random poses have them, on two levels and with uneven weights."""
     rng = np.random.default_rng(seed)
     goals = pins(skeleton, random_pose(skeleton, rng, (FRAMES,), size), *ENDS)
@@ -40,15 +41,10 @@ def led(skeleton: Skeleton, method: PinAndDrag, seed: int, size: float = 0.3) ->
     return method.prepare(skeleton, random_pose(skeleton, rng, (), 0.1), goals)
 
 
-def both(problem: Problem) -> tuple[Solution, Solution]:
+def both(drag: Drag) -> tuple[Solution, Solution]:
     """What the solve says with least-squares steps, and what with Newton steps alone."""
-    assert problem.frames is not None
-    start, form = problem.x, problem.frames
-    fast = problem.solve()
-    problem.x, problem.frames = start, None
-    slow = problem.solve()
-    problem.frames = form
-    return fast, slow
+    assert drag.problem.plain
+    return drag.solve(), Drag(drag.method, replace(drag.problem, plain=False)).solve()
 
 
 def cut_errors(problem: Problem, at: Kinematics) -> np.ndarray:
@@ -65,14 +61,13 @@ def test_the_rows_of_all_limbs_are_the_jacobian(figure: Skeleton, root: str, tur
     rng = np.random.default_rng(1)
     axes = rotation.normalize(rng.normal(size=(len(figure), 4))) if turned else None
     deviations = rng.uniform(0.2, 0.8, (len(figure), 3))
-    problem = led(figure, PinAndDrag(root=root, axes=axes, deviations=deviations), 2)  # pyright: ignore
-    x, everything = rng.normal(size=problem.x.shape) * 0.3, np.arange(FRAMES)
-    form, rows = problem.frames, problem.rows
-    assert form is not None
-    places = form.places
-    given = places.given(everything)
-    at, reference = places.place(given, x.T), problem.links.place(x)
-    dense = rows.jacobian(problem.links, reference, rows.ordered_scales(everything), everything)
+    problem = led(figure, PinAndDrag(root=root, axes=axes, deviations=deviations), 2).problem  # pyright: ignore
+    (x, links), rows, everything = problem.begin(), problem.rows, np.arange(FRAMES)
+    x = rng.normal(size=x.shape) * 0.3
+    places = Places(problem, links)
+    given = places.given(rows, everything)
+    at, reference = places.place(given, x.T), links.place(x)
+    dense = rows.jacobian(links, reference, rows.ordered_scales(everything), everything)
     blocks = len(places.order)
     sparse = np.zeros((FRAMES, 3, blocks, x.shape[1]))
     for limb, part in zip(places.branches, places.jacobian(given, at), strict=True):
@@ -93,16 +88,15 @@ def test_a_step_is_the_damped_pseudo_inverse_with_the_joint_target(figure: Skele
     """dx = S J^T y - x with (J S J^T + D) y = e + J x, here in dense matrices of each frame."""
     deviations = np.random.default_rng(3).uniform(0.2, 0.8, (len(figure), 3))
     more = {"deviations": deviations, "correlations": correlations(figure, tied)}
-    problem = led(figure, PinAndDrag(root=root, settle=False, **more), 4)  # pyright: ignore
-    everything, rows, start = np.arange(FRAMES), problem.rows, problem.x
-    assert problem.frames is not None
-    found = problem.frames.iterate(start, everything, 1, 1)
-    at, scales = problem.links.place(start), rows.ordered_scales(everything)
-    jacobian = rows.jacobian(problem.links, at, scales, everything)
+    problem = led(figure, PinAndDrag(root=root, settle=False, **more), 4).problem  # pyright: ignore
+    everything, rows, (start, links) = np.arange(FRAMES), problem.rows, problem.begin()
+    found = FramesSolver(problem, links).iterate(rows, start, everything, 1, 1)
+    at, scales = links.place(start), rows.ordered_scales(everything)
+    jacobian = rows.jacobian(links, at, scales, everything)
     errors = cut_errors(problem, at).reshape(FRAMES, -1)[:, rows.order]
     damping = np.repeat([steps.LEVEL_DAMPING, 1.0], [level.stop - level.start for level in rows.levels])
     together = np.eye(problem.tree.degrees)
-    joints = problem.joint_bones.tolist()
+    joints = problem.tree.nodes[problem.tree.joints].tolist()
     for bone, axis, other, its, value in more["correlations"]:
         places = 3 * joints.index(bone) + axis, 3 * joints.index(other) + its
         together[places] = together[places[::-1]] = value
@@ -133,8 +127,8 @@ def test_it_comes_to_rest_where_newton_steps_alone_do(figure: Skeleton, root: st
 def test_limits_of_every_kind_are_kept_and_cost_no_goal(kind: str, tied: bool) -> None:
     skeleton = limited_figure(kind, 0.5)
     method = PinAndDrag(settle=False, root="free", correlations=correlations(skeleton, tied))
-    problem = led(skeleton, method, 5, 0.25)
-    fast, slow = both(problem)
+    drag = led(skeleton, method, 5, 0.25)
+    problem, (fast, slow) = drag.problem, both(drag)
     assert outside(skeleton, fast.pose) < 1e-8
     assert fast.limits_active is not None
     assert slow.limits_active is not None
@@ -181,6 +175,7 @@ def test_a_bake_comes_to_the_same_wherever_a_wave_ends(figure: Skeleton, monkeyp
 def test_bodies_that_stretch_or_break_are_left_to_newton_steps() -> None:
     broken = skeleton_of([("root", None, (0, 0, 0), (0, 0, 1)), ("tip", "root", (0, 0, 1), (0, 0, 2))])
     goals = [Goal("tip", np.array([[0.0, 0.5, 0.8], [0.0, 0.6, 0.7]]))]
-    assert PinAndDrag().prepare(broken, Pose.rest(broken), goals).frames is not None
+    assert PinAndDrag().prepare(broken, Pose.rest(broken), goals).problem.plain
     soft = PinAndDrag(limits="soft").prepare(broken, Pose.rest(broken), goals)
-    assert soft.frames is None
+    assert not soft.problem.plain
+    assert soft.state.frames is None

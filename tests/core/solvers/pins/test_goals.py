@@ -324,6 +324,20 @@ def test_a_look_of_what_cannot_move_is_short_and_a_balance_on_a_point_is_kept() 
     assert solve(one, rest, [Balance("a", ("a",), np.ones(1))]).converged
 
 
+def test_a_target_in_the_frame_of_another_bone_moves(figure: Skeleton) -> None:
+    rest = Pose.rest(figure)
+    goals = [*pins(figure, rest, "foot.L", "foot.R"), Goal("hand.R", [0.1, 0.2, -0.3], relative_to="head")]
+    drag = PinAndDrag(settle=False).prepare(figure, rest, goals)
+    before = drag.solve()
+    drag.move(2, [0.1, 0.25, -0.2])
+    after = drag.solve()
+    for solution, place in ((before, [0.1, 0.2, -0.3]), (after, [0.1, 0.25, -0.2])):
+        heads, turns = forward(figure, solution.pose)
+        head, hand = figure.index("head"), figure.index("hand.R")
+        seen = rotation.rotate(rotation.inv(turns[head]), heads[hand] - heads[head])
+        np.testing.assert_allclose(seen, place, atol=1e-3)
+
+
 def test_velocities_move_references_on(figure: Skeleton) -> None:
     rest = Pose.rest(figure)
     hand = figure.index("hand.R")

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from core import Distance, EulerBox, Goal, LookAt, PinAndDrag, Pose, Skeleton, Solution, forward, rotation, solve
 from core.goals import AnyGoal
 from core.limits import clamp_rotations
+from core.solvers.pins.descent import Descent
+from core.solvers.pins.drag import Drag
 from core.solvers.pins.problem import Problem
 from tests.core.rigs import FIGURE, random_pose, skeleton_of
 from tests.core.solvers.pins.rigs import largest_turn, pins
@@ -35,7 +37,7 @@ def away(skeleton: Skeleton, pose: Pose, rng: np.random.Generator, names: tuple[
     ]
 
 
-def unrest(problem: Problem) -> float:
+def unrest(problem: Drag) -> float:
     """Degrees that joints turn at most when a solve goes on from where it ended."""
     before, worst = problem.solve().pose, 0.0
     for _ in range(3):
@@ -213,10 +215,9 @@ def test_rows_that_say_the_same_twice_share_their_force(figure: Skeleton) -> Non
     """Two goals for one point are two forces of which only the sum is known; a look-at has three rows for two turns."""
     rest = Pose.rest(figure)
     target = forward(figure, rest)[0][figure.index("hand.L")] + [-0.1, -0.2, 0.1]
-    problem = PinAndDrag(root="fixed").prepare(figure, rest, [Goal("hand.L", target), Goal("hand.L", target)])
-    frame = np.zeros(1, int)
-    state = problem.descent.begin(problem.links, problem.x, frame)
-    state, _ = problem.descent.descend(problem.links, state, frame, 40, 1e-6)
+    problem = Problem.of(PinAndDrag(root="fixed"), figure, rest, [Goal("hand.L", target), Goal("hand.L", target)])
+    frame, descent, (x, links) = np.zeros(1, int), Descent(problem), problem.begin()
+    state, _ = descent.descend(links, descent.begin(links, x, frame), frame, 40, 1e-6)
     one, two = np.split(state.forces[0], 2)
     assert np.linalg.norm(one) > 0.1
     np.testing.assert_allclose(one, two, rtol=1e-3)

@@ -66,8 +66,8 @@ class Case:
     def from_elsewhere(self) -> Pose:
         turns = rotation.mul(self.start.rotations, rotation.exp(0.5 * self.rng.normal(size=(len(self.skeleton), 3))))
         turns, _ = clamp_rotations(self.skeleton.limits, turns)
-        problem = self.method.prepare(self.skeleton, self.start, self.goals(self.target))
-        moves = np.isin(np.arange(len(turns)), problem.joint_bones) & (self.skeleton.parents >= 0)
+        tree = self.method.prepare(self.skeleton, self.start, self.goals(self.target)).tree
+        moves = np.isin(np.arange(len(turns)), tree.nodes[tree.joints]) & (self.skeleton.parents >= 0)
         begin = Pose(np.where(moves[:, None], turns, self.start.rotations), self.start.translations)
         return self.method.solve(self.skeleton, begin, self.goals(self.target)).pose
 

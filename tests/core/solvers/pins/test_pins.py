@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from core import CoreError, EulerBox, Goal, PinAndDrag, Pose, Skeleton, forward, rotation, solve
 from core.limits import excess
 from core.solvers.pins import Root, numbers
+from core.solvers.pins.drag import Drag
 from core.solvers.pins.goals.rows import GoalRows
 from tests.core.rigs import FIGURE, random_pose, skeleton_of
 from tests.core.solvers.pins.rigs import MILLIMETRE, largest_turn, outside, pins, random_tree, reachable
@@ -233,9 +234,8 @@ def test_the_lean_form_of_one_frame_agrees_with_the_batch(limited: Skeleton, tur
         pull = Goal("hand.R", target, priority=int(rng.integers(2)))
         goals = [*pins(limited, start, "foot.L", "foot.R"), pull]
         lean = method.prepare(limited, start, goals)
-        assert lean.frame is not None
-        batch = method.prepare(limited, start, goals)
-        batch.frame = None
+        assert lean.state.frame is not None
+        batch = Drag(method, replace(lean.problem, lean=False))
         one, two = lean.solve(), batch.solve()
         assert one.converged
         assert int(one.iterations) == int(two.iterations) <= 3
@@ -274,7 +274,7 @@ def test_the_lean_form_keeps_limits_and_does_the_same_about_any_axes() -> None:
     goals = [*pins(limited, rest, "foot.L", "foot.R"), Goal("hand.R", hand, priority=1)]
     axes = None, rotation.normalize(rng.normal(size=(len(limited), 4)))
     problems = [PinAndDrag(root="fixed", settle=False, axes=some).prepare(limited, rest, goals) for some in axes]
-    assert all(problem.frame is not None for problem in problems)
+    assert all(problem.state.frame is not None for problem in problems)
     held = 0
     for share in np.linspace(0.0, 1.0, 40):
         for problem in problems:
@@ -296,7 +296,7 @@ def test_the_lean_form_follows_targets_that_turn(limited: Skeleton) -> None:
     hand = limited.index("hand.R")
     goals = [*pins(limited, rest, "foot.L", "foot.R"), Goal("hand.R", heads[hand], frames[hand], priority=1)]
     problem = PinAndDrag(root="translate", settle=False).prepare(limited, rest, goals)
-    assert problem.frame is not None
+    assert problem.state.frame is not None
     for degrees in (3.0, 10.0, 40.0, 5.0):  # some of them by more than what errors are read from at once
         turn = rotation.mul(rotation.from_axis_angle(np.array([0.0, 0.6, 0.8]), np.radians(degrees)), frames[hand])
         problem.move(2, rotation=turn)
@@ -312,7 +312,7 @@ def test_a_drag_with_bends_and_no_limits_goes_out_of_reach(figure: Skeleton) -> 
     hand = forward(figure, rest)[0][figure.index("hand.R")]
     method = PinAndDrag(root="fixed", settle=False, bends=np.full((len(figure), 3), 0.05))
     problem = method.prepare(figure, rest, [Goal("hand.R", hand)])
-    assert problem.frame is not None
+    assert problem.state.frame is not None
     for share in np.linspace(0.0, 1.0, 20):
         problem.move(0, hand + share * np.array([-1.5, 0.0, 0.0]))
         solution = problem.solve()

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from core import Balance, Distance, EllipticSwing, EulerBox, Goal, LookAt, PinAndDrag, Pose, rotation
 from core.goals import AnyGoal
 from core.limits import LimitGroup
+from core.solvers.pins.descent import Descent
 from core.solvers.pins.goals.rows import GoalRows
+from core.solvers.pins.problem import Problem
 from core.solvers.pins.tree import Links
 from tests.core.rigs import FIGURE, random_pose, skeleton_of
 from tests.core.solvers.pins.rigs import random_tree
@@ -140,9 +142,9 @@ def test_what_is_minimised_goes_on_to_second_order_as_its_derivatives_say(kind: 
     rng, frame = np.random.default_rng(5), np.zeros(1, int)
     goals: list[AnyGoal] = [KINDS[kind]]
     figure = skeleton_of(FIGURE)
-    problem = PinAndDrag().prepare(figure, Pose.rest(figure), goals)
-    descent, links = problem.descent, problem.links
-    x = 0.4 * rng.normal(size=problem.x.shape)
+    problem = Problem.of(PinAndDrag(), figure, Pose.rest(figure), goals)
+    descent, (x, links) = Descent(problem), problem.begin()
+    x = 0.4 * rng.normal(size=x.shape)
     state = replace(descent.begin(links, x, frame), slips=np.ones((1, 1), bool))
     model = descent._model(links, state, problem.limit_rows.linearize(state.at, state.measured, frame), frame)
     rows, errors, size, strength = model.rows[0], state.errors[0], model.sizes[0, 0], model.strengths[0, 0]
