@@ -100,6 +100,7 @@ def find_controlled(
     riding = {bone: turners.get(bone, poles.get(bone, graph.part_of(bone, controls))) for bone in more}
     riding = {bone: part for bone, part in riding.items() if part >= 0 and part not in eyes}  # eyes aim by themselves
     for bone, part in riding.items():
+        order.pop(bone, None)  # of a part without a control: after the part that it rides on now
         order[bone] = part
         controls[bone] = Control(moves=bone if bone in poles else -1)
     bones = [bone for bone in order if bone in controls]

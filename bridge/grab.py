@@ -12,6 +12,7 @@ from .armature import read_matrices, world_matrix
 from .channels import gather
 from .pick_order import LAST, read_pick_order
 from .shapes import outlines_near
+from .skin import pick_skin
 from .view import View
 
 _JOINT: Final = 11.0  # pixels, times the scale of the interface, from a joint or an end
@@ -34,12 +35,17 @@ class Grab:
         """Whether the point is the bone's head."""
         return not any(self.point)
 
+    @property
+    def on_skin(self) -> bool:
+        """Whether the point is beside the bone's axis."""
+        return any(self.point[::2])
+
 
 def pick(context: Any, view: View, mouse: tuple[float, float], scale: float = 1.0) -> Grab | None:
     """Return the grab at a pixel of the view among all visible pose bones, or None; `scale` is the interface scale.
 
     A bone with a custom shape is grabbed by the shape, or by its joint if nothing that is drawn is near. Of bones in
-    one place the first by `read_pick_order` is grabbed.
+    one place the first by `read_pick_order` is grabbed. Where no bone is near, the mesh is grabbed by its weights.
     """
     best: tuple[float, Grab] | None = None
     for armature, names in shown_bones(context).items():
@@ -59,7 +65,10 @@ def pick(context: Any, view: View, mouse: tuple[float, float], scale: float = 1.
         if best is None or far < best[0]:
             point = (0.0, share * float(lengths[numbers[place]]), 0.0)
             best = far, Grab(armature.name, names[place], point)
-    return None if best is None else best[1]
+    if best is not None:
+        return best[1]
+    seen = pick_skin(context, view, mouse)
+    return None if seen is None else Grab(seen[0].name, seen[1], tuple(seen[2].tolist()))
 
 
 def shown_bones(context: Any) -> dict[Any, list[str]]:

@@ -1,44 +1,84 @@
-"""Which of several bones in one place is meant: it counts what they pose of the body."""
+"""Which of several bones in one place is meant, and which bone poses a part: it counts what they pose of the body."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from ..core import CoreError
-from ..core.body import SIDES
-from .armature import read_rig
+from ..core.body import SIDES, Roles
+from .armature import Rig, read_rig
 from .channels import ArmatureObject
 from .control_graph import find_controlled
+from .controls import ControlledBody
 from .roles import read_corrections, read_roles
 
 FIRST, SECOND, LAST = range(3)
 _ENDS: Final = ("hips", "head", *(f"{end}.{side}" for end in ("hand", "foot") for side in SIDES))
 
-_known: dict[int, tuple[Any, Mapping[str, int]]] = {}  # by armature: what the order was found for, and the order
+
+@dataclass(frozen=True)
+class _Found:
+    """What was found for one state: bone -> its order, and deforming bone -> the bone that poses it."""
+
+    state: Any
+    order: Mapping[str, int]
+    posers: Mapping[str, str]
+
+
+_known: dict[int, _Found] = {}  # by armature
 
 
 def read_pick_order(armature: ArmatureObject) -> Mapping[str, int]:
-    """Return bone -> FIRST if it poses a hand, a foot, hips, chest or head, SECOND for other parts; others are LAST.
+    """Return bone -> FIRST if it poses a hand, a foot, hips, chest or head, SECOND for other parts; others are LAST."""
+    return _read(armature).order
 
-    It counts what drives the body now; the order is found once for the same constraints.
-    """
+
+def read_posers(armature: ArmatureObject) -> Mapping[str, str]:
+    """Return deforming bone -> the control that turns or moves its part of the body; itself where there is none."""
+    return _read(armature).posers
+
+
+def _read(armature: ArmatureObject) -> _Found:
+    """Return what drives the body now; it is found once for the same constraints."""
     constraints = ((one.mute, one.influence) for bone in armature.pose.bones for one in bone.constraints)
     state = armature.data.bones.keys(), read_corrections(armature), list(constraints)
     known = _known.get(armature.session_uid)
-    if known is None or known[0] != state:
-        known = _known[armature.session_uid] = state, _find(armature)
-    return known[1]
+    if known is None or known.state != state:
+        known = _known[armature.session_uid] = _find(armature, state)
+    return known
 
 
-def _find(armature: ArmatureObject) -> Mapping[str, int]:
+def _find(armature: ArmatureObject, state: Any) -> _Found:
     try:
         rig = read_rig(armature)
         roles = read_roles(armature, rig.skeleton)
         controlled = find_controlled(armature, rig, roles)
+        posers = {} if controlled is None else _find_posers(armature, rig, roles, controlled)
     except CoreError:  # a drag says why it cannot be posed
-        return {}
+        return _Found(state, {}, {})
+    names = rig.skeleton.names
     ends = {*(roles.bone(role) for role in _ENDS), *roles.chain("spine")[-1:]}
     if controlled is None:
         parts = {bone: bone for role in roles.bones for bone in roles.chain(role)}
     else:
         parts = {control: int(controlled.bones[part]) for control, part in controlled.parts().items()}
-    return {rig.skeleton.names[bone]: FIRST if part in ends else SECOND for bone, part in parts.items()}
+    order = {names[bone]: FIRST if part in ends else SECOND for bone, part in parts.items()}
+    return _Found(state, order, posers)
+
+
+def _find_posers(armature: ArmatureObject, rig: Rig, roles: Roles, body: ControlledBody) -> dict[str, str]:
+    """Return deforming bone -> the bone that poses the nearest part above it, or else the part that it goes with."""
+    names, found = rig.skeleton.names, dict[str, str]()
+    places = {int(bone): place for place, bone in enumerate(body.bones)}
+    deforming = [number for number, bone in enumerate(armature.data.bones) if bone.use_deform]
+    above = {bone: [places[one] for one in rig.skeleton.ancestors(bone) if one in places] for bone in deforming}
+    loose = [bone for bone, parts in above.items() if not parts]
+    whole = find_controlled(armature, rig, roles, loose) if loose else None
+    for bone in deforming:
+        owner, part = (
+            (body, above[bone][0]) if above[bone] else (whole, -1 if whole is None else whole.parts().get(bone, -1))
+        )
+        if owner is not None and part >= 0:
+            by = owner.controls[part]
+            found[names[bone]] = names[next((one for one in (by.turns, by.moves) if one >= 0), int(owner.bones[part]))]
+    return found

@@ -39,10 +39,10 @@ class View:
         across = np.sqrt(np.sum(np.square(self.projection[0, :3])))
         return 2.0 * depth / (across * self.size[0])
 
-    def ray(self, pixel: ArrayLike) -> tuple[Array, Array]:
-        """Return two world points (3,) on the line of sight of a pixel (2,), the nearer one first."""
+    def ray(self, pixel: ArrayLike, depth: float = 0.5) -> tuple[Array, Array]:
+        """Return two world points (3,) on the line of sight of a pixel (2,), the nearer one first; with 1 its ends."""
         seen = 2.0 * np.asarray(pixel, float) / np.array(self.size, float) - 1.0
-        ends = np.linalg.solve(self.projection, np.array([[*seen, -0.5, 1.0], [*seen, 0.5, 1.0]]).T).T
+        ends = np.linalg.solve(self.projection, np.array([[*seen, -depth, 1.0], [*seen, depth, 1.0]]).T).T
         near, far = ends[:, :3] / ends[:, 3:]
         return near, far
 

@@ -84,7 +84,9 @@ def survey(context: Any, armature: Any) -> Iterator[Finding]:
         if controlled is not None:
             yield "BODY", "", f"{counted(len(rig.driven), 'bone')} {verb} driven; the body is led by its controls."
         else:
-            yield "ASK", "", f"{counted(len(rig.driven), 'bone')} {verb} driven and cannot be dragged: see below."
+            held = int(rig.skeleton.driven.sum())
+            how = f"driven, and {held} cannot be dragged" if held else "driven and carried by their parents"
+            yield "ASK" if held else "BODY", "", f"{counted(len(rig.driven), 'bone')} {verb} {how}: see below."
     yield from _hindrances(context, armature)
     if rig.driven:
         yield from _driven(rig) if controlled is None else _led(rig, controlled, roles)

@@ -30,6 +30,13 @@ def marks_of(context: Any, grab: Grab) -> Marks | None:
     return Marks(bones=[BoneMark(ends, "hover")])
 
 
+def _looks_like(grab: Grab | None, other: Grab | None) -> bool:
+    """Return whether two grabs have the same highlight."""
+    if grab is None or other is None or not (grab.on_skin and other.on_skin):
+        return grab == other
+    return (grab.object_name, grab.bone) == (other.object_name, other.bone)
+
+
 class POISE_GT_hover(bpy.types.Gizmo):
     """Lights up the bone or joint under the mouse; never takes a click"""
 
@@ -45,9 +52,9 @@ class POISE_GT_hover(bpy.types.Gizmo):
     def test_select(self, context: Any, location: Any) -> int:
         view = bridge.read_view(context.region, context.region_data)
         grab = bridge.pick(context, view, tuple(location), ui_scale(context))
-        if grab != self.grab:
-            self.grab = grab
+        if not _looks_like(grab, self.grab):
             context.area.tag_redraw()
+        self.grab = grab
         return -1 if grab is None else 0
 
     def draw(self, context: Any) -> None:

@@ -204,6 +204,29 @@ def make_walk(object: bpy.types.Object, last: int = 20) -> bpy.types.Action:
     return action
 
 
+def make_skin(rig: Any, names: Iterable[str] | None = None, width: float = 0.05) -> Any:
+    """A mesh of one box about each bone, by default about all, that moves with it by its weights."""
+    corners, faces, owners = list[Vector](), list[list[int]](), list[str]()
+    for name in names or rig.data.bones.keys():
+        bone, first = rig.data.bones[name], len(corners)
+        box = [
+            (x, y, z) for x in (-width, width) for y in (0.1 * bone.length, 0.9 * bone.length) for z in (-width, width)
+        ]
+        corners += [bone.matrix_local @ Vector(corner) for corner in box]
+        sides = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))
+        faces += [[first + corner for corner in side] for side in sides]
+        owners += [name] * len(box)
+    mesh = bpy.data.meshes.new("skin")
+    mesh.from_pydata(corners, [], faces)
+    skin: Any = bpy.data.objects.new("skin", mesh)
+    context.scene.collection.objects.link(skin)
+    for number, name in enumerate(owners):
+        (skin.vertex_groups.get(name) or skin.vertex_groups.new(name=name)).add([number], 1.0, "REPLACE")
+    skin.modifiers.new("Armature", "ARMATURE").object = skin.parent = rig
+    context.view_layer.update()
+    return skin
+
+
 def make_empty(name: str, at: Sequence[float] = (0.0, 0.0, 0.0)) -> bpy.types.Object:
     """An empty object."""
     object = bpy.data.objects.new(name, None)

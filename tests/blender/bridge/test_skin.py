@@ -1,0 +1,134 @@
+"""A body is grabbed by its mesh where no bone is drawn."""
+
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Vector
+
+from bridge import Grab, pick, read_matrices, read_rig
+from bridge.control_graph import find_controlled
+from bridge.roles import read_roles
+from core import rotation
+from core.pose import frame_rotations
+from edits.drag.session import DragSession
+from tests.blender.rigs import load, make_armature, make_skin, make_view, select, turn, world
+from tests.paths import SHARED
+
+STILL = np.array([1.0, 0.0, 0.0, 0.0])
+HUMAN = SHARED / "rigs" / "scripted" / "rigify_generated_human.blend"
+
+
+def hide_all(rig: Any) -> None:
+    for bone in rig.pose.bones:
+        owner = bone if hasattr(bone, "hide") else bone.bone
+        owner.hide = True
+    bpy.context.view_layer.update()
+
+
+def middle(rig: Any, bone: str) -> np.ndarray:
+    """Where Blender has a bone's middle, in the world."""
+    return 0.5 * (world(rig, bone) + world(rig, bone, tail=True))
+
+
+@pytest.fixture
+def rig(empty_file: None) -> Any:
+    object = make_armature()
+    make_skin(object)
+    bpy.ops.object.mode_set(mode="POSE")
+    object.location, object.rotation_euler = (0.1, 0.0, 0.05), (0.0, 0.0, 0.2)
+    turn(object, "forearm.L", 0.5)
+    hide_all(object)
+    return object
+
+
+@pytest.mark.parametrize("bone", ["forearm.L", "shin.R", "chest"])
+def test_a_hidden_bone_is_grabbed_at_the_point_of_the_mesh_that_is_seen(rig: Any, bone: str) -> None:
+    view, _ = make_view()
+    mouse = tuple(view.pixels(middle(rig, bone)))
+    grab = pick(bpy.context, view, mouse)
+    assert grab is not None
+    assert (grab.object_name, grab.bone) == (rig.name, bone)
+    point = rig.matrix_world @ rig.pose.bones[bone].matrix @ Vector(grab.point)
+    np.testing.assert_allclose(view.pixels(np.array(point)), mouse, atol=0.5)
+    assert 0.04 < max(abs(grab.point[0]), abs(grab.point[2])) < 0.051  # on the side of the box
+
+
+def test_bones_that_are_drawn_come_before_the_mesh(rig: Any) -> None:
+    view, _ = make_view()
+    mouse = tuple(view.pixels(world(rig, "hand.L")))
+    bone = rig.pose.bones["hand.L"]
+    owner: Any = bone if hasattr(bone, "hide") else bone.bone
+    owner.hide = False
+    bpy.context.view_layer.update()
+    assert pick(bpy.context, view, mouse) == Grab(rig.name, "hand.L", (0.0, 0.0, 0.0))
+
+
+def test_what_is_locked_or_of_no_armature_in_pose_mode_is_not_grabbed(rig: Any) -> None:
+    view, _ = make_view()
+    mouse = tuple(view.pixels(middle(rig, "shin.R")))
+    rig.data.bones["shin.R"].hide_select = True
+    assert pick(bpy.context, view, mouse) is None
+    rig.data.bones["shin.R"].hide_select = False
+    assert pick(bpy.context, view, mouse) is not None
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert pick(bpy.context, view, mouse) is None
+
+
+def test_a_prop_on_a_bone_is_grabbed_with_the_bone(rig: Any) -> None:
+    view, _ = make_view()
+    prop = make_skin(rig, ["head"], width=0.2)
+    prop.modifiers.clear()
+    prop.parent, prop.parent_type, prop.parent_bone = rig, "BONE", "head"
+    prop.matrix_world = rig.matrix_world
+    bpy.context.view_layer.update()
+    grab = pick(bpy.context, view, tuple(view.pixels(middle(rig, "head") + np.array([0.0, 0.0, 0.05]))))
+    assert grab is not None
+    assert grab.bone == "head"
+
+
+def test_the_skin_of_a_control_rig_is_grabbed_by_what_poses_it_and_comes_to_the_mouse() -> None:
+    if not HUMAN.is_file():
+        pytest.skip("the larger test data (../shared/data) is not here")
+    rig = next(one for one in load(HUMAN) if one.name == "rig")
+    make_skin(rig, [bone.name for bone in rig.data.bones if bone.use_deform], width=0.03)
+    select(rig, [])
+    hide_all(rig)
+    view, _ = make_view("ORTHO", (1.4, 0.0, 0.3))
+    # a hand by its control, a forearm on IK by itself, and its second half, which spreads the twist, with the first
+    for bone, by in (
+        ("DEF-hand.L", "hand_ik.L"),
+        ("DEF-forearm.L", "DEF-forearm.L"),
+        ("DEF-forearm.L.001", "DEF-forearm.L"),
+    ):
+        grab = pick(bpy.context, view, tuple(view.pixels(middle(rig, bone))))
+        assert grab is not None
+        assert grab.bone == by
+        session = DragSession(bpy.context, rig, [grab], live=True)
+        for share in np.linspace(0.0, 1.0, 11)[1:]:
+            session.drag(share * np.array([0.0, -0.06, 0.05]), STILL)
+            bpy.context.view_layer.update()
+        for _ in range(10):
+            session.rest()
+            bpy.context.view_layer.update()
+        effector, body = session.effectors[0], session.body.controlled
+        assert body is not None
+        assert np.linalg.norm(effector.point) > 0.01
+        shown = read_matrices(rig)[body.frames[effector.bone]]
+        turns = frame_rotations(shown[:, :3])
+        at = shown[:, 3] + rotation.rotate(turns, effector.point)
+        np.testing.assert_allclose(at - effector.place, [0.0, -0.06, 0.05], atol=1e-3)
+        session.restore()
+        bpy.context.view_layer.update()
+
+
+def test_a_bone_without_a_control_that_is_pinned_rides_on_the_body() -> None:
+    if not HUMAN.is_file():
+        pytest.skip("the larger test data (../shared/data) is not here")
+    rig = next(one for one in load(HUMAN) if one.name == "rig")
+    whole = read_rig(rig)
+    bone = whole.skeleton.index("DEF-spine.001")
+    body = find_controlled(rig, whole, read_roles(rig, whole.skeleton), [bone])
+    assert body is not None
+    assert bone in body.riding
