@@ -4,7 +4,7 @@ What counts is what drives the body now: a limb on IK is posed by its IK control
 controls. No setting of the rig is changed.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
@@ -20,8 +20,11 @@ from ..core.pose import frame_rotations
 from ..core.rotation import Array
 from .armature import Rig, read_matrices
 from .channels import ArmatureObject, flags
+from .constraints import aims, hangs_only, in_force, replaces
 from .controls import SAME_PLACE, Control, ControlledBody, astray, limits_of
 from .driven import constrained_bones
+from .hinges import hinge_limits
+from .shown import read_shown
 
 _ALIGNED: Final = float(np.cos(np.radians(15.0)))
 _NEAR_END: Final = 0.01  # of the skeleton's size: between the end of an IK chain and the head of the part behind it
@@ -48,7 +51,7 @@ def find_controlled(
     below that bone.
     """
     order = _tree(roles)
-    limbs = {roles.bones.get(f"{part}.{side}") for side in SIDES for part in ("upper_arm", "forearm", "thigh", "shin")}
+    limbs = {roles.bone(f"{part}.{side}") for side in SIDES for part in ("upper_arm", "forearm", "thigh", "shin")}
     if "hips" not in roles.bones and "spine" not in roles.limbs:
         return None
     skeleton = rig.skeleton
@@ -60,7 +63,7 @@ def find_controlled(
     order = _with_twists(order, roles, graph)
     eyes = {eye: target for eye, target in graph.gazes.items() if eye not in order and roles.bone("head") in order}
     order |= dict.fromkeys(eyes, roles.bone("head"))
-    bent = graph.bent
+    bent, graph.segments = graph.bent, limbs
     trunk = [bone for role, chain in _chains(roles).items() if role in _TRUNK for bone in chain]
     controls: dict[int, Control] = {}
     carried: set[int] = set()  # parts without a control that go with the part before
@@ -69,16 +72,18 @@ def find_controlled(
         if bone in eyes:
             controls[bone] = Control(aims=eyes[bone])
             continue
-        shown = graph.leader(bone, parent, controls[parent].turns if parent >= 0 else -1)
+        behind = [other for other, above in order.items() if above == bone and other not in eyes]
+        ended = graph.at_end(bone, order)
+        shown = graph.leader(bone, parent, controls[parent].turns if parent >= 0 else -1, behind, not ended)
         if shown in graph.in_chains:
             chain = bent[bone] = graph.in_chains[shown]
             chain.parts[bone] = shown
             controls[bone] = Control(begins=-1 if chain.poled else graph.starter(shown, bent.get(parent) is chain))
             continue
         control = graph.mover(bone, trunk, besides[:1]) if parent < 0 else Control(turns=shown)
-        if graph.at_end(bone, order):
-            control = graph.with_target(bone, control)
-        elif bone in apart and control.turns == bone and skeleton.translatable[bone].all():
+        if ended and first in controls:
+            control = graph.with_target(bone, control, graph.upstream(controls[first].turns))
+        elif bone in apart and control.turns == bone and graph.free[bone]:
             control = Control(bone, bone)
         if control == Control():
             if bone in limbs:
@@ -104,7 +109,9 @@ def find_controlled(
         order[bone] = part
         controls[bone] = Control(moves=bone if bone in poles else -1)
     bones = [bone for bone in order if bone in controls]
-    return _hung(rig.skeleton, roles, bones, order, controls, graph, riding, carried)
+    starts = {chain.pole: part for part, chain in reversed(bent.items())}
+    steered = {pole: starts[pole] for pole in riding if pole in poles and pole not in besides}
+    return _hung(rig.skeleton, roles, bones, order, controls, graph, riding, carried, steered)
 
 
 def _is_plain(rig: Rig, order: Mapping[int, int], controls: Mapping[int, Control], carried: Collection[int]) -> bool:
@@ -177,21 +184,26 @@ class _Graph:
         self.turned_by = list(map(set[int], parents))  # without dependencies on a place only
         self.ever = list(map(set[int], parents))  # whatever the settings are
         self.gazes: dict[int, int] = {}  # eyes -> the free bones that they aim at
-        locks = flags(armature.pose.bones, "lock_rotation", 3)
-        self.begins = ~locks.all(axis=1)  # bones of chains that start Blender's solver from their own channels
-        self.turning = skeleton.movable & ~locks.all(axis=1) & (locks.sum(axis=1) < 2)
-        self.moving = self.turning & skeleton.translatable.all(axis=1)
+        locks, placed = flags(armature.pose.bones, "lock_rotation", 3), flags(armature.pose.bones, "lock_location", 3)
+        hung = np.isin(skeleton.names, [name for name in rig.driven if hangs_only(armature.pose.bones[name])])
+        self.begins = locks.sum(axis=1) < 3  # bones of chains that start Blender's solver from their own channels
+        self.turning = (skeleton.movable | hung) & ~locks.all(axis=1) & (locks.sum(axis=1) < 2)
+        self.free = skeleton.translatable.all(axis=1) | (hung & ~skeleton.connected & ~placed.any(axis=1))
+        self.moving = self.turning & self.free
+        self.shown = read_shown(armature)
         self.ik_locks = np.stack([flags(armature.pose.bones, f"lock_ik_{axis}", 1)[:, 0] for axis in "xyz"], axis=1)
         self.chains: list[_Chain] = []
         self.bent: dict[int, _Chain] = {}
+        self.segments: set[int] = set()  # parts of limbs that deforming bones may show with a part of their twist
         self.ends: dict[int, _Chain] = {}
         self.in_chains: dict[int, _Chain] = {}
+        self.aiming: set[int] = set()  # bones that IK turns alone
         self._copied: dict[int, int] = {}  # bones that have the transform of another one
         iks: list[tuple[Any, Any]] = []
         for bone in armature.pose.bones:
             for constraint in bone.constraints:
                 self._read(bone, constraint)
-                if constraint.type == "IK" and _in_force(constraint):
+                if constraint.type == "IK" and in_force(constraint):
                     iks.append((constraint, bone))
         self._upstream: dict[int, dict[int, int]] = {}
         for constraint, bone in iks:
@@ -204,20 +216,20 @@ class _Graph:
         every = (getattr(constraint, "subtarget", ""), getattr(constraint, "pole_subtarget", ""), *weights)
         named = {place[name] for name in every if name in place}
         now = {place[name] for name in every if name in place and weights.get(name, 1.0) > 0.0}
-        in_force = _in_force(constraint)
-        replaces = bool(now) and _replaces(constraint)
+        acts = in_force(constraint)
+        replaced = bool(now) and replaces(constraint)
         for decided in [place[name] for name in constrained_bones(constraint, bone)]:
             self.ever[decided] |= named - {decided}
-            if not in_force:
+            if not acts:
                 continue
-            if replaces:  # all before it, the parent included
+            if replaced:  # all before it, the parent included
                 self._copied[decided] = min(now)
                 self.above[decided], self.turned_by[decided] = set[int](), set[int]()
             self.above[decided] |= now - {decided}
-            if kind not in _BY_PLACE:
+            if kind not in _BY_PLACE or aims(constraint):
                 self.turned_by[decided] |= now - {decided}
-        aims = kind in _GAZES and in_force and is_eye(bone.name)
-        if now and aims and self.rig.skeleton.translatable[list(now)].all():
+        gazes = kind in _GAZES and acts and is_eye(bone.name)
+        if now and gazes and self.rig.skeleton.translatable[list(now)].all():
             self.gazes[place[bone.name]] = min(now)
 
     def _note_chain(self, constraint: Any, bone: Any) -> None:
@@ -226,10 +238,14 @@ class _Graph:
         if constraint.subtarget not in bones:
             return
         pole = index(constraint.pole_subtarget) if constraint.pole_subtarget in bones else -1
-        pole = pole if pole >= 0 and self.rig.skeleton.translatable[pole].all() else -1
-        chain = _Chain(index(bone.name), index(constraint.subtarget), pole, constraint.pole_target is not None, {})
+        pole = pole if pole >= 0 and self.free[pole] else -1
+        bent = [index(name) for name in constrained_bones(constraint, bone)]  # the last one first
+        chain = _Chain(bent[0], index(constraint.subtarget), pole, constraint.pole_target is not None, {})
         self.chains.append(chain)
-        self.in_chains |= dict.fromkeys(map(index, constrained_bones(constraint, bone)), chain)
+        if aims(constraint):
+            self.aiming.add(bent[0])
+        else:
+            self.in_chains |= dict.fromkeys(bent, chain)
 
     def _carriers(self, target: int) -> list[int]:
         """Return a bone and those that carry it: from parent to parent, from the end of a chain to its target."""
@@ -253,17 +269,25 @@ class _Graph:
             np.linalg.norm(self.rest[bone, :, 3] - self.rest[other, :, 3]) < SAME_PLACE * self.rig.skeleton.size
         )
 
-    def with_target(self, part: int, control: Control) -> Control:
+    def with_target(self, part: int, control: Control, body: Container[int]) -> Control:
         """Return the control of a part at the end of an IK chain, which what carries the target moves.
 
-        That turns it, too, unless something else does. A bone at the place of the part is preferred.
+        That turns it, too, unless something else does. A bone at the place of the part is preferred, else the last
+        one that does not carry the `body`; bones that are shown before others. A part that IK aims keeps its twist.
         """
-        carriers, follows = self._carriers(self.ends[part].target), _reach(self.turned_by, part)
-        able = [bone for bone in carriers if self.rig.skeleton.translatable[bone].all()]
-        moves = next((bone for bone in able if self._at(bone, part)), able[0] if able else -1)
-        turning = [bone for bone in carriers if self.turning[bone] and bone in follows]
-        turns = moves if moves in turning and self._at(moves, part) else next(iter(turning), -1)
-        return Control(control.turns if control.turns >= 0 and self.fits(control.turns, part) else turns, moves)
+        carriers = [bone for bone in self._carriers(self.ends[part].target) if bone not in body]
+        follows = _reach(self.turned_by, part)
+        able = self._preferred(bone for bone in carriers if self.free[bone])
+        moves = next((bone for bone in able if self._at(bone, part)), able[-1] if able else -1)
+        turning = self._preferred(bone for bone in carriers if self.turning[bone] and bone in follows)
+        turns = moves if moves in turning else next(iter(turning), -1)
+        turns = control.turns if control.turns >= 0 and self.fits(control.turns, part) else turns
+        return Control(turns, moves, begins=part if part in self.aiming else -1)
+
+    def _preferred(self, bones: Iterable[int]) -> list[int]:
+        """Return those of the bones that are shown, or all if none is."""
+        found = list(bones)
+        return [bone for bone in found if self.shown[bone]] or found
 
     def _begins_at_end(self, part: int, chain: _Chain) -> bool:
         """Return whether a part begins where the chain ends."""
@@ -271,11 +295,24 @@ class _Graph:
         far = np.linalg.norm(matrix[:, 3] + length * matrix[:, 1] - self.rest[part, :, 3])
         return bool(far < _NEAR_END * self.rig.skeleton.size)
 
+    def hinges(self, parts: Mapping[int, int]) -> tuple[LimitGroup, ...]:
+        """Return the limits of the lower segments of chains of two with a pole; `parts`: bone -> its number."""
+        pairs = [(list(chain.parts), chain) for chain in {id(chain): chain for chain in self.bent.values()}.values()]
+        lower = [own[1] for own, chain in pairs if chain.poled and len(own) == 2 and own[1] in parts]
+        lower = [part for part in lower if self.ik_locks[self.bent[part].parts[part]].sum() < 2]  # no hinge by itself
+        bones = [self.bent[part].parts[part] for part in lower]
+        firsts = [next(iter(self.bent[part].parts.values())) for part in lower]
+        rest = self.rest[bones]
+        ends = rest[:, :, 3] + self.rig.skeleton.lengths[bones, None] * rest[:, :, 1]
+        heads = np.stack([self.rest[firsts, :, 3], rest[:, :, 3]], axis=1)
+        return hinge_limits([parts[part] for part in lower], heads, ends, frame_rotations(rest[:, :, :3]))
+
     @property
     def goals(self) -> frozenset[int]:
         """The targets and poles of the IK chains."""
-        free = self.rig.skeleton.translatable.all(axis=1)
-        targets = (next((bone for bone in self._carriers(chain.target) if free[bone]), -1) for chain in self.chains)
+        targets = (
+            next((bone for bone in self._carriers(chain.target) if self.free[bone]), -1) for chain in self.chains
+        )
         return frozenset({*targets, *(chain.pole for chain in self.chains)} - {-1})
 
     def upstream(self, bone: int) -> dict[int, int]:
@@ -284,24 +321,40 @@ class _Graph:
             self._upstream[bone] = _reach(self.above, bone)
         return self._upstream[bone]
 
-    def leader(self, part: int, before: int, control: int) -> int:
-        """Return the bone, free to turn or of an IK chain, that carries a part but not the part before it, or -1.
+    def leader(self, part: int, before: int, control: int, behind: Iterable[int], bent: bool) -> int:
+        """Return the bone, free to turn or (`bent`) of an IK chain, that turns a part but not the one before it, or -1.
 
-        Else the nearest one with the place and direction of the part; of several one below the `control` of the part
-        before is preferred.
+        It has the place and direction of the part, or else carries it. Of several one that turns the parts `behind` is
+        preferred, then one that is shown, then one below the `control` of the part before, then the nearest; of a part
+        with none behind the farthest: tweaks are nearer.
         """
-        if self.turning[part]:
-            return part
         others = {before, *_reach(self.turned_by, before)} if before >= 0 else set[int]()
+        steps = {part: 0, **self.upstream(part)}
+        able = [bone for bone in steps
+                if bone not in others and (self.turning[bone] or (bent and bone in self.in_chains))]  # fmt: skip
+        near = np.array(able, int)[self.fits(able, part)].tolist()
+        after = [self.upstream(other) for other in behind]
+
+        def order(bone: int) -> tuple[Any, ...]:
+            carries = any(bone in found for found in after)
+            away = steps[bone] if after else -steps[bone]
+            apart = control not in self.upstream(bone)
+            return bone not in self.in_chains, not carries, not self.shown[bone], apart, away
+
+        if near:
+            return min(near, key=order)
         for bone in self._carriers(part):
-            if bone in self.in_chains and not self.fits(bone, part):
+            if bone in self.in_chains:
                 break
-            if bone not in others and (bone in self.in_chains or self.turning[bone]):
+            if bone not in others and self.turning[bone]:
                 return bone
-        steps = self.upstream(part)
-        near = [bone for bone in steps if (self.turning[bone] or bone in self.in_chains)
-                and bone not in others and self.fits(bone, part)]  # fmt: skip
-        return min(near, key=lambda bone: (control not in self.upstream(bone), steps[bone], bone), default=-1)
+        return -1
+
+    def shown_by(self, part: int, control: int) -> int:
+        """Return the bone that has the rotation of a part: of a chain, or the control of a segment, or itself."""
+        if part in self.bent:
+            return self.bent[part].parts[part]
+        return control if part in self.segments and control >= 0 and self.fits(control, part) else part
 
     def at_end(self, part: int, order: Mapping[int, int]) -> bool:
         """Return whether a part is the first behind an IK chain that bends its body; its chain is noted then."""
@@ -315,15 +368,16 @@ class _Graph:
 
     def mover(self, bone: int, body: Iterable[int], wanted: Sequence[int]) -> Control:
         """Return the free bone nearest to the hips above the whole body; one of `wanted` is preferred."""
-        carried = [other for other in body if not self.turning[other]]
         places = self.rest[:, :, 3]
-        able = [other for other in self.upstream(bone) if self.moving[other]]
-        able = [other for other in able if all(other in self.upstream(part) for part in carried)]
-        own = bone if self.turning[bone] and self.rig.skeleton.translatable[bone].all() else -1
-        if own >= 0 and (own in wanted or not {*able} & {*wanted}):
-            return Control(own, own)
-        able.sort(key=lambda other: (other not in wanted, float(np.linalg.norm(places[other] - places[bone]))))
-        return Control(able[0], able[0]) if able else Control(turns=bone if self.turning[bone] else -1)
+        able = [other for other in (bone, *self.upstream(bone)) if self.moving[other]]
+        able = [other for other in able if all(other == part or other in self.upstream(part) for part in body)] or [
+            other for other in (bone,) if self.moving[other]
+        ]
+
+        def order(other: int) -> tuple[Any, ...]:
+            return other not in wanted, not self.shown[other], float(np.linalg.norm(places[other] - places[bone]))
+
+        return Control(*[min(able, key=order)] * 2) if able else Control(turns=bone if self.turning[bone] else -1)
 
     @cached_property
     def _led(self) -> list[set[int]]:
@@ -349,7 +403,8 @@ class _Graph:
         driven = self.rig.decided[bone] and self.ever[bone] - {int(self.rig.skeleton.parents[bone])}
         steps = _reach(self.ever, bone) if driven else {}
         parts = {other: part for part, control in controls.items() for other in (part, control.turns)}
-        return parts[min(parts.keys() & steps, key=steps.__getitem__)] if parts.keys() & steps else -1
+        able = parts.keys() & steps
+        return parts[min(able, key=lambda other: (not self.fits(other, bone), steps[other]))] if able else -1
 
     def hangs(self, control: int, part: int, controls: Mapping[int, Control]) -> bool:
         """Return whether a control follows a part of the body, or that part's control."""
@@ -358,21 +413,12 @@ class _Graph:
         upstream = self.upstream(control)
         return part in upstream or controls[part].turns in upstream
 
-    def fits(self, other: int, bone: int) -> bool:
-        """Return whether two bones have the same place and direction at rest."""
-        far = np.linalg.norm(self.rest[other, :, 3] - self.rest[bone, :, 3])
-        return bool(
-            far < SAME_PLACE * self.rig.skeleton.size and self.rest[other, :, 1] @ self.rest[bone, :, 1] > _ALIGNED
-        )
-
-
-def _in_force(constraint: Any) -> bool:
-    return not constraint.mute and constraint.influence > 0.0
-
-
-def _replaces(constraint: Any) -> bool:
-    """Return whether a bone has the transform of the target alone, whatever is before the constraint."""
-    return constraint.type == "COPY_TRANSFORMS" and constraint.mix_mode == "REPLACE" and constraint.influence == 1.0
+    def fits(self, others: Any, bone: int) -> Any:
+        """Return whether bones (an index, or a list of n) have the place and direction of a bone at rest."""
+        here = self.rest[others]
+        far = np.linalg.norm(here[..., 3] - self.rest[bone, :, 3], axis=-1)
+        along = here[..., 1] @ self.rest[bone, :, 1]
+        return (far < SAME_PLACE * self.rig.skeleton.size) & (along > _ALIGNED)
 
 
 def _reach(edges: list[set[int]], bone: int) -> dict[int, int]:
@@ -388,14 +434,15 @@ def _reach(edges: list[set[int]], bone: int) -> dict[int, int]:
 
 def _hung(
     skeleton: Skeleton, roles: Roles, bones: list[int], order: Mapping[int, int], controls: Mapping[int, Control],
-    graph: _Graph, riding: Mapping[int, int], carried: Collection[int],
+    graph: _Graph, riding: Mapping[int, int], carried: Collection[int], steered: Mapping[int, int],
 ) -> ControlledBody:  # fmt: skip
     place = {bone: number for number, bone in enumerate(bones)}
     parents = np.array([place.get(order[bone], -1) for bone in bones])
     bent = graph.bent
-    leaders = np.array([bent[bone].parts[bone] if bone in bent else bone for bone in bones])
+    leaders = np.array([graph.shown_by(bone, controls[bone].turns) for bone in bones])
     frames = np.where(astray(read_matrices(graph.object), skeleton.size, np.array(bones), leaders), bones, leaders)
     hinges = np.isin(bones, list(bent)) & (frames == leaders)
+    free = {bone: place[bone] for bone, hinged in zip(bones, hinges, strict=True) if hinged}
     limbs = {id(chain): place[end] for end, chain in graph.ends.items() if end in place}
     rest = skeleton.rest_matrices[frames]
     turns = frame_rotations(rest[:, :, :3])
@@ -407,7 +454,7 @@ def _hung(
         rotation.rotate(rotation.inv(above), rest[:, :, 3] - origin),
         rotation.mul(rotation.inv(above), turns),
         skeleton.lengths[bones],
-        limits=_limits_of_parts(skeleton, controls, graph, order, place, turns),
+        limits=(*_limits_of_parts(skeleton, controls, graph, order, place, turns), *graph.hinges(free)),
         movable=~np.isin(bones, [*riding, *carried]),
         rotation_locks=graph.ik_locks[frames] & hinges[:, None],
         translatable=np.array([[controls[bone].moves >= 0 and parents[place[bone]] < 0] * 3 for bone in bones]),
@@ -427,6 +474,7 @@ def _hung(
         body, lean, np.array(bones), leaders, frames, tuple(controls[bone] for bone in bones), hangs, rigid,
         np.array([limbs.get(id(bent.get(bone)), place[bone]) for bone in bones]),
         {bone: place[part] for bone, part in riding.items()}, graph.goals,
+        {place[pole]: place[first] for pole, first in steered.items()},
     )  # fmt: skip
 
 

@@ -57,7 +57,7 @@ class ControlledBody:
 
     skeleton, roles   of the body's own bones, with their names
     bones (N,)        indices of these bones in the rig
-    leaders (N,)      the bones of IK chains that the parts show; where there is none, the parts' own bones
+    leaders (N,)      the bones of IK chains, or controls of segments, that the parts show; of others their own bones
     frames (N,)       the bones whose place and rotation are read as theirs: leaders, since deforming bones may spread a
                       twist, but for parts that are not where their leader is
     controls          one for each of them
@@ -66,6 +66,7 @@ class ControlledBody:
     ends (N,)         of parts that an IK chain bends: the part at its end; of others: themselves
     riding            further bones of the rig -> the bone of the body that they move with
     goals             targets and poles of the rig's IK chains
+    poles             poles that may go where their limb needs them -> the first part of the limb
     """
 
     skeleton: Skeleton
@@ -79,6 +80,7 @@ class ControlledBody:
     ends: Indices
     riding: Mapping[int, int]
     goals: frozenset[int]
+    poles: Mapping[int, int]
 
     @property
     def carried(self) -> Flags:
@@ -138,6 +140,7 @@ def free_controls(rig: Rig, roles: Roles, bones: Iterable[int]) -> ControlledBod
         np.arange(count),
         {},
         frozenset(),
+        {},
     )
 
 
@@ -149,11 +152,12 @@ def limits_of(skeleton: Skeleton, bones: Container[int]) -> tuple[LimitGroup, ..
 
 
 def with_ik_starts(rig: Rig, controlled: ControlledBody) -> Rig:
-    """Return the rig with the `begins` bones as movable ones, so that IK without a pole bends as in the body's pose."""
-    movable = np.array(rig.skeleton.movable)
-    begins = controlled.bones_that("begins")
-    movable[begins[begins >= 0]] = True
-    return replace(rig, skeleton=replace(rig.skeleton, movable=movable))
+    """Return the rig with all that is keyed free to turn and move: also what starts IK, or hangs on a Child Of."""
+    movable, translatable = np.array(rig.skeleton.movable), np.array(rig.skeleton.translatable)
+    for what, free in (("begins", movable), ("turns", movable), ("moves", translatable)):
+        bones = controlled.bones_that(what)
+        free[bones[bones >= 0]] = True
+    return replace(rig, skeleton=replace(rig.skeleton, movable=movable, translatable=translatable))
 
 
 def read_controlled(controlled: ControlledBody, matrices: Array, loose: bool = False, stretched: bool = False) -> Pose:
@@ -317,6 +321,7 @@ class _Task:
             frames = None
             self.aims[rotation.angle_between(pose.rotations, present.rotations) < _NOISE] = -1
         self.heads, self._wanted = frames or forward(controlled.skeleton, pose)
+        self._steered = np.isin(poser.bent, list(controlled.poles.values()))
         self._limbs = _directions(self.heads[controlled.ends[poser.bent]] - self.heads[poser.bent])
         self._follows = (poser.turned >= 0) | (self.aims >= 0)
         self._led = self._follows | (poser.begins >= 0)
@@ -351,12 +356,21 @@ class _Task:
         self._stubborn |= (self._twist > _THERE) & (self._twist > _EASED * before) & ~self._bent_above
         self._change = np.where(self._stubborn[:, None], swing, change)
         self._errors = np.where(self._led, rotation.angle_between(self._change, rotation.IDENTITY), 0.0)
-        # a chain bends, and stretches, as it must: only the way it bends is for its first bones to say
+        # a chain bends, and stretches, as it must: only the way it bends is for its first bones and its pole to say
         _, swivel = rotation.swing_twist(self._change[poser.bent], self._limbs)
         turns = rotation.angle_between(swivel, rotation.IDENTITY)
-        self._errors[poser.bent] = turns * (poser.begins[poser.bent] >= 0)
+        self._errors[poser.bent] = turns * ((poser.begins[poser.bent] >= 0) | self._steered)
         self._far = rotation.lengths(self.heads - self._places[frames]) / poser.rig.skeleton.size
         self._errors[self._held] = self._far[self._held] = 0.0
+        self._turn_poles(swivel)
+
+    def _turn_poles(self, swivel: Array) -> None:
+        """Let poles that are where they are wanted go round their limbs by what these are off, swivel (b, 4)."""
+        for pole, first in self._poser.controlled.poles.items():
+            if self._far[pole] < _THERE:
+                around = rotation.rotate(swivel[self._poser.bent == first][0], self.heads[pole] - self.heads[first])
+                self.heads = np.array(self.heads)  # those of the drag stay as they are
+                self.heads[pole] = self.heads[first] + around
 
     def is_done(self, passing: bool) -> bool:
         """Return whether the parts are where they are wanted; if `passing`, as far as that can be seen."""

@@ -1,0 +1,24 @@
+"""How constraints of bones act, as their settings are now."""
+
+from typing import Any
+
+
+def in_force(constraint: Any) -> bool:
+    """Return whether a constraint acts now."""
+    return not constraint.mute and constraint.influence > 0.0
+
+
+def aims(constraint: Any) -> bool:
+    """Return whether IK turns a bone alone, towards its target."""
+    return constraint.type == "IK" and constraint.chain_count == 1
+
+
+def hangs_only(bone: Any) -> bool:
+    """Return whether a bone has its own channels on whatever it hangs on by Child Of constraints."""
+    acting = [one.type for one in bone.constraints if in_force(one)]
+    return bool(acting) and {*acting} == {"CHILD_OF"}
+
+
+def replaces(constraint: Any) -> bool:
+    """Return whether a bone has the transform of the target alone, whatever is before the constraint."""
+    return constraint.type == "COPY_TRANSFORMS" and constraint.mix_mode == "REPLACE" and constraint.influence == 1.0

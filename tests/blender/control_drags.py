@@ -1,0 +1,147 @@
+"""Control rigs that are dragged and solved, and measured where Blender has their bones."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import bpy
+import numpy as np
+
+import bridge
+from bridge import Grab
+from core import forward, rotation
+from edits.drag.session import DragSession
+from edits.job import perform_job
+from edits.pin_list import find_pin, set_pins
+from edits.pins import job_from_pins
+from tests.blender.control_rigs import BUILT, flip_name
+from tests.blender.rigs import load, put_on_fk, select, world
+from tests.paths import SHARED
+
+STILL: Final = np.array([1.0, 0.0, 0.0, 0.0])
+WAYS: Final = {  # of a human of 1.7 m, metres
+    "hips": (0.0, 0.0, -0.05), "hand.L": (0.0, -0.08, 0.06), "hand.R": (0.05, -0.03, 0.04),
+    "foot.L": (0.02, -0.1, 0.08), "foot.R": (-0.03, 0.08, 0.1),
+}  # fmt: skip
+TICKS: Final = 10
+NEAR: Final = 1e-3  # metres of such a human
+TURNED: Final = 0.5  # degrees
+
+Parts = Mapping[str, str]  # role -> bone
+Made = tuple[Any, Parts]
+
+
+def built(name: str) -> Made:
+    """One of the rigs that are built here, in Pose Mode, in an empty file."""
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    rig, (hips, hand, foot) = BUILT[name].make(), BUILT[name].parts
+    select(rig, [])
+    return rig, {
+        "hips": hips, "hand.L": hand, "hand.R": flip_name(hand), "foot.L": foot, "foot.R": flip_name(foot),
+    }  # fmt: skip
+
+
+def shared(file: str, fk: float = 0.0, pole: bool = False, **named: str) -> Made:
+    """A rig of ../shared/data with its parts by role; those of animals have to be named."""
+    rig = next(rig for rig in load(SHARED / "rigs" / file) if rig.name != "metarig")
+    for bone in rig.pose.bones:
+        if "pole_vector" in bone:
+            bone["pole_vector"] = pole
+    put_on_fk(rig, fk)
+    select(rig, [])
+    return rig, _parts(rig, **named)
+
+
+def _parts(rig: Any, **named: str) -> Parts:
+    whole = bridge.read_rig(rig)
+    roles = bridge.read_roles(rig, whole.skeleton)
+    sided = {key.replace("_", "."): bone for key, bone in named.items()}
+    sided |= {key.replace(".L", ".R"): flip_name(bone) for key, bone in sided.items()}
+    return sided | {role: whole.skeleton.names[roles.bone(role)] for role in WAYS if role not in sided}
+
+
+_HUMAN: Final = "scripted/rigify_generated_human.blend"
+RIGS: Final[dict[str, Callable[[], Made]]] = {
+    **{name: (lambda name=name: built(name)) for name in BUILT},
+    "Rigify on IK": lambda: shared(_HUMAN),
+    "Rigify on IK with poles": lambda: shared(_HUMAN, pole=True),
+    "Rigify on FK": lambda: shared(_HUMAN, fk=1.0),
+    "Rigify's wolf": lambda: shared(
+        "scripted/rigify_generated_wolf.blend", hips="DEF-spine.005", foot_L="DEF-foot.L", hand_L="DEF-front_foot.L"
+    ),
+    "MMD of the shared data": lambda: shared("scripted/named_mmd_japanese.blend"),
+    "Quaternius' man": lambda: shared("real/quaternius_male_casual.blend"),
+}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What Blender shows of a solved pose.
+
+    off, turned  the largest distance (metres of a human of 1.7 m) and angle (degrees) of a part from where it was
+                 solved, and `worst`, the names of these parts
+    short        how far the dragged bone is from where it was wanted, likewise
+    said         the sentences about what is not as wanted
+    """
+
+    off: float
+    turned: float
+    worst: tuple[str, str]
+    short: float
+    said: tuple[str, ...]
+
+
+def size_of(rig: Any) -> float:
+    """The size of a rig; 1 is that of a human of 1.7 m."""
+    return bridge.read_rig(rig).skeleton.size
+
+
+def pin_feet(rig: Any, parts: Parts, dragged: str) -> None:
+    """Pin the feet that are not dragged."""
+    set_pins(bpy.context, rig, [parts[foot] for foot in ("foot.L", "foot.R") if foot != dragged], "BOTH", "WORLD")
+
+
+def drag(rig: Any, parts: Parts, role: str) -> Shown:
+    """Drag a part as the mouse does, until nothing moves any more, and keep the pose."""
+    size = size_of(rig)
+    pin_feet(rig, parts, role)
+    way = size * np.array(WAYS[role])
+    wanted = world(rig, parts[role]) + way
+    session = DragSession(bpy.context, rig, [Grab(rig.name, parts[role], (0.0, 0.0, 0.0))], live=True)
+    for share in np.linspace(1.0 / TICKS, 1.0, TICKS):
+        session.drag(share * way, STILL)
+    for _ in range(TICKS):
+        session.rest()
+        if not session.restless:
+            break
+    session.finish()
+    short = float(np.linalg.norm(world(rig, parts[role]) - wanted)) / size
+    body = session.body
+    assert body.controlled is not None
+    matrices = bridge.read_matrices(rig)
+    seen = bridge.read_controlled(body.controlled, matrices, loose=True, stretched=True)
+    own, names = np.flatnonzero(body.skeleton.movable), body.skeleton.names
+    frames = [forward(body.skeleton, pose) for pose in (session.pose, seen)]
+    places = np.stack([frames[1][0], matrices[body.controlled.bones, :, 3]])  # of the bones that deform, too
+    off = np.linalg.norm(places - frames[0][0], axis=-1).max(axis=0)[own] / size
+    turned = np.degrees(rotation.angle_between(frames[0][1], frames[1][1]))[own]
+    worst = names[own[off.argmax()]], names[own[turned.argmax()]]
+    return Shown(float(off.max()), float(turned.max()), worst, short, tuple(session.reasons()))
+
+
+def solve_here(rig: Any, parts: Parts, role: str) -> Shown:
+    """Pin the feet and a part beside its place, turn as it is, and solve; measured are the pinned bones."""
+    size = size_of(rig)
+    set_pins(bpy.context, rig, [*dict.fromkeys((parts["foot.L"], parts["foot.R"], parts[role]))], "BOTH", "WORLD")
+    pin = find_pin(rig, parts[role])
+    pin.position = np.add(pin.position, size * np.array(WAYS[role])).tolist()
+    report = perform_job(bpy.context, rig, job_from_pins(rig))
+    bpy.context.view_layer.update()
+    off, turned = {}, {}
+    for pin in rig.poise_pins:
+        here = rig.matrix_world @ rig.pose.bones[pin.name].matrix
+        off[pin.name] = float(np.linalg.norm(np.array(here.translation) - pin.position)) / size
+        turn = rotation.angle_between(np.array(here.to_quaternion()), np.array(pin.rotation))
+        turned[pin.name] = float(np.degrees(turn))
+    worst = max(off, key=off.__getitem__), max(turned, key=turned.__getitem__)
+    return Shown(off[worst[0]], turned[worst[1]], worst, off[parts[role]], tuple(report.explanations))

@@ -1,0 +1,137 @@
+"""Control rigs of all kinds are posed as their animators set them up: IK stays IK, and what is solved is what is shown.
+
+Ground truth is Blender's own evaluation. Three rigs are tried; with POISE_ZOO=full all of `control_drags.RIGS`.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+import bridge
+from bridge.channels import rotation_channel
+from tests.blender.control_drags import NEAR, RIGS, TURNED, WAYS, Parts, Shown, drag, pin_feet, size_of, solve_here
+from tests.blender.rigs import FULL, world
+
+context: Any = bpy.context
+IN_CI = ("Auto-Rig Pro on IK", "CloudRig on FK", "reverse feet without poles")
+FRAMES = (1, 20, 40)
+DRAGGED = ("hips", "hand.L", "foot.R")
+_STRETCH = "IK that stretches: a nearly straight knee is up to 2.4 mm beside where it was solved"
+MISSED = {  # rig and act -> what is not reached
+    (name, "drag"): _STRETCH for name in ("CloudRig on IK", "Rigify on IK", "Rigify on IK with poles")
+}
+
+
+def taken(act: str) -> list[Any]:
+    """The rigs that are tried, those that miss something marked."""
+    names = RIGS if FULL else IN_CI
+    marks = {
+        name: [pytest.mark.xfail(reason=MISSED[name, act], strict=True)] for name in names if (name, act) in MISSED
+    }
+    return [pytest.param(name, marks=marks.get(name, ())) for name in names]
+
+
+def missed(act: Callable[[Any, Any, str], Shown], name: str) -> dict[str, Shown]:
+    """What is not as solved, or not as wanted without a word about it, by what was dragged."""
+    shown = {role: act(*RIGS[name](), role) for role in WAYS}
+    return {
+        role: one for role, one in shown.items()
+        if not (one.off < NEAR and one.turned < TURNED and (one.short < NEAR or one.said))
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", taken("drag"))
+def test_the_pose_that_a_drag_solves_is_the_one_that_blender_shows(name: str) -> None:
+    assert missed(drag, name) == {}
+
+
+@pytest.mark.parametrize("name", taken("solve"))
+def test_pins_are_where_solve_here_says(name: str) -> None:
+    assert missed(solve_here, name) == {}
+
+
+def key_step(rig: Any, sparse: bool = False) -> None:
+    """Key the controls of a body at `FRAMES`, in a step; go to the second of them. `sparse`: their places alone."""
+    whole = bridge.read_rig(rig)
+    controlled = bridge.find_controlled(rig, whole, bridge.read_roles(rig, whole.skeleton))
+    assert controlled is not None
+    moved = sorted({*controlled.bones_that("moves").tolist()} - {-1})
+    for frame in FRAMES:
+        for number, bone in enumerate(moved):
+            share = 0.05 * whole.skeleton.size * (frame / 40.0) * (-1.0) ** number
+            rig.pose.bones[bone].location = (share, 0.5 * share, 0.3 * share)
+        for bone in moved if sparse else sorted(controlled.keyed):
+            keyed = rig.pose.bones[bone]
+            keyed.keyframe_insert("location", frame=frame)
+            if not sparse:
+                keyed.keyframe_insert(rotation_channel(keyed.rotation_mode), frame=frame)
+    context.scene.frame_set(FRAMES[1])
+
+
+def settings(rig: Any) -> dict[tuple[str, str], Any]:
+    """Custom properties, constraints and modes of all bones. Blender 4.5 lists the marks of pins among the first."""
+    found: dict[tuple[str, str], Any] = {}
+    for bone in rig.pose.bones:
+        own = {key: value for key, value in bone.items() if key != "poise_mark"}
+        found |= {(bone.name, key): value for key, value in own.items() if isinstance(value, int | float)}
+        found |= {(bone.name, one.name): (one.mute, one.influence) for one in bone.constraints}
+        found[bone.name, "mode"] = bone.rotation_mode
+    return found
+
+
+def keys(rig: Any) -> dict[tuple[str, int], dict[float, float]]:
+    return {
+        (curve.data_path, curve.array_index): {key.co.x: key.co.y for key in curve.keyframe_points}
+        for curve in bridge.motion.active_curves(rig)
+    }
+
+
+def seen(rig: Any, frame: int) -> np.ndarray:
+    context.scene.frame_set(frame)
+    return bridge.read_matrices(rig)
+
+
+def drag_at_once(rig: Any, parts: Parts, role: str) -> None:
+    """Drag a part with the other feet pinned, as a script does; it is where it was wanted."""
+    pin_feet(rig, parts, role)
+    way = size_of(rig) * np.array(WAYS[role])
+    wanted = world(rig, parts[role]) + way
+    assert bpy.ops.poise.drag(bone=parts[role], shift=tuple(way)) == {"FINISHED"}
+    np.testing.assert_allclose(world(rig, parts[role]), wanted, atol=2.0 * NEAR * size_of(rig))
+
+
+@pytest.mark.parametrize("keying", [False, True], ids=["without keys", "auto-keyed"])
+@pytest.mark.parametrize("name", taken("keys"))
+def test_a_drag_over_a_step_leaves_settings_and_other_frames(name: str, keying: bool) -> None:
+    for role in DRAGGED:
+        rig, parts = RIGS[name]()
+        context.scene.tool_settings.use_keyframe_insert_auto = keying
+        key_step(rig)
+        before, set_before, keyed_before = {frame: seen(rig, frame) for frame in FRAMES}, settings(rig), keys(rig)
+        context.scene.frame_set(FRAMES[1])
+        drag_at_once(rig, parts, role)
+        assert settings(rig) == set_before
+        keyed, here = keys(rig), float(FRAMES[1])
+        assert keyed.keys() == keyed_before.keys()
+        for channel, points in keyed_before.items():
+            assert {**keyed[channel], here: 0.0} == {**points, here: 0.0}
+        assert (keyed != keyed_before) == keying
+        for frame in (FRAMES[0], FRAMES[2]):
+            np.testing.assert_allclose(seen(rig, frame), before[frame], atol=1e-5 * size_of(rig))
+
+
+@pytest.mark.parametrize("name", taken("keys"))
+def test_only_insert_available_adds_no_channel(name: str, monkeypatch: Any) -> None:
+    monkeypatch.setattr(context.preferences.edit, "use_keyframe_insert_available", True)
+    for role in DRAGGED:
+        rig, parts = RIGS[name]()
+        context.scene.tool_settings.use_keyframe_insert_auto = True
+        key_step(rig, sparse=True)
+        before = keys(rig)
+        drag_at_once(rig, parts, role)
+        after = keys(rig)
+        assert after.keys() == before.keys()
+        assert after != before
