@@ -14,6 +14,8 @@ from .errors import BridgeError
 
 _DIGITS: Final = 5
 _LINK: Final = np.array([0.0, 1.0, 0.0])
+_TURN: Final = 4  # numbers of a usual turn, before those of deviations
+_TIES: Final = 7  # numbers before the ties
 _SPOKE: Final = 4  # corners between two lines to the joint
 
 
@@ -59,7 +61,10 @@ def learned_cone(bone: Any, world: Array) -> list[Array]:
 def write_tuning(armature: Any, skeleton: Skeleton, tuning: Tuning) -> None:
     """Replace the tuning that is stored with the pose bones; `skeleton` is the rig's or the body's own."""
     forget_tuning(armature)
-    rows = np.round(np.concatenate([tuning.turns, tuning.deviations], axis=1), _DIGITS).tolist()
+    ties = (
+        np.zeros((len(skeleton), 0)) if tuning.ties is None else tuning.ties.swapaxes(1, 2).reshape(len(skeleton), -1)
+    )
+    rows = np.round(np.concatenate([tuning.turns, tuning.deviations, ties], axis=1), _DIGITS).tolist()
     for bone in np.flatnonzero(tuning.learned).tolist():
         armature.pose.bones[skeleton.names[bone]].poise_tuning = json.dumps(rows[bone])
 
@@ -78,14 +83,29 @@ def read_tuning(armature: Any, skeleton: Skeleton) -> Tuning | None:
     kept = {place: text for place, name in enumerate(skeleton.names) if (text := bones[name].poise_tuning)}
     if not kept:
         return None
-    rows = np.tile([*rotation.IDENTITY, 0.0, 0.0, 0.0], (len(skeleton), 1))
+    count = len(skeleton)
+    found: dict[int, Array] = {}
     for place, text in kept.items():
         try:
-            row = np.array(json.loads(text), float)
-            if row.shape != (rows.shape[1],) or not np.isfinite(row).all() or not row[:4].any() or row[4:].min() <= 0.0:
-                raise ValueError
+            found[place] = _tuned(json.loads(text))
         except (ValueError, TypeError) as error:
             name = skeleton.names[place]
             raise BridgeError(f'The learnt stiffness of "{name}" is damaged; learn it again.') from error
-        rows[place] = row
-    return Tuning(np.isin(np.arange(len(skeleton)), list(kept)), rotation.normalize(rows[:, :4]), rows[:, 4:])
+    width = max(len(row) for row in found.values())
+    rows = np.tile([*rotation.IDENTITY, *np.zeros(width - _TURN)], (count, 1))
+    for place, row in found.items():
+        rows[place, : len(row)] = row
+    ties = rows[:, _TIES:].reshape(count, -1, 3).swapaxes(1, 2) if width > _TIES else None  # older files have none
+    told = np.isin(np.arange(count), list(kept))
+    return Tuning(told, rotation.normalize(rows[:, :_TURN]), rows[:, _TURN:_TIES], ties=ties)
+
+
+def _tuned(numbers: Any) -> Array:
+    """Return a usual turn (4), deviations (3) and ties (k 3) of one bone. Raises ValueError or TypeError if damaged."""
+    row = np.array(numbers, float)
+    if row.ndim != 1 or len(row) < _TIES or len(row[_TIES:]) % 3 or not np.isfinite(row).all():
+        raise ValueError
+    lengths = np.linalg.norm(row[_TIES:].reshape(-1, 3), axis=0)
+    if not row[:_TURN].any() or row[_TURN:_TIES].min() <= 0.0 or lengths.max() > 1.0:
+        raise ValueError
+    return row

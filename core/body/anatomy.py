@@ -123,6 +123,15 @@ class Anatomy:
     masses: Array
     canonical: Array
 
+    @property
+    def correlation_matrix(self) -> Array:
+        """Return the correlations (3 J, 3 J) of the deviations, 1 with themselves."""
+        result = np.eye(self.deviations.size)
+        for bone, axis, other, its, value in self.correlations:
+            places = 3 * bone + axis, 3 * other + its
+            result[places] = result[places[::-1]] = value
+        return result
+
 
 @dataclass(frozen=True, eq=False)
 class Tuning:
@@ -132,12 +141,15 @@ class Tuning:
     turns       (J, 4) usual rotations from the canonical T-pose, about its axes
     deviations  (J, 3) standard deviations from `turns` about these axes, radians
     share       weight of the motion, 0 to 1; that of the general anatomy is 1 - share
+    ties        (J, 3, k) of length below 1: the correlation of two turns is the product of their ties, so that those
+                of some bones never contradict each other; None: the general anatomy's
     """
 
     learned: Flags
     turns: Array
     deviations: Array
     share: float = 1.0
+    ties: Array | None = None
 
 
 def anatomy(skeleton: Skeleton, roles: Roles | None = None, tuning: Tuning | None = None) -> Anatomy:
@@ -158,7 +170,19 @@ def anatomy(skeleton: Skeleton, roles: Roles | None = None, tuning: Tuning | Non
         found,
         reference=replace(found.reference, rotations=rotations),
         deviations=np.where(learned, tuning.deviations, found.deviations),
+        correlations=found.correlations if tuning.ties is None else _tied(found, tuning.ties, learned[:, 0]),
     )
+
+
+def _tied(found: Anatomy, ties: Array, learned: Flags) -> tuple[Correlation, ...]:
+    """Return the correlations of `ties` between the learned bones, and those of the anatomy between others."""
+    rows = np.where(learned[:, None, None], ties, 0.0).reshape(3 * len(ties), ties.shape[-1])
+    places = np.flatnonzero(rows.any(axis=1))
+    products = np.triu(rows[places] @ rows[places].T, 1)
+    pairs = np.argwhere(products)
+    entries = zip(places[pairs].tolist(), products[*pairs.T].tolist(), strict=True)
+    others = (entry for entry in found.correlations if not (learned[entry[0]] or learned[entry[2]]))
+    return (*((one // 3, one % 3, two // 3, two % 3, value) for (one, two), value in entries), *others)
 
 
 def pose_from_angles(skeleton: Skeleton, roles: Roles, angles: Mapping[str, Sequence[float]]) -> Pose:

@@ -1,5 +1,6 @@
 """Stiffness learnt from an action: kept with the armature, heeded by drags and jobs, forgotten."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -113,6 +114,32 @@ def test_a_body_that_controls_lead_learns_by_its_own_bones() -> None:
     assert "hips" not in told
 
 
+def test_turns_that_go_together_are_kept_with_the_file_and_survive_renaming(rig: Any, tmp_path: Path) -> None:
+    rng = np.random.default_rng(8)
+    for frame in range(1, 10 * LAST):
+        bent = rng.normal()
+        for side, sign in (("L", 1.0), ("R", -1.0)):
+            key(rig, f"forearm.{side}", frame, (0.0, 0.0, sign * 0.5 * bent))
+            key(rig, f"hand.{side}", frame, (0.0, 0.0, sign * 0.3 * bent))
+    assert bpy.ops.poise.learn_stiffness() == {"FINISHED"}
+    skeleton, roles = read_rig(rig).skeleton, read_roles(rig)
+    before = anatomy(skeleton, roles, read_tuning(rig, skeleton)).correlations
+    pair = skeleton.index("forearm.L"), skeleton.index("hand.L")
+    strength = max(abs(entry[4]) for entry in before if (entry[0], entry[2]) == pair)
+    assert 0.15 < strength < 0.41
+    rig.data.bones["forearm.L"].name = "elbow.L"
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "together.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "together.blend"))
+    rig = bpy.data.objects["rig"]
+    after = anatomy(skeleton, roles, read_tuning(rig, read_rig(rig).skeleton)).correlations
+    assert after == before
+    for bone in rig.pose.bones:  # a file from before they were learnt
+        bone.poise_tuning = json.dumps(json.loads(bone.poise_tuning)[:7]) if bone.poise_tuning else ""
+    assert anatomy(skeleton, roles, read_tuning(rig, read_rig(rig).skeleton)).correlations == (
+        anatomy(skeleton, roles).correlations
+    )
+
+
 def test_few_poses_are_said_to_count_little(capfd: Any) -> None:
     rig = make_armature()
     for frame, angle in ((1, 0.0), (30, 0.7)):
@@ -134,7 +161,9 @@ def test_what_cannot_be_learnt_is_said_and_nothing_changes(rig: Any) -> None:
         bpy.ops.poise.learn_stiffness()
     assert {bone.name: bone.poise_tuning for bone in rig.pose.bones} == kept
     assert contents()["objects"]["rig"]["bones"] == before["objects"]["rig"]["bones"]
-    for damaged in ("[1, 2]", "null", "[1, 0, 0, 0, 0.1, 0.1, 0]", "[1, 0, 0, 0, 0.1, 0.1, NaN]", '["a"]', "{"):
+    numbers = ("[1, 2]", "[1, 0, 0, 0, 0.1, 0.1, 0]", "[1, 0, 0, 0, 0.1, 0.1, NaN]")
+    ties = ("[1, 0, 0, 0, 0.1, 0.1, 0.1, 0.5]", "[1, 0, 0, 0, 0.1, 0.1, 0.1, 0, 2, 0]")
+    for damaged in (*numbers, *ties, "null", '["a"]', "{"):
         rig.pose.bones["forearm.L"].poise_tuning = damaged
         with pytest.raises(RuntimeError, match=r'learnt stiffness of "forearm.L" is damaged'):
             bpy.ops.poise.drag(bone="hand.L", shift=(0.0, 0.1, 0.0))

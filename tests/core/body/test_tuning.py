@@ -8,6 +8,7 @@ import pytest
 from core import CoreError, Goal, PinAndDrag, Pose, forward, rotation, solve
 from core.body import find_roles
 from core.body.anatomy import anatomy, with_anatomy
+from core.body.roles import ARM, LEG
 from core.body.tuning import learn_tuning, turns_of
 from tests.core.body.rigs import NAMES, VARIANTS, Figure, figure
 from tests.core.rigs import skeleton_of
@@ -135,6 +136,80 @@ def test_solvers_turn_by_what_was_learnt() -> None:
         bone = NAMES.index("upper_arm.L")
         turned.append(rotation.angle_between(start.rotations[bone], solution.pose.rotations[bone]))
     assert turned[1] < 0.6 * turned[0]
+
+
+def together(fig: Figure, frames: int = 1000) -> Pose:
+    """Poses in which hands turn about Z as forearms turn about Y, both sides alike; legs turn as the arms do."""
+    pose, known = moving(fig, frames), fig.anatomy
+    rotations, bent = np.array(pose.rotations), np.random.default_rng(7).normal(size=(frames, 1))
+    for side, sign in SIDES.items():
+        for part, axis in (("forearm", (0.0, 0.4, 0.0)), ("hand", (0.0, 0.0, 0.3)), ("shin", (0.3 * sign, 0.0, 0.0))):
+            bone = NAMES.index(f"{part}.{side}")
+            vectors = rotation.rotate(known.axes[bone], sign * bent * np.array(axis))
+            rotations[:, bone] = rotation.mul(known.canonical[bone], rotation.exp(vectors))
+    return replace(pose, rotations=rotations)
+
+
+@pytest.mark.parametrize("variant", VARIANTS.values(), ids=VARIANTS)
+def test_turns_that_go_together_are_found_inside_arms_and_legs_only(variant: dict) -> None:
+    fig = figure(**variant)
+    tuning = learnt(fig, together(fig))
+    found = {entry[:4]: entry[4] for entry in anatomy(fig.skeleton, tuning=tuning).correlations}
+    index = NAMES.index
+    for side, other in ("LR", "RL"):  # as much as a motion's share says
+        for hand, mirrored in ((f"hand.{side}", 1.0), (f"hand.{other}", -1.0)):
+            pair = sorted([(index(f"forearm.{side}"), 1), (index(hand), 2)])
+            assert found[(*pair[0], *pair[1])] == pytest.approx(0.4 * mirrored * tuning.share, abs=0.05)
+    names = ({f"{part}.{side}" for part in parts for side in "LR"} for parts in (ARM, LEG))
+    arms, legs = ({bone for bone, name in enumerate(NAMES) if name in group} for group in names)
+    assert not any({bone, other} & arms and {bone, other} & legs for bone, _, other, _ in found)
+    # of hips and knees people say the most
+    pair = sorted([(index("thigh.L"), 0), (index("shin.L"), 0)])
+    assert found[(*pair[0], *pair[1])] == pytest.approx(-0.7 * (1.0 - 0.4 * tuning.share), abs=0.05)
+
+
+def test_what_goes_together_on_one_side_alone_goes_together_on_both() -> None:
+    fig = figure("A", seed=5)
+    rotations = np.array(together(fig).rotations)
+    still = [NAMES.index(name) for name in NAMES if name.endswith(".R")]
+    rotations[:, still] = rotations[0, still]
+    tuning = learnt(fig, Pose(rotations, np.zeros((len(rotations), len(NAMES), 3))))
+    found = {entry[:4]: entry[4] for entry in anatomy(fig.skeleton, tuning=tuning).correlations}
+    for side, other in ("LR", "RL"):
+        for hand, value in ((f"hand.{side}", 0.4), (f"hand.{other}", 0.0)):
+            pair = sorted([(NAMES.index(f"forearm.{side}"), 1), (NAMES.index(hand), 2)])
+            assert found.get((*pair[0], *pair[1]), 0.0) == pytest.approx(value * tuning.share, abs=0.03)
+
+
+def test_a_hand_that_turns_with_the_elbow_does_so_in_a_solve() -> None:
+    fig = figure("T")
+    tuning, start = learnt(fig, together(fig)), fig.anatomy.reference
+    hand, target = NAMES.index("hand.L"), forward(fig.skeleton, start)[0][NAMES.index("hand.L")]
+    turned = []
+    for known in (replace(tuning, ties=None), tuning):
+        skeleton, method = with_anatomy(fig.skeleton, PinAndDrag(root="fixed", reference=start), tuning=known)
+        solution = solve(skeleton, start, [Goal("hand.L", position=target + np.array([0.05, 0.05, 0.1]))], method)
+        assert solution.converged.all()
+        both = (rotation.log(rotation.mul(rotation.inv(start.rotations[bone]), solution.pose.rotations[bone]))
+                for bone in (NAMES.index("forearm.L"), hand))  # fmt: skip
+        forearm, own = (rotation.rotate(rotation.inv(fig.anatomy.axes[bone]), vector)
+                        for bone, vector in zip((NAMES.index("forearm.L"), hand), both, strict=True))  # fmt: skip
+        turned.append(own[2] / forearm[1])
+    assert abs(turned[0]) < 1e-3
+    assert turned[1] > 0.1
+
+
+def test_correlations_of_some_bones_do_not_contradict_those_of_the_others() -> None:
+    fig = figure("T")
+    tuning, known = learnt(fig, together(fig)), fig.anatomy.correlations
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        some = replace(tuning, learned=tuning.learned & (rng.random(len(NAMES)) < 0.5))
+        found = anatomy(fig.skeleton, tuning=some)
+        matrix = found.correlation_matrix
+        assert np.linalg.eigvalsh(matrix).min() > 0.05
+        kept = {entry for entry in known if not (some.learned[entry[0]] or some.learned[entry[2]])}
+        assert kept <= set(found.correlations)
 
 
 def test_a_tail_learns_too() -> None:
