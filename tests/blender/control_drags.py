@@ -6,11 +6,13 @@ from typing import Any, Final
 
 import bpy
 import numpy as np
+from mathutils import Vector
 
 import bridge
 from bridge import Grab
 from core import forward, rotation
 from edits.drag.session import DragSession
+from edits.info import describe
 from edits.job import perform_job
 from edits.pin_list import find_pin, set_pins
 from edits.pins import job_from_pins
@@ -81,6 +83,7 @@ class Shown:
     off, turned  the largest distance (metres of a human of 1.7 m) and angle (degrees) of a part from where it was
                  solved, and `worst`, the names of these parts
     short        how far the dragged bone is from where it was wanted, likewise
+    pins         how far a pinned bone is from its pin at most, likewise
     said         the sentences about what is not as wanted
     """
 
@@ -88,6 +91,7 @@ class Shown:
     turned: float
     worst: tuple[str, str]
     short: float
+    pins: float
     said: tuple[str, ...]
 
 
@@ -126,7 +130,8 @@ def drag(rig: Any, parts: Parts, role: str) -> Shown:
     off = np.linalg.norm(places - frames[0][0], axis=-1).max(axis=0)[own] / size
     turned = np.degrees(rotation.angle_between(frames[0][1], frames[1][1]))[own]
     worst = names[own[off.argmax()]], names[own[turned.argmax()]]
-    return Shown(float(off.max()), float(turned.max()), worst, short, tuple(session.reasons()))
+    pins = max(pins_off(rig)[0].values(), default=0.0)
+    return Shown(float(off.max()), float(turned.max()), worst, short, pins, tuple(session.reasons()))
 
 
 def solve_here(rig: Any, parts: Parts, role: str) -> Shown:
@@ -137,11 +142,47 @@ def solve_here(rig: Any, parts: Parts, role: str) -> Shown:
     pin.position = np.add(pin.position, size * np.array(WAYS[role])).tolist()
     report = perform_job(bpy.context, rig, job_from_pins(rig))
     bpy.context.view_layer.update()
-    off, turned = {}, {}
+    off, turned = pins_off(rig)
+    worst = max(off, key=off.__getitem__), max(turned, key=turned.__getitem__)
+    return Shown(off[worst[0]], turned[worst[1]], worst, off[parts[role]], off[worst[0]], tuple(report.explanations))
+
+
+def pins_off(rig: Any) -> tuple[dict[str, float], dict[str, float]]:
+    """How far bones are from their pins in the world: distances (of a human of 1.7 m) and angles (degrees)."""
+    off, turned, size = {}, {}, size_of(rig)
     for pin in rig.poise_pins:
         here = rig.matrix_world @ rig.pose.bones[pin.name].matrix
         off[pin.name] = float(np.linalg.norm(np.array(here.translation) - pin.position)) / size
         turn = rotation.angle_between(np.array(here.to_quaternion()), np.array(pin.rotation))
         turned[pin.name] = float(np.degrees(turn))
-    worst = max(off, key=off.__getitem__), max(turned, key=turned.__getitem__)
-    return Shown(off[worst[0]], turned[worst[1]], worst, off[parts[role]], tuple(report.explanations))
+    return off, turned
+
+
+def bake(rig: Any, parts: Parts) -> float:
+    """Bake five frames in which the hips go down, feet pinned; return how far a foot is from its pin at most."""
+    scene: Any = bpy.context.scene
+    pin_feet(rig, parts, "hips")
+    controls = describe(rig)["controls"]
+    hips = rig.pose.bones[controls.get("hips") or controls["spine"][0]]
+    for frame, share in ((1, 0.0), (5, 1.0)):
+        down = hips.bone.matrix_local.to_3x3().inverted() @ Vector((0.0, 0.0, -0.05 * size_of(rig)))
+        hips.location = share * down
+        hips.keyframe_insert("location", frame=frame)
+    assert bpy.ops.poise.bake(frame_start=1, frame_end=5, action="NEW") == {"FINISHED"}
+    found = []
+    for frame in range(1, 6):
+        scene.frame_set(frame)
+        found.append(max(pins_off(rig)[0].values()))
+    return max(found)
+
+
+def t_pose(rig: Any) -> float:
+    """Take a T-pose; return by how many degrees an arm is off at most."""
+    assert bpy.ops.poise.take_posture(posture="T") == {"FINISHED"}
+    whole = bridge.read_rig(rig)
+    roles, names = bridge.read_roles(rig, whole.skeleton), whole.skeleton.names
+    found = []
+    for side, across in (("L", 1.0), ("R", -1.0)):
+        line = np.subtract(*(world(rig, names[roles.bone(f"{part}.{side}")]) for part in ("hand", "upper_arm")))
+        found.append(float(np.degrees(np.arccos(np.clip(across * line[0] / np.linalg.norm(line), -1.0, 1.0)))))
+    return max(found)
