@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import bridge
 from ..bridge.motion import preserve_channels
-from ..core import CoreError, Motion, PinAndDrag, Pose, rotation
+from ..core import CoreError, Motion, PinAndDrag, Pose, forward, rotation
 from ..core.body.anatomy import carrier_of
 from ..core.body.posture import body_axes, leg_length
 from ..core.editing.timed_pins import WHOLE_BODY, TimedPin, hold_pin, pin_motion
@@ -21,6 +21,7 @@ from .evaluation import evaluate
 from .motion_edit import Progress
 
 TURNED: Final = 1e-6  # radians between the key poses up to which a bone does not move
+PUSH: Final = 0.2  # seconds in which legs push off before a flight, and give after it
 EASE: Final = 0.1  # seconds in which the contact of a support begins and ends
 
 
@@ -32,26 +33,33 @@ class Generated(BodyMotion):
 
     def __init__(self, context: Any, armature: Any, recipe: RecipeFile, start: int) -> None:
         render = context.scene.render
-        last = start + round(recipe.seconds * render.fps / render.fps_base)
+        fps = render.fps / render.fps_base
+        self.recipe = recipe = recipe.at_frames(fps)
+        last = start + round(recipe.seconds * fps)
         super().__init__(context, armature, (start, last))
         self.low, self.high = (self._pose(context, armature, given) for given in (recipe.low, recipe.high))
+        self._root = carrier_of(self.skeleton, self.roles)
         made, self.always_keyed = self._made(recipe)
         self._check_driven()
         self.after = made.motion(self.skeleton, self.low, self.high, self.before.frames, self.before.fps)
         self.pins = [self._pin(support) for support in recipe.supports]
+        if self.pins and recipe.flights:  # of which the root has the speed: legs yield in its place
+            heads = forward(self.skeleton, self.after.pose)[0][:, self._root or 0]
+            self.pins.append(TimedPin(self._root or 0, *self.before.frames[[0, -1]].tolist(), heads))
 
     def compute(self, progress: Progress) -> None:
         if self.pins:
             self.after = pin_motion(self.skeleton, self.after, self.pins, self._method(), progress).motion
 
     def _method(self) -> PinAndDrag:
-        return replace(WHOLE_BODY, root_bone=carrier_of(self.skeleton, self.roles))
+        return replace(WHOLE_BODY, root_bone=self._root)
 
     def pose_of_frame(self, frame: int) -> Pose:
         """Return the pose of one frame, or of the nearest one, without solving the others."""
         place = int(np.abs(self.after.frames - frame).argmin())
         alone = Motion(self.after.pose[[place]], self.after.frames[[place]], self.after.fps)
-        return pin_motion(self.skeleton, alone, self.pins, self._method()).motion.pose[0]
+        pins = [pin.within(np.array([place])) for pin in self.pins]
+        return pin_motion(self.skeleton, alone, pins, self._method()).motion.pose[0]
 
     def _made(self, recipe: RecipeFile) -> tuple[Recipe, Flags]:
         """Return the recipe for this skeleton, and the bones (J,) that it moves."""
@@ -60,18 +68,19 @@ class Generated(BodyMotion):
         decided = np.zeros(len(skeleton), bool)
         for parts, samples in recipe.tracks:
             if isinstance(parts, str):
-                tracks.append(track_of(samples, ALL))
+                tracks.append(track_of(samples, ALL, recipe.stay))
                 decided[:] = True
                 continue
             bones = [bone for part in parts for bone in self._bones(part)]
-            tracks.append(track_of(samples, tuple(bones)))
+            tracks.append(track_of(samples, tuple(bones), recipe.stay))
             decided[bones] = True
         path = None
         if recipe.path is not None:
-            path = path_of(recipe.path, leg_length(skeleton, self.roles) * body_axes(self.roles))
+            path = path_of(recipe.path, leg_length(skeleton, self.roles) * body_axes(self.roles), recipe.stay)
             decided[skeleton.parents < 0] = True
         x, y, z = bridge.world_up(self.worlds[0]).tolist()
-        return Recipe(tracks, path, recipe.flights, (x, y, z)), decided
+        push = PUSH if recipe.supports else 0.0  # without one the feet would sink
+        return Recipe(tracks, path, recipe.flights, (x, y, z), root=self._root, push=push), decided
 
     def _bones(self, part: str) -> list[int]:
         """Return the bone of that name, or those of that part of the body."""

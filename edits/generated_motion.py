@@ -52,8 +52,9 @@ def recipe_with_own_poses(armature: Any, data: dict[str, Any] | str, name: str) 
     return replace(recipe, name=name, low=Moment(MIN, action.name), high=Moment(MAX, action.name))
 
 
-def write_generated(armature: Any, edit: Generated, recipe: RecipeFile, data: dict[str, Any], start: int) -> Report:
+def write_generated(armature: Any, edit: Generated, data: dict[str, Any], start: int) -> Report:
     """Write a new motion with the key poses, samples and phases by which it is edited further."""
+    recipe = edit.recipe
     report = edit.write(armature, unused_name(f"{armature.name} {recipe.name}"))
     if not isinstance(recipe.low, Moment):  # else the recipe's poses are the stored ones
         if armature.poise_key_poses is not None:
@@ -64,6 +65,7 @@ def write_generated(armature: Any, edit: Generated, recipe: RecipeFile, data: di
     armature.poise_recipe, armature.poise_generated_start = json.dumps(data), start
     armature.poise_generated = armature.animation_data.action
     with temporary_value(armature, "poise_generated", None):  # else each change would show a pose
+        armature.poise_stay = recipe.stay
         armature.poise_tracks.clear()
         for parts, samples in recipe.tracks:
             track = armature.poise_tracks.add()
@@ -153,7 +155,7 @@ def draw_fits(armature: Any, recipe: RecipeFile, edit: Generated) -> None:
     """Draw the smooth curves through the samples of the tracks."""
     frames = edit.before.frames
     for number, (_, samples) in enumerate(recipe.tracks):
-        fit = track_of(samples, "all").curve()((frames - frames[0]) / edit.before.fps)[:, 0]
+        fit = track_of(samples, "all", recipe.stay).curve()((frames - frames[0]) / edit.before.fps)[:, 0]
         sample_curves.draw_keys(armature, f"poise_tracks[{number}].fit", frames, fit)
 
 
@@ -220,30 +222,11 @@ def edited_recipe(armature: Any, fps: float) -> tuple[RecipeFile, int]:
     path = sample_curves.read_samples(armature, None, fps, settings)
     last = max((samples.times[-1] for _, samples in tracks), default=recipe.seconds)
     supports, flights = _edited_phases(armature, fps)
-    edited = replace(
-        recipe, tracks=tuple(tracks), path=path, seconds=max(last, 1.0 / fps), supports=supports, flights=flights
-    )
+    more = {"path": path, "supports": supports, "flights": flights, "stay": armature.poise_stay}
+    edited = replace(recipe, tracks=tuple(tracks), seconds=max(last, 1.0 / fps), **more)
     first = min(samples.times[0] for samples in (*(samples for _, samples in tracks), *filter(None, [path])))
     earlier = max(0, int(np.ceil(-first * fps - sample_curves.SAME)))
-    return _later(edited, earlier / fps), armature.poise_generated_start - earlier
-
-
-def _later(recipe: RecipeFile, by: float) -> RecipeFile:
-    """Return a recipe with all times shifted by some seconds."""
-    if not by:
-        return recipe
-    return replace(
-        recipe,
-        seconds=recipe.seconds + by,
-        tracks=tuple((parts, _shifted(samples, by)) for parts, samples in recipe.tracks),
-        path=None if recipe.path is None else _shifted(recipe.path, by),
-        supports=tuple(replace(s, start=s.start + by, end=s.end + by, at=s.at + by) for s in recipe.supports),
-        flights=tuple(replace(flight, start=flight.start + by, end=flight.end + by) for flight in recipe.flights),
-    )
-
-
-def _shifted(samples: Samples, by: float) -> Samples:
-    return replace(samples, times=tuple(time + by for time in samples.times))
+    return edited.with_times(lambda seconds: seconds + earlier / fps), armature.poise_generated_start - earlier
 
 
 def show_generated_frame(context: Any, armature: Any) -> None:
@@ -277,9 +260,9 @@ def show_generated_frame(context: Any, armature: Any) -> None:
     edit.show_pose(armature, pose)
 
 
-def rewrite_generated(armature: Any, edit: Generated, recipe: RecipeFile) -> Report:
+def rewrite_generated(armature: Any, edit: Generated) -> Report:
     """Write the generated motion again into its action, and remove its keys outside of its present frames."""
-    fit = sample_curves.object_curves(armature).find("poise_tracks[0].fit")
+    recipe, fit = edit.recipe, sample_curves.object_curves(armature).find("poise_tracks[0].fit")
     first, last = edit.before.frames[[0, -1]].tolist()
     was = (first, last) if fit is None else fit.range()
     report = edit.write(armature, new=False)

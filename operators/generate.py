@@ -130,7 +130,7 @@ class POISE_OT_generate(KeyedTool, bpy.types.Operator):
         return Generated(context, armature, self._recipe, self.start)
 
     def end(self, context: Any, armature: Any, edit: Generated) -> tuple[str, str]:
-        report = write_generated(armature, edit, self._recipe, self._data, self.start)
+        report = write_generated(armature, edit, self._data, self.start)
         return "INFO", f'{counted(len(report.frames), "frame")} in "{report.action}"'
 
 
@@ -282,12 +282,12 @@ class POISE_OT_regenerate(GeneratedTool, KeyedTool, bpy.types.Operator):
 
     def begin(self, context: Any, armature: Any) -> MotionEdit:
         render = context.scene.render
-        self._recipe, start = edited_recipe(armature, render.fps / render.fps_base)
-        return Generated(context, armature, self._recipe, start)
+        recipe, start = edited_recipe(armature, render.fps / render.fps_base)
+        return Generated(context, armature, recipe, start)
 
     def lead(self, armature: Any, edit: MotionEdit) -> Generator[float, None, None]:
         return edit.pose_controls(armature, new=False)
 
     def end(self, context: Any, armature: Any, edit: Generated) -> tuple[str, str]:
-        report = rewrite_generated(armature, edit, self._recipe)
+        report = rewrite_generated(armature, edit)
         return "INFO", f'{counted(len(report.frames), "frame")} in "{report.action}"'

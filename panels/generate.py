@@ -59,6 +59,7 @@ class POISE_PT_generate(ArmaturePanel, bpy.types.Panel):
         if chosen_in(armature, "tracks") is not None:
             draw_track(layout, armature, armature.poise_active_track)
         draw_path(layout, armature)
+        layout.prop(armature, "poise_stay")
         draw_phases(layout, armature)
         layout.operator("poise.regenerate", icon="FILE_REFRESH")
 
@@ -68,6 +69,7 @@ def draw_track(layout: Any, armature: Any, number: int) -> None:
     path = f"poise_tracks[{number}]"
     draw_samples(layout, ("Offset",), [_curve(armature, f"{path}.offset", 0)], _curve(armature, f"{path}.weight", 0))
     settings = labelled(layout.column())
+    settings.active = not armature.poise_stay  # which goes through all samples
     settings.prop(armature.poise_tracks[number], "width")
     settings.prop(armature.poise_tracks[number], "gamma")
 

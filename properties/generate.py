@@ -53,13 +53,15 @@ class PoiseTrack(bpy.types.PropertyGroup):
         default=0.1, min=1e-6, soft_max=1.0, precision=3, update=_preview,
     )  # fmt: skip
     width: saved(
-        props.FloatProperty, "Width",
-        "Of the kernel in seconds: wider is smoother; 0: from the distance of the samples", min=0.0, soft_max=1.0,
+        props.FloatProperty, "Kernel Width",
+        "Seconds over which a sample has influence: wider is smoother; 0: from the distance of the samples", min=0.0,
+        soft_max=1.0,
         update=_preview,
     )  # fmt: skip
     gamma: saved(
-        props.FloatProperty, "Gamma", "How near the curve comes to its samples", default=1e4, min=1e-3, soft_max=1e6,
-        update=_preview,
+        props.FloatProperty, "Regularization",
+        "Gamma of the least-squares support vector machine: larger values take the curve nearer to its samples",
+        default=1e4, min=1e-3, soft_max=1e6, update=_preview,
     )  # fmt: skip
 
 
@@ -113,6 +115,14 @@ GENERATED: Final[dict[str, Any]] = {
         "Of the root to the left, forward and up from its place, in lengths of a leg; keys are the samples",
         size=3,
         subtype="XYZ",
+        update=_preview,
+    ),
+    "stay": saved(
+        props.BoolProperty,
+        "Stay between Key Poses",
+        "Go through all samples and stay between each two of them: no pose goes beyond the key poses, and nothing "
+        "moves between equal samples. Off: curves are smoother, and swing over",
+        default=True,
         update=_preview,
     ),
     "key_poses": saved(

@@ -4,8 +4,9 @@ Angles of a pose are degrees by role or part on top of the relaxed pose (`body.a
 offsets at equal times over the `seconds`, or pairs of a time and an offset: 0 is the min pose, 1 the max pose.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ from ..generate.curves import GAMMA
 from ..generate.recipe import ALL
 from .files import read_json
 from .table import (
+    FLAG,
     FRAME,
     NAME,
     POSITIVE,
@@ -89,6 +91,41 @@ class RecipeFile:
     path: Samples | None = None
     supports: tuple[Support, ...] = ()
     flights: tuple[Flight, ...] = ()
+    stay: bool = True
+
+    def with_times(self, moved: Callable[[float], float]) -> "RecipeFile":
+        """Return the recipe with each of its times moved; of samples that come to one time the last one is kept."""
+
+        def samples(one: Samples) -> Samples:
+            kept = {moved(time): row for row, time in enumerate(one.times)}
+            weights = one.more.get("weights")
+            more = {} if weights is None else {"weights": tuple(weights[row] for row in kept.values())}
+            return replace(
+                one,
+                times=tuple(kept),
+                values=tuple(one.values[row] for row in kept.values()),
+                more={**one.more, **more},
+            )
+
+        return replace(
+            self,
+            seconds=moved(self.seconds),
+            tracks=tuple((parts, samples(track)) for parts, track in self.tracks),
+            path=None if self.path is None else samples(self.path),
+            supports=tuple(
+                replace(support, start=moved(support.start), end=moved(support.end), at=moved(support.at))
+                for support in self.supports
+            ),
+            flights=tuple(
+                Flight(moved(flight.start), moved(flight.end))
+                for flight in self.flights
+                if moved(flight.start) < moved(flight.end)
+            ),
+        )
+
+    def at_frames(self, fps: float) -> "RecipeFile":
+        """Return the recipe with all times at whole frames, so that a foot leaves the ground when the body does."""
+        return self.with_times(lambda seconds: round(seconds * fps) / fps)
 
 
 def read_recipe(path: Path) -> RecipeFile:
@@ -107,14 +144,22 @@ def preset_names() -> list[str]:
 def parse_recipe(data: object) -> RecipeFile:
     """Return the recipe of JSON data; raises CoreError naming the field that is wrong."""
     values = RECIPE.read(data, "")
-    tracks = tuple((of, _timed(samples, values["seconds"])) for of, samples in values.pop("tracks", ()))
+    seconds = values["seconds"]
+    tracks = tuple(
+        (of, _timed(samples, seconds, f"tracks[{number}]"))
+        for number, (of, samples) in enumerate(values.pop("tracks", ()))
+    )
+    if values.get("path") is not None:
+        _timed(values["path"], seconds, "path")
     return RecipeFile(**values.pop("poses"), tracks=tracks, **values)
 
 
-def _timed(samples: Samples, seconds: float) -> Samples:
-    """Return the samples with times for those that have none: equal parts of all seconds."""
+def _timed(samples: Samples, seconds: float, where: str) -> Samples:
+    """Return the samples with times for those that have none: equal parts of all seconds. Raises CoreError."""
     last = max(len(samples.times) - 1, 1)
     times = tuple(seconds * i / last if np.isnan(time) else time for i, time in enumerate(samples.times))
+    if any(later <= time for time, later in pairwise(times)):
+        raise CoreError(f"{where}.samples: the times of the samples must increase.")
     return replace(samples, times=times)
 
 
@@ -219,19 +264,21 @@ RECIPE: Final = Table(
               example='"supports": [{"role": "foot.L", "seconds": [0, 0.4], "at": 0.4}]'),
         Field("flights", list_of(vector(2).into(lambda ends: Flight(*ends))),
               "the root follows the arc of a throw", example='"flights": [[0.4, 0.9]]'),
+        Field("stay", FLAG, "stay between samples: no pose goes beyond the key poses, and where two samples are equal, "
+              "nothing moves between them; without it curves are smoother, and swing over", default=True),
     ),
     RecipeFile,
 )  # fmt: skip
 
 
-def track_of(samples: Samples, bones: str | tuple[int, ...]) -> Track:
-    """Return the track of these bones."""
-    return Track(bones, samples.times, [value[0] for value in samples.values], **samples.more)  # pyright: ignore
+def track_of(samples: Samples, bones: str | tuple[int, ...], stay: bool) -> Track:
+    """Return the track of these bones; `stay` as of the recipe."""
+    return Track(bones, samples.times, [value[0] for value in samples.values], stay=stay, **samples.more)  # pyright: ignore
 
 
-def path_of(samples: Samples, unit: Any) -> RootPath:
+def path_of(samples: Samples, unit: Any, stay: bool) -> RootPath:
     """Return the path of the root; `unit` (3, 3): the directions left, forward and up, as rows, in armature units."""
-    return RootPath(samples.times, samples.values @ unit, **samples.more)  # pyright: ignore
+    return RootPath(samples.times, samples.values @ unit, stay=stay, **samples.more)  # pyright: ignore
 
 
 def bones_of(roles: Roles, part: str) -> list[int]:

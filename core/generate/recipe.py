@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 from .. import rotation
 from ..errors import CoreError
 from ..motion import Motion
-from ..pose import Pose
+from ..pose import Pose, forward
 from ..rotation import Array
 from ..skeleton import Skeleton, frozen
-from .curves import GAMMA, FittedCurve, fit_curve
+from .curves import GAMMA, Curve, fit_curve
 
 ALL: Final = "all"
 GRAVITY: Final = 9.81  # metres per second squared, times the skeleton's size
+_INSTANT: Final = 1e-4  # seconds over which a speed is measured
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +28,7 @@ class Track:
     times    (n,) seconds, increasing
     offsets  (n,)
     weights, width (seconds), gamma  of the curve, see `fit_curve`
+    stay     whether the curve goes through all samples and stays between each two of them
 
     Raises CoreError for malformed samples.
     """
@@ -37,6 +39,7 @@ class Track:
     weights: Array | None = None
     width: float | None = None
     gamma: float = GAMMA
+    stay: bool = False
 
     def __post_init__(self) -> None:
         for name in ("times", "offsets"):
@@ -47,16 +50,17 @@ class Track:
             raise CoreError("The offsets of a track are one number a sample.")
         self.curve()  # checks the samples
 
-    def curve(self) -> FittedCurve:
-        """Return the smooth curve of the offsets over seconds."""
-        return fit_curve(self.times, self.offsets, self.weights, self.width, self.gamma)
+    def curve(self) -> Curve:
+        """Return the smooth curve (..., 1) of the offsets over seconds."""
+        fit = fit_curve(self.times, self.offsets, self.weights, self.width, self.gamma)
+        return fit.staying(self.offsets[:, None]) if self.stay else fit
 
 
 @dataclass(frozen=True, eq=False)
 class RootPath:
     """Path of the root: shifts (n, 3) from its position in the key poses, in armature space, at times (n,) in seconds.
 
-    weights, width and gamma as in `Track`. Raises CoreError for malformed samples.
+    weights, width, gamma and stay as in `Track`. Raises CoreError for malformed samples.
     """
 
     times: Array
@@ -64,6 +68,7 @@ class RootPath:
     weights: Array | None = None
     width: float | None = None
     gamma: float = GAMMA
+    stay: bool = False
 
     def __post_init__(self) -> None:
         for name in ("times", "shifts"):
@@ -72,14 +77,18 @@ class RootPath:
             raise CoreError("The samples of the root's path are places of three numbers.")
         self.curve()
 
-    def curve(self) -> FittedCurve:
-        """Return the smooth curve of the shifts (3,) over seconds."""
-        return fit_curve(self.times, self.shifts, self.weights, self.width, self.gamma)
+    def curve(self) -> Curve:
+        """Return the smooth curve (..., 3) of the shifts over seconds."""
+        fit = fit_curve(self.times, self.shifts, self.weights, self.width, self.gamma)
+        return fit.staying(self.shifts) if self.stay else fit
 
 
 @dataclass(frozen=True)
 class Flight:
-    """Seconds between which the body is in the air: the root follows a ballistic arc from one to the other."""
+    """Seconds between which the body is in the air: the root follows a ballistic arc from one to the other.
+
+    The root gathers the speed of the arc before it, and loses it after it; see `Recipe.push`.
+    """
 
     start: float
     end: float
@@ -97,6 +106,9 @@ class Recipe:
     path     of the root; without it the root is interpolated between the poses like other bones
     flights  in which the root falls freely with `gravity`, armature units per second squared
     up       (3,) opposite to gravity, in armature space
+    root     the bone that does so, such as the hips; None: the first one
+    push     seconds before a flight in which the root gathers the speed of its arc, and after it in which it loses it.
+             Its place changes by up to a seventh of that way: legs have to give
     """
 
     tracks: Sequence[Track]
@@ -104,6 +116,8 @@ class Recipe:
     flights: Sequence[Flight] = ()
     up: tuple[float, float, float] = (0.0, 0.0, 1.0)
     gravity: float | None = None
+    root: str | int | None = None
+    push: float = 0.0
 
     def __post_init__(self) -> None:
         if not self.tracks and self.path is None:
@@ -125,17 +139,21 @@ class Recipe:
         if frames.ndim != 1 or not len(frames):
             raise CoreError("A motion needs at least one frame.")
         seconds = (frames - frames[0]) / fps
+        pose = self._between(skeleton, low, high, seconds)
+        if self.path is not None or self.flights:
+            pose = shift_roots(skeleton, pose, self._shifts(skeleton, low, high, seconds))
+        return Motion(pose, frames, fps)
+
+    def _between(self, skeleton: Skeleton, low: Pose, high: Pose, seconds: Array) -> Pose:
+        """Return the poses (F) between the min and the max pose, without the path."""
         offsets = self.offsets(skeleton, seconds)
         rotations = rotation.slerp(low.rotations, high.rotations, offsets)
         translations = low.translations + offsets[..., None] * (high.translations - low.translations)
         scales, driven = (
-            None if part is None else np.broadcast_to(part, (len(frames), *part.shape))
+            None if part is None else np.broadcast_to(part, (len(seconds), *part.shape))
             for part in (low.scales, low.driven_matrices)
         )
-        pose = Pose(rotations, translations, scales, driven)
-        if self.path is not None or self.flights:
-            pose = self._moved(skeleton, pose, seconds)
-        return Motion(pose, frames, fps)
+        return Pose(rotations, translations, scales, driven)
 
     def offsets(self, skeleton: Skeleton, seconds: Array) -> Array:
         """Return the offset (F, J) of each bone between the min and the max pose. Raises CoreError for shared bones."""
@@ -155,24 +173,45 @@ class Recipe:
             result[:, [bone for bone in range(len(skeleton)) if bone not in taken]] = track.curve()(seconds)
         return result
 
-    def _moved(self, skeleton: Skeleton, pose: Pose, seconds: Array) -> Pose:
-        """Return the pose with its roots on the path, and on ballistic arcs in flights."""
+    def _shifts(self, skeleton: Skeleton, low: Pose, high: Pose, seconds: Array) -> Array:
+        """Return the shifts (F, 3) of the root from its place in the poses: on its path, and as flights have it."""
         curve = None if self.path is None else self.path.curve()
-
-        def path(times: Array) -> Array:
-            return np.zeros((len(times), 3)) if curve is None else curve(times)
-
-        shifts = path(seconds)
+        root = 0 if self.root is None else skeleton.index(self.root)
         up = np.array(self.up) / np.linalg.norm(self.up)
         gravity = GRAVITY * skeleton.size if self.gravity is None else self.gravity
-        for flight in self.flights:
-            ends = path(np.array([flight.start, flight.end]))
+
+        def shift(times: Array) -> Array:
+            return np.zeros((len(times), 3)) if curve is None else curve(times)
+
+        def place(*times: float) -> Array:
+            at = np.array(times)
+            return forward(skeleton, self._between(skeleton, low, high, at))[0][:, root] + shift(at)
+
+        shifts, places = shift(seconds), place(*seconds)
+        starts = [*(flight.start for flight in self.flights), np.inf]
+        ends = [-np.inf, *(flight.end for flight in self.flights)]
+        for number, flight in enumerate(self.flights):
+            earlier, start, end, after = place(flight.start - _INSTANT, flight.start, flight.end, flight.end + _INSTANT)
             span = flight.end - flight.start
-            within = (seconds >= flight.start) & (seconds <= flight.end)
-            t = (seconds[within] - flight.start)[:, None]
-            rise = 0.5 * gravity * t * (span - t) * up
-            shifts[within] = ends[0] + (ends[1] - ends[0]) * t / span + rise
-        return shift_roots(skeleton, pose, shifts)
+            speed, fall = (end - start) / span, 0.5 * gravity * span * up
+            t = seconds - flight.start
+            flying = (t >= 0.0) & (t <= span)
+            t = t[flying, None]
+            arc = start + speed * t + 0.5 * gravity * t * (span - t) * up
+            shifts[flying] += arc - places[flying]
+            gathered, lost = speed + fall - (start - earlier) / _INSTANT, speed - fall - (after - end) / _INSTANT
+            shifts += _push(flight.start - seconds, min(self.push, flight.start - ends[number])) * -gathered
+            shifts += _push(seconds - flight.end, min(self.push, starts[number + 1] - flight.end)) * lost
+        return shifts
+
+
+def _push(seconds: Array, lasts: float) -> Array:
+    """Return what is added to a path (F, 1) at seconds after an instant, so that it has a speed of one more there.
+
+    It is 0 at and before the instant, and smoothly so after it `lasts`.
+    """
+    share = np.clip(seconds / lasts, 0.0, 1.0)[:, None] if lasts > 0.0 else np.zeros((len(seconds), 1))
+    return lasts * share * np.square(1.0 - share)
 
 
 def shift_roots(skeleton: Skeleton, pose: Pose, shifts: Array) -> Pose:

@@ -50,7 +50,8 @@ def test_a_motion_goes_from_the_min_to_the_max_pose_and_back(rig: Any) -> None:
     samples = curve(rig, "poise_tracks[0].offset")
     np.testing.assert_allclose([tuple(key.co) for key in samples.keyframe_points], [[11, 0], [36, 1], [61, 0]])
     fitted = curve(rig, "poise_tracks[0].fit")
-    wanted = fit_curve([0.0, 1.0, 2.0], [0.0, 1.0, 0.0])(np.arange(51) / 25.0)[:, 0]
+    samples = np.array([[0.0], [1.0], [0.0]])
+    wanted = fit_curve([0.0, 1.0, 2.0], samples).staying(samples)(np.arange(51) / 25.0)[:, 0]
     np.testing.assert_allclose([key.co[1] for key in fitted.keyframe_points], wanted, atol=1e-5)
     assert len(before) == len(rig.pose.bones)
 
@@ -166,6 +167,7 @@ def test_samples_weigh_what_their_keys_say(rig: Any) -> None:
     weights.keyframe_points[1].co[1] = 0.9
     curve(rig, "poise_tracks[0].offset").keyframe_points[1].co = (31, 0.5)
     rig.poise_tracks[0].gamma = 10.0
+    rig.poise_stay = False  # else the curve goes through all samples, whatever they weigh
     bpy.ops.poise.regenerate()
     wanted = fit_curve([0.0, 1.2, 2.0], [0.0, 0.5, 0.0], [0.1, 0.9, 0.1], gamma=10.0)(np.arange(51) / 25.0)[:, 0]
     np.testing.assert_allclose(
@@ -208,7 +210,8 @@ def test_samples_that_are_moved_and_added_change_the_motion(rig: Any) -> None:
     samples.update()
     assert bpy.ops.poise.regenerate() == {"FINISHED"}
     assert rig.animation_data.action == first
-    wanted = fit_curve([0.0, 1.0, 37 / 25, 2.0], [0.0, 0.5, 1.0, 0.0])
+    values = np.array([[0.0], [0.5], [1.0], [0.0]])
+    wanted = fit_curve([0.0, 1.0, 37 / 25, 2.0], values[:, 0]).staying(values)
     for frame in (13, 26, 38, 45):
         angle = 2.0 * np.arccos(min(1.0, abs(stand(rig, "upper_arm.R", frame)[0])))
         assert angle == pytest.approx(abs(wanted((frame - 1) / 25.0)[0]) * np.pi / 2, abs=2e-3)
@@ -228,6 +231,44 @@ def test_presets_leave_what_they_can_be_changed_by() -> None:
     seen = drawn_by(POISE_PT_generate)
     assert ("list", "poise_tracks") in seen
     assert sum(kind == "prop" and name == "co" for kind, name in seen) == 2 * 6 + 4 * 10  # of the arms, and of the path
+
+
+@pytest.mark.parametrize("fps", [24, 25, 30, 48, 60])
+def test_a_jump_leaves_the_ground_when_it_flies_at_each_frame_rate(fps: int) -> None:
+    rig = load(DATA / "rigs" / "named_mixamo_cm.blend")[0]
+    select(rig, [])
+    context.scene.render.fps = fps
+    bpy.ops.poise.generate(recipe="jump", start=0)
+    flight = rig.poise_phases[4]
+    feet, hips = [], []
+    for frame in range(round(1.2 * fps) + 1):
+        context.scene.frame_set(frame)
+        feet.append([(rig.matrix_world @ rig.pose.bones[f"mixamorig:{foot}Foot"].head).z for foot in ("Left", "Right")])
+        hips.append((rig.matrix_world @ rig.pose.bones["mixamorig:Hips"].head).z)
+    lifted = np.array(feet) - feet[0][0]
+    assert np.abs(lifted[: flight.start + 1]).max() < 1e-3
+    assert np.abs(lifted[flight.end :]).max() < 1e-3
+    assert lifted[flight.start + 1 : flight.end].min() > 5e-3
+    speeds = np.diff(hips) * fps
+    for frame in (flight.start, flight.end):
+        # gravity changes the speed by a fifth at most in a frame, legs by about as much
+        assert abs(speeds[frame] - speeds[frame - 1]) < 0.25 * np.abs(speeds).max()
+    keys = curve(rig, "poise_tracks[1].offset").keyframe_points
+    assert all(key.co[0] == round(key.co[0]) for key in keys)
+
+
+def test_an_arm_that_is_told_to_hold_still_does(rig: Any) -> None:
+    bpy.ops.poise.generate(recipe="own", seconds=2.0, start=1)
+    samples = curve(rig, "poise_tracks[0].offset")
+    samples.keyframe_points[1].co = (12, 1.0)
+    samples.keyframe_points.insert(40, 1.0)
+    samples.update()
+    for stays, limit in ((True, 1e-3), (False, np.inf)):
+        rig.poise_stay = stays
+        bpy.ops.poise.regenerate()
+        turned = [2.0 * np.arccos(min(1.0, abs(stand(rig, "upper_arm.R", frame)[0]))) for frame in range(12, 41)]
+        assert np.ptp(turned) < limit
+    assert np.ptp(turned) > 0.1  # the source's curve swings over
 
 
 def test_a_preset_leaves_the_poses_that_were_stored_in_their_action() -> None:

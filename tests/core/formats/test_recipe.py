@@ -41,6 +41,18 @@ def test_samples_without_times_are_at_equal_parts_of_the_seconds() -> None:
     assert samples.more == {"gamma": 1.0, "width": 0.2} | {"gamma": samples.more["gamma"]}
 
 
+def test_all_times_of_a_recipe_come_to_whole_frames() -> None:
+    tracks = [{"samples": [[0, 0], [0.31, 0.2], [0.33, 0.4], [2, 1]], "weights": [1, 2, 3, 4]}]
+    supports = [{"role": "foot.L", "seconds": [0, 0.42], "at": 0.38}]
+    found = parse_recipe(recipe(tracks=tracks, supports=supports, flights=[[0.42, 0.9], [1.0, 1.01]])).at_frames(10.0)
+    ((_, samples),) = found.tracks
+    assert samples.times == (0.0, 0.3, 2.0)
+    assert samples.values == ((0.0,), (0.4,), (1.0,))  # of two in one frame the last
+    assert samples.more["weights"] == (1.0, 3.0, 4.0)
+    assert (found.supports[0].start, found.supports[0].end, found.supports[0].at) == (0.0, 0.4, 0.4)
+    assert [(flight.start, flight.end) for flight in found.flights] == [(0.4, 0.9)]  # of no frame: none
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [
@@ -60,6 +72,8 @@ def test_samples_without_times_are_at_equal_parts_of_the_seconds() -> None:
             r"^supports\[0\].at: must be between 0 and 1",
         ),
         (recipe(supports=[{"seconds": [0, 1]}]), r"^supports\[0\].role: needs a name, not null.$"),
+        (recipe(tracks=[{"samples": [[0.5, 0], [0.5, 1]]}]), r"^tracks\[0\].samples: the times of the samples must"),
+        (recipe(path={"samples": [[1, 0, 0, 0], [0.5, 0, 0, 0]]}), r"^path.samples: the times of the samples must"),
         (recipe(flights=[[1, 0]]), "^A flight ends after it starts, not from 1.0 to 0.0.$"),
     ],
 )

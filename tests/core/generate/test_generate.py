@@ -1,7 +1,11 @@
 """Motion from two key poses: curves through samples, tracks of offsets, the root's path and flight."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from core import CoreError, Pose, Skeleton, forward, rotation
 from core.generate import Flight, Recipe, RootPath, Track, fit_curve
@@ -40,6 +44,71 @@ def test_the_slope_is_that_of_the_curve() -> None:
     t, step = np.linspace(-0.2, 1.4, 300), 1e-5
     differences = (curve(t + step) - curve(t - step)) / (2.0 * step)
     np.testing.assert_allclose(curve.slope(t), differences, atol=1e-5)
+
+
+HOLD = np.array([0.0, 0.8, 1.0, 1.8, 2.0]), np.array([0.0, 0.0, 1.0, 1.0, 0.0])
+STRIKE = np.array([0.0, 0.8, 0.9, 1.0, 2.0]), np.array([0.0, 0.0, 1.0, 0.0, 0.0])
+
+
+@pytest.mark.parametrize(("samples", "lowest", "highest"), [(HOLD, -0.2, 1.25), (STRIKE, -0.3, 1.0)])
+def test_samples_that_are_not_equally_far_apart_swing_no_further_than_equal_ones(
+    samples: tuple[np.ndarray, np.ndarray], lowest: float, highest: float
+) -> None:
+    times, values = samples
+    curve, equal = fit_curve(times, values), fit_curve(np.arange(5.0), values)
+    found = curve(np.linspace(0.0, 2.0, 2001))
+    assert found.min() > lowest
+    assert found.max() < highest
+    assert np.abs(curve(times)[:, 0] - values).max() < 0.02
+    np.testing.assert_allclose(np.ptp(found), np.ptp(equal(np.linspace(0.0, 4.0, 2001))), atol=1e-3)
+
+
+def test_equal_samples_are_fitted_as_by_the_source() -> None:
+    times, width = 0.3 * np.arange(len(WAVE)), 1.2 * 0.3
+    kernel = np.exp(-0.5 * np.square((times[:, None] - times) / width))
+    weights = np.where((WAVE == 0.0) | (WAVE == 1.0), 0.1, 0.02)
+    system = np.block(
+        [[np.zeros((1, 1)), np.ones((1, len(WAVE)))], [np.ones((len(WAVE), 1)), kernel + np.diag(1e-4 / weights)]]
+    )
+    solved = np.linalg.solve(system, np.append(0.0, WAVE))
+    at = np.linspace(-0.3, 3.3, 400)
+    wanted = np.exp(-0.5 * np.square((at[:, None] - times) / width)) @ solved[1:] + solved[0]
+    np.testing.assert_allclose(fit_curve(times, WAVE)(at)[:, 0], wanted, atol=1e-9)
+
+
+@settings(max_examples=60, derandomize=True, deadline=None)
+@given(seed=st.integers(0, 10_000), count=st.integers(1, 12))
+def test_a_curve_that_stays_is_between_each_two_samples_and_smooth(seed: int, count: int) -> None:
+    rng = np.random.default_rng(seed)
+    times = np.cumsum(rng.uniform(0.01, 2.0, count))
+    values = rng.choice([0.0, 0.3, 1.0, *rng.uniform(-0.2, 1.2, 3)], (count, 2))
+    curve = fit_curve(times, values).staying(values)
+    np.testing.assert_allclose(curve(times), values, atol=1e-12)
+    for row, (start, end) in enumerate(pairwise(times)):
+        found = curve(np.linspace(start, end, 50))
+        low, high = np.sort(values[row : row + 2], axis=0)
+        assert (found > low - 1e-9).all()
+        assert (found < high + 1e-9).all()
+    inner = times[1:-1]
+    np.testing.assert_allclose(curve.slope(inner - 1e-9), curve.slope(inner + 1e-9), atol=1e-4)
+
+
+def test_a_curve_that_stays_is_near_to_the_fit_where_that_swings_nowhere() -> None:
+    times, at = np.arange(5.0), np.linspace(0.0, 4.0, 400)
+    values = np.array([[0.0], [0.5], [1.0], [0.5], [0.0]])
+    curve = fit_curve(times, values)
+    assert np.abs(curve.staying(values)(at) - curve(at)).max() < 0.01
+
+
+def test_a_sample_that_is_added_changes_the_curve_near_it() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        times, values = np.cumsum(rng.uniform(0.1, 1.0, 12)), rng.uniform(0.0, 1.0, (12, 1))
+        more = np.insert(times, 6, rng.uniform(times[5] + 0.02, times[6] - 0.02)), np.insert(values, 6, 0.5, axis=0)
+        before, after = fit_curve(times, values).staying(values), fit_curve(*more).staying(more[1])
+        for start, end in ((times[0], times[3]), (times[8], times[11])):  # two samples away
+            at = np.linspace(start, end, 200)
+            assert np.abs(after(at) - before(at)).max() < 0.1
 
 
 def test_a_heavier_sample_is_met_better() -> None:
@@ -126,6 +195,20 @@ def test_in_flight_only_gravity_acts(figure: Skeleton) -> None:
     speeds = np.diff(flying, n=2, axis=0) * 100.0**2
     np.testing.assert_allclose(speeds, np.broadcast_to([0.0, 0.0, -9.81], speeds.shape), atol=1e-6)
     assert np.linalg.norm(np.diff(heads, axis=0), axis=1).max() < 0.04  # no jump where it leaves and lands
+
+
+def test_the_root_leaves_and_lands_with_the_speed_of_its_arc(figure: Skeleton) -> None:
+    low, high = Pose.rest(figure), Pose.rest(figure)
+    flights = Flight(0.4, 0.9), Flight(1.2, 1.5)
+    track = Track("all", np.array([0.0, 1.5]), np.array([0.0, 1.0]))
+    recipe = Recipe([track], None, flights, gravity=9.81, push=0.2)
+    heads = forward(figure, recipe.motion(figure, low, high, np.arange(1801.0), 1000.0).pose)[0][:, 0]
+    speeds = np.diff(heads, axis=0) * 1000.0
+    for flight in flights:
+        for end in (flight.start, flight.end):
+            at = round(1000.0 * end)
+            assert np.linalg.norm(speeds[at] - speeds[at - 1]) < 0.1  # of up to 2.45 metres per second
+    assert np.abs(heads[[0, 150, 1800]] - heads[0]).max() < 1e-9
 
 
 @pytest.mark.parametrize(
