@@ -45,7 +45,7 @@ class Generated(BodyMotion):
         self.pins = [self._pin(support) for support in recipe.supports]
         if self.pins and recipe.flights:  # of which the root has the speed: legs yield in its place
             heads = forward(self.skeleton, self.after.pose)[0][:, self._root or 0]
-            self.pins.append(TimedPin(self._root or 0, *self.before.frames[[0, -1]].tolist(), heads))
+            self.pins.append(TimedPin(self._root or 0, start, last, heads))
 
     def compute(self, progress: Progress) -> None:
         if self.pins:

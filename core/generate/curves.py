@@ -142,7 +142,7 @@ def fit_curve(
     count, spread = len(t), float(width) / distance
     system = np.zeros((count + 1, count + 1))
     system[0, 1:] = system[1:, 0] = 1.0
-    system[1:, 1:] = _kernel(np.arange(count), count, spread) + np.diag(1.0 / (gamma * v))
+    system[1:, 1:] = _kernel(np.arange(float(count)), count, spread) + np.diag(1.0 / (gamma * v))
     found = np.linalg.solve(system, np.concatenate([np.zeros((1, columns.shape[1])), columns]))
     return FittedCurve(_count_over(t), frozen(found[1:]), frozen(found[0]), spread)
 
