@@ -51,9 +51,9 @@ def read_channels(
 ) -> dict[str, Array]:
     """Return the current channels (J, n); with float32 they are exactly Blender's values."""
     bones = armature.pose.bones
-    result = {}
+    count, result = len(bones), {}  # Blender counts them one by one
     for name in names:
-        values = np.empty(len(bones) * CHANNELS[name], np.float32)
+        values = np.empty(count * CHANNELS[name], np.float32)
         bones.foreach_get(name, values)
         result[name] = values.reshape(-1, CHANNELS[name]).astype(dtype, copy=False)
     return result

@@ -224,8 +224,8 @@ class ControlPoser:
         above = rig.skeleton.parents[self.begins[self.begins >= 0]]
         self.read = np.unique(np.concatenate([self.posed, controlled.frames, above[above >= 0]]))
 
-    def step(self, armature: ArmatureObject, pose: Pose, frames: tuple[Array, Array]) -> ControlPose:
-        """Correct what Blender shows now by one round: what is left is for the next pose.
+    def step(self, armature: ArmatureObject, pose: Pose, frames: tuple[Array, Array], matrices: Array) -> ControlPose:
+        """Correct what Blender shows now, matrices (J, 3, 4), by one round: what is left is for the next pose.
 
         Blender does not evaluate the rig here. `frames`: heads (N, 3) and rotations (N, 4) of the body in the pose.
         """
@@ -233,7 +233,6 @@ class ControlPoser:
         # of scales that constraints make, and of bones that are driven, a pose that is not kept needs nothing
         exact = {name: values.astype(float) for name, values in channels.items()}
         now = channels_to_pose(self.rig, exact, None, self._modes)
-        matrices = read_matrices(armature)
         task = _Task(self, pose, now, matrices, frames)
         task.look(matrices)
         if task.is_done(passing=True):

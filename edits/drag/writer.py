@@ -52,19 +52,24 @@ class DragWriter:
         if self._poser is None:
             self._writer.write(armature, pose)
             return
-        if frames is not None and self._live and self._follows(self._poser, armature):
-            led = self._poser.step(armature, pose, frames())
-        else:
+        seen = self._follows(self._poser, armature) if self._live else None
+        if frames is None or seen is None:
             led = self._poser.pose(armature, pose, passing=frames is not None)
+        else:
+            led = self._poser.step(armature, pose, frames(), seen)
         self._heads, self.settled = led.heads, led.shown
         self._held = [self._body.rig.skeleton.names[bone] for bone in led.held]
 
-    def _follows(self, poser: bridge.ControlPoser, armature: Any) -> bool:
-        """Return whether the controls have done what the last tick wanted: else this one looks for the reason."""
+    def _follows(self, poser: bridge.ControlPoser, armature: Any) -> Array | None:
+        """Return the matrices that Blender shows if the controls have done what the last tick wanted.
+
+        Else return None: this tick looks for the reason.
+        """
         if self._heads is None:
-            return False
+            return None
         _evaluate()
-        return poser.shows(bridge.read_matrices(armature), self._heads)
+        matrices = bridge.read_matrices(armature)
+        return matrices if poser.shows(matrices, self._heads) else None
 
     def shown(self, armature: Any, pose: Pose) -> Callable[[Pose], Pose] | None:
         """Return a function that takes over into poses what Blender shows and controls do not decide; None if it is so.
