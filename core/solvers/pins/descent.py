@@ -197,9 +197,9 @@ class Descent:
             newton = ~(there.slips.any(axis=1) | damped)
             done = turned < np.where(newton & better, still, max(SLOWER * still, numbers.NEWTON_RESTS))
             # the curvature of forces, and limits and levels that have just changed, may show a way on
-            same = (there.active == here.active).all(axis=1) & (there.slips == here.slips).all(axis=1)
+            same = (there.active == here.active).all(axis=1) | (turned < numbers.NEWTON_RESTS)
             seen = here.forces.any(axis=1) | ~there.forces.any(axis=1)
-            done &= ~(damped & better) & (same | (turned < numbers.NEWTON_RESTS)) & seen
+            done &= ~(damped & better) & same & seen & (there.slips == here.slips).all(axis=1)
             calm[alive] = np.where(turned < numbers.NEWTON_RESTS, calm[alive] + 1, 0)
             done |= calm[alive] >= CALM  # at a kink in the limits only damped steps go down
             alive = alive[~(done | (damping[alive] > LOST))]
@@ -217,7 +217,7 @@ class Descent:
         """Return the state after a step, whether it lowers the merit, or by too little, and the stiffness along it."""
         linear = self.limits.linearize(here.at, here.measured, frames, folds=True)
         model = self._model(links, here, linear, frames)
-        found = self._rounds(model, here, linear, damping)
+        model, found = self._rounds(model, here, linear, damping)
         springs = GIVES / model.strengths
         weights = walls(np.sqrt((found.forces * found.forces) @ self.member), model.strengths)
         before = self._merit(here.at, here.measured, here.errors, frames, weights, springs)
@@ -280,8 +280,11 @@ class Descent:
         forces[:, sided] = np.minimum(forces[:, sided], 0.0)
         return forces
 
-    def _rounds(self, model: _Model, here: State, linear: LinearLimits, damping: Array) -> _Step:
-        """Return the step under the limits that it meets and with the levels that slip in it."""
+    def _rounds(self, model: _Model, here: State, linear: LinearLimits, damping: Array) -> tuple[_Model, _Step]:
+        """Return the step under the limits that it meets and with the levels that slip in it.
+
+        And the model with the strengths that levels have by their forces in this step.
+        """
         count, degrees = len(here.at.x), len(self.spread)
         sided = self.rows.one_sided_rows
         active = linear.begin(here.active) if self.limits.count else here.active.copy()
@@ -312,6 +315,9 @@ class Descent:
             step, forces, hessian, answers, gram = self._least(
                 hessian, slope, part.rows, errors, held, fixed, project_, GIVES / part.strengths
             )
+            if turn == 0:
+                model = replace(model, strengths=self.strength(np.sqrt((forces * forces) @ self.member)))
+                part = model[todo]
             left = errors - (part.rows @ step[..., None])[..., 0]
             along = np.sum(step * (hessian @ step[..., None])[..., 0], axis=1) - WALL * np.sum(
                 held * (errors - left) ** 2, axis=1
@@ -349,7 +355,7 @@ class Descent:
         result.step[:] = _shortened(share[:, None] * result.step)
         pulls = self._pulls(here.errors, model.sizes, result.slips, model.strengths)
         result.forces[:] = np.where(result.slips @ self.member.T > 0.0, pulls, result.forces)
-        return result
+        return model, result
 
     def _least(
         self,

@@ -1,6 +1,6 @@
 """Newton steps of one frame; `descent` says what they minimise, and why so."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 
 import numpy as np
@@ -126,9 +126,9 @@ class FrameSolver:
             newton = end.better and not (damping or end.slips.any())
             rests = turned < (still if newton else max(descent.SLOWER * still, numbers.NEWTON_RESTS))
             # the curvature of forces, and limits and levels that have just changed, may show a way on
-            same = self.limits.active.keys() == active.keys() and bool((end.slips == slips).all())
-            seen = not (blind and end.forces.any())
-            done = rests and not (damping and end.better) and (same or turned < numbers.NEWTON_RESTS) and seen
+            same = self.limits.active.keys() == active.keys() or turned < numbers.NEWTON_RESTS
+            seen = not (blind and end.forces.any()) and bool((end.slips == slips).all())
+            done = rests and not (damping and end.better) and same and seen
             if end.better:
                 self.at, self.forces, self.slips = end.at, end.forces, end.slips
                 damping = 0.125 * damping if damping > descent.LEAST_DAMPED else 0.0
@@ -249,13 +249,19 @@ class FrameSolver:
         push = slope + whole.dot(step)
         return _Found(step, forces, held, back, push, slopes)
 
-    def _rounds(self, local: _Local, turn: float) -> tuple[_Found, Placed, Flags]:
-        """Return the step under the limits that it meets, its end, and the levels that slip in it."""
+    def _rounds(self, local: _Local, turn: float) -> tuple[_Local, _Found, Placed, Flags]:
+        """Return the step under the limits that it meets, its end, and the levels that slip in it.
+
+        And the model with the strengths that levels have by their forces in this step.
+        """
         count = len(local.sizes)
         slips = np.zeros(count, bool)
         last = descent.ROUNDS + count - 1
         for round_ in range(last + 1):
             found = self._least(local, slips)
+            if round_ == 0:
+                strengths = self.strength(self._sizes(found.forces))
+                local = replace(local, strengths=strengths, springs=GIVES / strengths)
             loads = np.where(slips, 0.0, self._sizes(found.forces) / local.strengths)
             breaking = loads.max() > 1.0
             switched = self._switched(local, found, slips, release=round_ < descent.RELEASES)
@@ -279,7 +285,7 @@ class FrameSolver:
                 self.limits.release(push * self.stiff, found.slopes)
             if len(self.limits.active) == held_by:
                 break
-        return found, there, slips  # pyright: ignore[reportPossiblyUnboundVariable]
+        return local, found, there, slips  # pyright: ignore[reportPossiblyUnboundVariable]
 
     def _share(self, local: _Local, found: _Found, slips: Flags) -> float:
         """Return the share of a step after which a level that slips would go past its target."""
@@ -308,7 +314,7 @@ class FrameSolver:
         """Take a step that turns no joint by more than `turn`, and leave errors (M,) of held rows up to `exact`."""
         at = self.at
         local = self._model(at, damping)
-        found, there, slips = self._rounds(local, turn)
+        local, found, there, slips = self._rounds(local, turn)
         pulls = self.places.pressing(at.rows) * self.member.dot(
             slips * local.strengths / np.maximum(local.sizes, GIVES)
         )

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -236,3 +237,21 @@ def test_the_weight_of_a_goal_is_a_strength_of_its_own(figure: Skeleton) -> None
 
     assert largest_turn(solved(4.0, 1.0), solved(1.0, 2.0)) < 0.01
     assert largest_turn(solved(1.0, 1.0), solved(1.0, 2.0)) > 1.0
+
+
+@pytest.mark.parametrize("limits", [True, "soft"])  # the steps of one rigid frame, and those of any body
+@pytest.mark.parametrize("seed", [18, 109])
+def test_levels_that_slip_for_the_first_time_do_not_end_a_solve(
+    figure: Skeleton, limits: Literal["soft"] | bool, seed: int
+) -> None:
+    rng, rest = np.random.default_rng(seed), Pose.rest(figure)
+    held, pulled, last = (
+        away(figure, rest, rng, (name,), rng.uniform(1.0, 3.0))[0] for name in ("hand.L", "hand.R", "head")
+    )
+    held = replace(held, position=forward(figure, rest)[0][figure.index("hand.L")])
+    method = PinAndDrag(restarts=0, limits=limits)
+    two, three = (
+        method.solve(figure, rest, [replace(goal, priority=level) for level, goal in enumerate(goals)])
+        for goals in ((held, pulled), (held, pulled, last))
+    )
+    assert np.max(three.position_error[:2] - two.position_error) < HELD
