@@ -30,7 +30,8 @@ from .body import (
     write_body,
 )
 from .channels import read_channels, write_channels
-from .control_graph import find_controlled
+from .control_bodies import find_controlled
+from .control_frames import ControlledFrames, find_controlled_frames, read_state, repeated
 from .controls import (
     ControlledBody,
     ControlPoser,

@@ -11,7 +11,7 @@ from ..core.body import Roles
 from ..core.limits import clamp_rotations
 from .armature import Rig, check, read_matrices, read_pose, read_rig, write_pose
 from .channels import ArmatureObject
-from .control_graph import find_controlled
+from .control_bodies import find_controlled
 from .controls import ControlledBody, pose_controls, read_controlled, with_ik_starts
 from .keys import changed_bones
 from .roles import read_roles

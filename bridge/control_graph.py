@@ -1,27 +1,19 @@
-"""Find the controls of a rig whose body bones are driven: which bone is keyed to turn or move which part.
+"""What the bones of a rig depend on now: parents, constraints in force, chains of IK."""
 
-What counts is what drives the body now: a limb on IK is posed by its IK control and its pole, a limb on FK by its FK
-controls. No setting of the rig is changed.
-"""
-
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
 
-from ..core import Skeleton, rotation
-from ..core.body import BODY, SIDES, Roles
 from ..core.body.gaze import is_eye
-from ..core.body.roles import PARTS_OF_HANDS
-from ..core.limits import Framed, LimitGroup
+from ..core.limits import LimitGroup
 from ..core.pose import frame_rotations
-from ..core.rotation import Array
 from .armature import Rig, read_matrices
 from .channels import ArmatureObject, flags
 from .constraints import aims, hangs_only, in_force, replaces
-from .controls import SAME_PLACE, Control, ControlledBody, astray, limits_of
+from .controls import SAME_PLACE, Control
 from .driven import constrained_bones
 from .hinges import hinge_limits
 from .shown import read_shown
@@ -32,132 +24,6 @@ _BY_PLACE: Final = {
     "STRETCH_TO", "DAMPED_TRACK", "TRACK_TO", "LOCKED_TRACK", "IK", "COPY_LOCATION", "LIMIT_DISTANCE",
 }  # fmt: skip
 _GAZES: Final = {"DAMPED_TRACK", "TRACK_TO", "LOCKED_TRACK"}
-_BEFORE: Final = {  # the parents of a part, the first that exists
-    "neck": ("spine", "hips"), "head": ("neck", "spine", "hips"), "shoulder": ("spine", "hips"),
-    "upper_arm": ("shoulder", "spine", "hips"), "forearm": ("upper_arm",), "hand": ("forearm",),
-    "thigh": ("hips",), "shin": ("thigh",), "foot": ("shin",), "toe": ("foot",), "spine": ("hips",),
-}  # fmt: skip
-_TRUNK: Final = {"hips", "spine", "neck", "head"}
-_BEHIND: Final = {"leg", "leg.hind", "tail"}  # of a creature: children of the first bone of its spine
-
-
-def find_controlled(
-    armature: ArmatureObject, rig: Rig, roles: Roles, besides: Sequence[int] = ()
-) -> ControlledBody | None:
-    """Return the body with its controls if its bones are driven or not parented to each other, else None.
-
-    `besides`: other bones that are to move with the body, as far as they drive a part of it or are driven by one. Poles
-    of IK chains that bend the body move with their segment. The body is moved by the first of `besides` if all of it is
-    below that bone.
-    """
-    order = _tree(roles)
-    limbs = {roles.bone(f"{part}.{side}") for side in SIDES for part in ("upper_arm", "forearm", "thigh", "shin")}
-    if "hips" not in roles.bones and "spine" not in roles.limbs:
-        return None
-    skeleton = rig.skeleton
-    apart = {bone for bone, parent in order.items() if parent >= 0 and parent not in skeleton.ancestors(bone)}
-    if not apart and all(skeleton.movable[bone] for bone in order):
-        return None
-    graph = _Graph(armature, rig)
-    first = next(iter(order))
-    order = _with_twists(order, roles, graph)
-    eyes = {eye: target for eye, target in graph.gazes.items() if eye not in order and roles.bone("head") in order}
-    order |= dict.fromkeys(eyes, roles.bone("head"))
-    bent, graph.segments = graph.bent, limbs
-    trunk = [bone for role, chain in _chains(roles).items() if role in _TRUNK for bone in chain]
-    controls: dict[int, Control] = {}
-    carried: set[int] = set()  # parts without a control that go with the part before
-    for bone in tuple(order):
-        parent = order[bone]
-        if bone in eyes:
-            controls[bone] = Control(aims=eyes[bone])
-            continue
-        behind = [other for other, above in order.items() if above == bone and other not in eyes]
-        ended = graph.at_end(bone, order)
-        shown = graph.leader(bone, parent, controls[parent].turns if parent >= 0 else -1, behind, not ended)
-        if shown in graph.in_chains:
-            chain = bent[bone] = graph.in_chains[shown]
-            chain.parts[bone] = shown
-            controls[bone] = Control(begins=-1 if chain.poled else graph.starter(shown, bent.get(parent) is chain))
-            continue
-        control = graph.mover(bone, trunk, besides[:1]) if parent < 0 else Control(turns=shown)
-        if ended and first in controls:
-            control = graph.with_target(bone, control, graph.upstream(controls[first].turns))
-        elif bone in apart and control.turns == bone and graph.free[bone]:
-            control = Control(bone, bone)
-        if control == Control():
-            if bone in limbs:
-                return None
-            if bone in rig.carried:
-                carried.add(bone)
-                controls[bone] = control
-                continue
-            # its children become children of its parent
-            order = {b: parent if p == bone else p for b, p in order.items()}
-            continue
-        controls[bone] = control
-    if first not in controls or (not apart and _is_plain(rig, order, controls, carried)):
-        return None
-    turners = {control.turns: part for part, control in controls.items()}
-    carriers = graph.upstream(controls[first].turns).keys()  # the body does not move bones that it depends on
-    poles = {chain.pole: part for part, chain in bent.items() if chain.pole >= 0}
-    more = [bone for bone in dict.fromkeys((*besides, *poles)) if bone not in controls and bone not in carriers]
-    riding = {bone: turners.get(bone, poles.get(bone, graph.part_of(bone, controls))) for bone in more}
-    riding = {bone: part for bone, part in riding.items() if part >= 0 and part not in eyes}  # eyes aim by themselves
-    for bone, part in riding.items():
-        order.pop(bone, None)  # of a part without a control: after the part that it rides on now
-        order[bone] = part
-        controls[bone] = Control(moves=bone if bone in poles else -1)
-    bones = [bone for bone in order if bone in controls]
-    starts = {chain.pole: part for part, chain in reversed(bent.items())}
-    steered = {pole: starts[pole] for pole in riding if pole in poles and pole not in besides}
-    return _hung(rig.skeleton, roles, bones, order, controls, graph, riding, carried, steered)
-
-
-def _is_plain(rig: Rig, order: Mapping[int, int], controls: Mapping[int, Control], carried: Collection[int]) -> bool:
-    """Return whether all parts are posed by themselves, or carried by the parts before them."""
-    return all(bone in carried or (bone in controls and controls[bone].turns == bone) for bone in order)
-
-
-def _chains(roles: Roles) -> dict[str, tuple[int, ...]]:
-    """Return role -> its bones, parents first; for a creature its limbs."""
-    if not roles.humanoid:
-        trunk = [name for name in ("spine", "neck", "head") if name in roles.limbs]
-        return {name: roles.limbs[name] for name in (*trunk, *(name for name in roles.limbs if name not in trunk))}
-    hands = sorted(PARTS_OF_HANDS, key=lambda role: not role.startswith("palm"))
-    found = {role: roles.bones.get(role, ()) for role in (*BODY, *hands)}
-    return {role: (bones,) if isinstance(bones, int) else bones for role, bones in found.items() if bones != ()}
-
-
-def _tree(roles: Roles) -> dict[int, int]:
-    """Return bone -> parent as in a body, parents first; -1 for the first."""
-    found: dict[int, int] = {}
-    chains = _chains(roles)
-    for role, chain in chains.items():
-        part, side = (role[:-2], role[-2:]) if role[-2:] in (".L", ".R") else (role, "")
-        names = _BEFORE.get(part, (f"palm.{part}", "hand") if roles.humanoid else ("spine",))
-        above = next((chains[n] for name in names for n in (f"{name}{side}", name) if n in chains and n != role), ())
-        if found and not above:
-            continue  # a bone without parent is not part of this body
-        before = above[0 if part in _BEHIND else -1] if found else -1
-        for bone in chain:
-            if bone not in found and (before < 0 or before in found):
-                found[bone] = before
-            before = bone
-    return found
-
-
-def _with_twists(order: Mapping[int, int], roles: Roles, graph: "_Graph") -> dict[int, int]:
-    """Return the tree with the free twist bones of the rig between a part and its parent."""
-    twists = {bone for chain in roles.twist.values() for bone in chain if graph.turning[bone]}
-    found: dict[int, int] = {}
-    for bone, parent in order.items():
-        chain = graph.rig.skeleton.ancestors(bone)
-        between = chain[1 : chain.index(parent)] if parent in chain else []
-        for link in reversed([link for link in between if link in twists and link not in order]):
-            found[link], parent = parent, link
-        found[bone] = parent
-    return found
 
 
 @dataclass(frozen=True)
@@ -171,11 +37,11 @@ class _Chain:
     parts: dict[int, int]  # part of the body -> the bone of the chain that it shows
 
 
-class _Graph:
+class Graph:
     """The dependencies between the bones (indices) of a rig, as its constraints are now."""
 
     def __init__(self, armature: ArmatureObject, rig: Rig) -> None:
-        self.rig, self.object = rig, armature
+        self.rig, self.object, self.matrices = rig, armature, read_matrices(armature)
         skeleton = rig.skeleton
         self.rest = skeleton.rest_matrices
         self.place_of = {name: place for place, name in enumerate(skeleton.names)}
@@ -308,6 +174,11 @@ class _Graph:
         return hinge_limits([parts[part] for part in lower], heads, ends, frame_rotations(rest[:, :, :3]))
 
     @property
+    def poles(self) -> dict[int, int]:
+        """The poles of the chains that bend the body, with the part behind which each is."""
+        return {chain.pole: part for part, chain in self.bent.items() if chain.pole >= 0}
+
+    @property
     def goals(self) -> frozenset[int]:
         """The targets and poles of the IK chains."""
         targets = (
@@ -430,69 +301,3 @@ def _reach(edges: list[set[int]], bone: int) -> dict[int, int]:
         ring = {other for start in ring for other in edges[start] if other not in found}
         found |= dict.fromkeys(ring, step)
     return found
-
-
-def _hung(
-    skeleton: Skeleton, roles: Roles, bones: list[int], order: Mapping[int, int], controls: Mapping[int, Control],
-    graph: _Graph, riding: Mapping[int, int], carried: Collection[int], steered: Mapping[int, int],
-) -> ControlledBody:  # fmt: skip
-    place = {bone: number for number, bone in enumerate(bones)}
-    parents = np.array([place.get(order[bone], -1) for bone in bones])
-    bent = graph.bent
-    leaders = np.array([graph.shown_by(bone, controls[bone].turns) for bone in bones])
-    frames = np.where(astray(read_matrices(graph.object), skeleton.size, np.array(bones), leaders), bones, leaders)
-    hinges = np.isin(bones, list(bent)) & (frames == leaders)
-    free = {bone: place[bone] for bone, hinged in zip(bones, hinges, strict=True) if hinged}
-    limbs = {id(chain): place[end] for end, chain in graph.ends.items() if end in place}
-    rest = skeleton.rest_matrices[frames]
-    turns = frame_rotations(rest[:, :, :3])
-    above = np.where((parents >= 0)[:, None], turns[parents], rotation.IDENTITY)
-    origin = np.where((parents >= 0)[:, None], rest[parents, :, 3], 0.0)
-    body = Skeleton(
-        tuple(skeleton.names[bone] for bone in bones),
-        parents,
-        rotation.rotate(rotation.inv(above), rest[:, :, 3] - origin),
-        rotation.mul(rotation.inv(above), turns),
-        skeleton.lengths[bones],
-        limits=(*_limits_of_parts(skeleton, controls, graph, order, place, turns), *graph.hinges(free)),
-        movable=~np.isin(bones, [*riding, *carried]),
-        rotation_locks=graph.ik_locks[frames] & hinges[:, None],
-        translatable=np.array([[controls[bone].moves >= 0 and parents[place[bone]] < 0] * 3 for bone in bones]),
-    )
-
-    def kept(found: Any) -> Any:
-        return place.get(found, ()) if isinstance(found, int) else tuple(place[bone] for bone in found if bone in place)
-
-    known, twist = ({role: some for role, found in table.items() if (some := kept(found)) != ()}
-                    for table in (roles.bones, roles.twist))  # fmt: skip
-    lean = replace(roles, bones=known, twist=twist, limbs={name: kept(chain) for name, chain in roles.limbs.items()})
-    ends = {roles.bones.get(f"{part}.{side}") for side in SIDES for part in ("forearm", "hand", "shin", "foot")}
-    ends |= {bone for name, chain in roles.limbs.items() if name.startswith(("leg", "arm")) for bone in chain[1:]}
-    rigid = np.isin(bones, [bone for bone in ends if isinstance(bone, int)])
-    hangs = np.array([graph.hangs(controls[bone].turns, order[bone], controls) for bone in bones])
-    return ControlledBody(
-        body, lean, np.array(bones), leaders, frames, tuple(controls[bone] for bone in bones), hangs, rigid,
-        np.array([limbs.get(id(bent.get(bone)), place[bone]) for bone in bones]),
-        {bone: place[part] for bone, part in riding.items()}, graph.goals,
-        {place[pole]: place[first] for pole, first in steered.items()},
-    )  # fmt: skip
-
-
-def _limits_of_parts(
-    skeleton: Skeleton, controls: Mapping[int, Control], graph: _Graph, order: Mapping[int, int],
-    place: Mapping[int, int], turns: Array,
-) -> tuple[LimitGroup, ...]:  # fmt: skip
-    """Return the limits of controls and of IK chains as limits of the parts, if both have the same parent."""
-    leaders = {bone: control.turns for bone, control in controls.items()}
-    leaders |= {bone: chain.parts[bone] for bone, chain in graph.bent.items()}
-    parts = {
-        leader: bone for bone, leader in leaders.items()
-        if leader >= 0 and order[bone] >= 0 and graph.hangs(leader, order[bone], controls)
-    }  # fmt: skip
-    found: list[LimitGroup] = []
-    for group in limits_of(skeleton, parts):
-        own = [place[parts[bone]] for bone in group.bones.tolist()]
-        frames = frame_rotations(skeleton.rest_matrices[group.bones][:, :, :3])
-        away = rotation.mul(rotation.inv(frames), turns[own])  # (k, 4) the parts at rest, in the controls' frames
-        found.append(Framed(group, away, rotation.inv(away), own))
-    return tuple(found)

@@ -3,7 +3,7 @@
 The body of such a rig is a skeleton of its own: the bones with roles, parented as in a body, at their evaluated places.
 A pose of the body is brought to the controls iteratively: each control is turned by the error of its part, as if it
 followed the part before; Blender evaluates the rig; the remaining error is corrected in the next round. Which control
-poses which part is found by `control_graph`.
+poses which part is found by `control_bodies`.
 """
 
 from collections.abc import Container, Iterable, Mapping
@@ -60,6 +60,7 @@ class ControlledBody:
     leaders (N,)      the bones of IK chains, or controls of segments, that the parts show; of others their own bones
     frames (N,)       the bones whose place and rotation are read as theirs: leaders, since deforming bones may spread a
                       twist, but for parts that are not where their leader is
+    aligned (N, 4)    the parts' rotations at rest in those frames
     controls          one for each of them
     hangs (N,)        whether the control follows the part before
     rigid (N,)        segments of limbs: they may be stretched in the rig, but turning does not stretch them
@@ -74,6 +75,7 @@ class ControlledBody:
     bones: Indices
     leaders: Indices
     frames: Indices
+    aligned: Array
     controls: tuple[Control, ...]
     hangs: Flags
     rigid: Flags
@@ -134,6 +136,7 @@ def free_controls(rig: Rig, roles: Roles, bones: Iterable[int]) -> ControlledBod
         np.array(numbers),
         np.array(numbers),
         np.array(numbers),
+        np.broadcast_to(rotation.IDENTITY, (count, 4)),
         controls,
         apart,
         apart,
@@ -170,7 +173,7 @@ def read_controlled(controlled: ControlledBody, matrices: Array, loose: bool = F
     own = matrices[..., controlled.frames, :, :]
     rigid = controlled.rigid & ~(loose & (controlled.bones_that("moves") == controlled.bones))
     rigid = rigid & ~(stretched & controlled.stretched)
-    heads, turns = own[..., 3], frame_rotations(own[..., :3])
+    heads, turns = own[..., 3], rotation.mul(frame_rotations(own[..., :3]), controlled.aligned)
     hangs = (parents >= 0)[:, None]
     above = np.where(hangs, turns[..., parents, :], rotation.IDENTITY)
     origin = np.where(hangs, heads[..., parents, :], 0.0)
@@ -348,7 +351,7 @@ class _Task:
         poser, frames = self._poser, self._poser.controlled.frames
         self._places = matrices[:, :, 3]
         self._turns[poser.read] = frame_rotations(matrices[poser.read, :, :3])
-        own = self._turns[frames]
+        own = rotation.mul(self._turns[frames], poser.controlled.aligned)
         change = rotation.mul(self._wanted, rotation.inv(own))  # (N, 4) the error of each part
         swing, twisted = rotation.swing_twist(change, rotation.rotate(own, np.array([0.0, 1.0, 0.0])))
         before, self._twist = self._twist, rotation.angle_between(twisted, rotation.IDENTITY)

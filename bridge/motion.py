@@ -33,17 +33,19 @@ _POISE: Final = "poise_"  # prefix of curves of settings, which do not move bone
 _OBJECT_TRANSFORM: Final = {name for channel in CHANNELS for name in (channel, f"delta_{channel}")}
 
 
-def read_motion(armature: ArmatureObject, rig: Rig, frames: ArrayLike) -> tuple[Motion, Array]:
+def read_motion(
+    armature: ArmatureObject, rig: Rig, frames: ArrayLike, note: Callable[[], object] | None = None
+) -> tuple[Motion, Array]:
     """Return the poses at increasing frame numbers `frames` (F,), and the object's world matrices (F, 4, 4).
 
-    The scene's frame and all channels of the object, unkeyed ones included, are restored. Raises BridgeError if `check`
-    does, or for an empty range.
+    The scene's frame and all channels of the object, unkeyed ones included, are restored. `note` is called at each
+    frame that has to be evaluated. Raises BridgeError if `check` does, or for an empty range.
     """
-    return run_steps(reading_motion(armature, rig, frames))
+    return run_steps(reading_motion(armature, rig, frames, note))
 
 
 def reading_motion(
-    armature: ArmatureObject, rig: Rig, frames: ArrayLike
+    armature: ArmatureObject, rig: Rig, frames: ArrayLike, note: Callable[[], object] | None = None
 ) -> Generator[float, None, tuple[Motion, Array]]:
     """Do what `read_motion` does and yield the share that is done after each frame that has to be evaluated.
 
@@ -59,7 +61,7 @@ def reading_motion(
         pose = channels_to_pose(rig, _sample(armature, rig, numbers), None)
         worlds = np.repeat(world_matrix(armature)[None], len(numbers), axis=0)
     else:
-        pose, worlds = yield from _step(armature, rig, numbers)
+        pose, worlds = yield from _step(armature, rig, numbers, note)
     return Motion(pose, numbers, render.fps / render.fps_base), worlds
 
 
@@ -259,7 +261,9 @@ def _evaluate(curve: Any, frames: Array) -> Array:
     return values
 
 
-def _step(armature: ArmatureObject, rig: Rig, frames: Array) -> Generator[float, None, tuple[Pose, Array]]:
+def _step(
+    armature: ArmatureObject, rig: Rig, frames: Array, also: Callable[[], object] | None
+) -> Generator[float, None, tuple[Pose, Array]]:
     channels: list[dict[str, Array]] = []
     matrices: list[Array] = []
     worlds: list[Array] = []
@@ -268,6 +272,8 @@ def _step(armature: ArmatureObject, rig: Rig, frames: Array) -> Generator[float,
         channels.append(read_channels(armature, rig.channels))
         matrices.append(read_matrices(armature))
         worlds.append(world_matrix(armature))
+        if also is not None:
+            also()
 
     yield from _going_through(armature, frames, note)
     stacked = {name: np.stack([c[name] for c in channels]) for name in channels[0]}

@@ -8,7 +8,7 @@ from ..core import CoreError
 from ..core.body import SIDES, Roles
 from .armature import Rig, read_rig
 from .channels import ArmatureObject
-from .control_graph import find_controlled
+from .control_bodies import find_controlled
 from .controls import ControlledBody
 from .roles import read_corrections, read_roles
 

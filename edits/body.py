@@ -33,12 +33,18 @@ class BodyEdit(MotionEdit):
         here = context.scene.frame_current
         super().__init__(context, armature, frames or (here, here))
         self.keyed, self.at = keyed, None if frames is None else self.before.frames
+        self.body = bridge.read_body(armature)
+        controlled = self._find_controlled(armature)
+        if controlled is not None:
+            self.rig = controlled.with_starts(self.rig)
+            self.body = replace(self.body, rig=self.rig, skeleton=controlled.skeleton, controlled=controlled.at(0))
         bodies: list[bridge.Body] = []
         found: list[Wanted] = []
         with nullcontext() if frames is None else preserve_channels(context, armature):
-            for _ in iterate_frames(context, self.at):
+            for place in iterate_frames(context, self.at):
                 context.view_layer.update()
-                bodies.append(bridge.read_body_again(armature, bodies[0]) if bodies else bridge.read_body(armature))
+                there = replace(self.body, controlled=controlled and controlled.at(place))
+                bodies.append(bridge.read_body_again(armature, there))
                 found.append(tool.apply(context, armature, bodies[-1]))
         self.body = bodies[0]
         asked = [one for one in found if isinstance(one, PoseGoals)]
@@ -51,9 +57,8 @@ class BodyEdit(MotionEdit):
         else:
             self.wanted = stack([pose_of(one) for one in posed])
             self.solutions = [one for one in posed if isinstance(one, Solution)]
-        controlled, wanted = self.body.controlled, self.wanted
+        self.controlled, wanted = controlled, self.wanted
         if controlled is not None:
-            self.rig = self.body.rig
             steps = find_control_motion(
                 context, armature, self.rig, controlled, self.before, wanted, frames is not None
             )
@@ -64,12 +69,20 @@ class BodyEdit(MotionEdit):
         poses = (stood.pose, bridge.allow(stood, wanted))
         self.before, self.found = (replace(self.before, pose=pose) for pose in poses)
 
+    def _find_controlled(self, armature: Any) -> bridge.ControlledFrames | None:
+        """Return the body that controls pose in each frame."""
+        if self.body.controlled is None:
+            return None
+        roles = bridge.read_roles(armature, self.rig.skeleton)
+        found = bridge.find_controlled_frames(armature, self.rig, roles, self.before.frames, self.states)
+        return found or bridge.repeated(self.body.controlled, len(self.before))
+
     def compute(self, progress: Progress) -> None:
         self.after = self.found
 
     def measure(self, armature: Any) -> tuple[GoalReport, ...]:
-        self.take = evaluate(bpy.context, armature, self.at)
-        return report_goals(self.body, self.solutions, self.take)
+        self.take = frames_of_body(self.controlled, evaluate(bpy.context, armature, self.at))
+        return report_goals(self.body.skeleton, self.solutions, self.take)
 
     def explain(self, goals: tuple[GoalReport, ...]) -> tuple[str, ...]:
         held = (
@@ -112,11 +125,12 @@ def pose_of(found: Pose | Solution) -> Pose:
     return found.pose if isinstance(found, Solution) else found
 
 
-def report_goals(body: bridge.Body, solutions: Sequence[Solution | _Frame], take: Evaluation) -> tuple[GoalReport, ...]:
-    """Return the errors of the goals that a tool solved, as Blender shows the body; none if it solved none."""
-    seen = frames_of_body(body.controlled, take)
+def report_goals(
+    skeleton: Skeleton, solutions: Sequence[Solution | _Frame], take: Evaluation
+) -> tuple[GoalReport, ...]:
+    """Return the errors of the goals that a tool solved, as Blender shows the body's bones; none if it solved none."""
     asked = zip(*(solution.goals for solution in solutions), strict=True)
-    return tuple(_report(body.skeleton, goals, seen) for goals in asked)
+    return tuple(_report(skeleton, goals, take) for goals in asked)
 
 
 def explain_goals(reports: Sequence[GoalReport], solutions: Sequence[Solution | _Frame]) -> list[str]:

@@ -25,15 +25,15 @@ class BodyMotion(MotionEdit):
         super().__init__(context, armature, frames)
         self.roles = bridge.read_roles(armature, self.skeleton)
         self._channels = self.before
-        self.controlled = bridge.find_controlled(armature, self.rig, self.roles)
+        self.controlled = bridge.find_controlled_frames(armature, self.rig, self.roles, self.before.frames, self.states)
         if self.controlled is not None:
-            self.rig = bridge.with_ik_starts(self.rig, self.controlled)
+            self.rig = self.controlled.with_starts(self.rig)
             self.skeleton, self.roles = self.controlled.skeleton, self.controlled.roles
             seen = self.before.pose.driven_matrices  # None where the motion was not read frame by frame
             if seen is None:
                 self.before, _ = self.read_frames(armature, slice(None))
             else:
-                self.before = replace(self.before, pose=bridge.read_controlled(self.controlled, seen))
+                self.before = replace(self.before, pose=self.controlled.read(seen, stretched=True))
             self.after, self.always_keyed = self.before, np.zeros(len(self.skeleton), bool)
 
     def read_frames(self, armature: Any, part: slice | Frames) -> tuple[Motion, Array]:
@@ -42,7 +42,8 @@ class BodyMotion(MotionEdit):
         frames = self._channels.frames[part]
         with preserve_channels(bpy.context, armature):
             seen = evaluate(bpy.context, armature, frames)
-        return Motion(bridge.read_controlled(self.controlled, seen.matrices), frames, self._channels.fps), seen.worlds
+        pose = self.controlled.take(part).read(seen.matrices, stretched=True)
+        return Motion(pose, frames, self._channels.fps), seen.worlds
 
     def pose_controls(self, armature: Any, new: bool = True) -> Generator[float, None, None]:
         if self.controlled is None:
@@ -51,9 +52,9 @@ class BodyMotion(MotionEdit):
         with bridge.using_action(armature, None) if alone else nullcontext():
             pose = bridge.read_pose(armature, self.rig)[None][np.zeros(len(on), int)] if alone else motion.pose[on]
             channels = Motion(pose, motion.frames[on], motion.fps)
-            wanted = self.after.pose[on]
+            body = bridge.repeated(self.controlled.now, len(on)) if alone else self.controlled.take(on)
             self.control_motion, _ = yield from find_control_motion(
-                bpy.context, armature, self.rig, self.controlled, channels, wanted, True
+                bpy.context, armature, self.rig, body, channels, self.after.pose[on], True
             )
 
     def control_frames(self) -> Frames:
@@ -74,8 +75,8 @@ class BodyMotion(MotionEdit):
         return self.control_motion
 
     def show_pose(self, armature: Any, pose: Pose) -> None:
-        """Give the armature a pose of its body, without keys."""
+        """Give the armature a pose of its body at the present frame, without keys."""
         if self.controlled is None:
             bridge.write_pose(armature, self.rig, pose, range(len(self.skeleton)))
         else:
-            bridge.pose_controls(armature, self.rig, self.controlled, pose)
+            bridge.pose_controls(armature, self.rig, self.controlled.now, pose)

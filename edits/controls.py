@@ -31,14 +31,14 @@ class ControlMotion:
 class ControlRecorder:
     """Poses the controls of a body, one pose after the other, at the present frame, and notes what changed."""
 
-    def __init__(self, armature: Any, rig: bridge.Rig, controlled: bridge.ControlledBody) -> None:
-        self._rig, self._controlled = rig, controlled
+    def __init__(self, armature: Any, rig: bridge.Rig) -> None:
+        self._rig = rig
         self._channels = read_channels(armature, CHANNELS)
         self._turned, self._moved, self._at_limit = set[int](), set[int](), set[int]()
 
-    def add(self, armature: Any, pose: Pose) -> Pose:
-        """Bring the body to a pose; return that of the rig. Raises CoreError where a part does not follow."""
-        posed = bridge.pose_controls(armature, self._rig, self._controlled, pose)
+    def add(self, armature: Any, controlled: bridge.ControlledBody, pose: Pose) -> Pose:
+        """Bring a body to a pose; return that of the rig. Raises CoreError where a part does not follow."""
+        posed = bridge.pose_controls(armature, self._rig, controlled, pose)
         self._turned.update(posed.turned)
         self._moved.update(posed.moved)
         self._at_limit.update(posed.held)
@@ -54,34 +54,37 @@ class ControlRecorder:
         return ControlMotion(motion, sorted(self._turned), sorted(self._moved), names)
 
 
-def frames_of_body(controlled: bridge.ControlledBody | None, frames: Evaluation) -> Evaluation:
+def frames_of_body(controlled: bridge.ControlledFrames | None, frames: Evaluation) -> Evaluation:
     """Return an evaluation with the body's own bones only."""
-    return frames if controlled is None else replace(frames, matrices=frames.matrices[:, controlled.frames])
+    return frames if controlled is None else replace(frames, matrices=controlled.parts(frames.matrices))
 
 
 def find_control_motion(
     context: Any,
     armature: Any,
     rig: bridge.Rig,
-    controlled: bridge.ControlledBody,
+    controlled: bridge.ControlledFrames,
     motion: Motion,
     pose: Pose,
     framed: bool,
 ) -> Generator[float, None, tuple[ControlMotion, Pose]]:
     """Bring the body to `pose` (F) by its controls; return the rig's motion and the poses that the body took.
 
+    These have the lengths to which IK stretches limbs.
+
     `motion` (F): the rig's channels before. With `framed` each pose is evaluated at its frame, else all are at the
-    present one. Yields the share that is done. Channels, frame and properties are restored at the end, and when the
-    generator is closed. Raises CoreError where a part does not follow its control.
+    present one. A control keeps its channels in frames in which it does not drive the body. Yields the share that is
+    done. Channels, frame and properties are restored at the end, and when the generator is closed. Raises CoreError
+    where a part does not follow its control.
     """
     rotations, translations = np.array(motion.pose.rotations), np.array(motion.pose.translations)
     evaluated: list[Any] = []
-    bones = sorted(controlled.keyed)
-    recorder = ControlRecorder(armature, rig, controlled)
+    recorder = ControlRecorder(armature, rig)
     try:
         with closing(iterate_frames(context, motion.frames if framed else None, len(motion))) as places:
             for place in places:
-                own = recorder.add(armature, pose[place])
+                body = controlled.at(place)
+                own, bones = recorder.add(armature, body, pose[place]), sorted(body.keyed)
                 context.view_layer.update()
                 evaluated.append(bridge.read_matrices(armature))
                 # all controls, also unchanged ones: without a key they would keep the values of the frame before
@@ -91,7 +94,7 @@ def find_control_motion(
         recorder.restore(armature)
         context.view_layer.update()
     posed = replace(motion, pose=replace(motion.pose, rotations=rotations, translations=translations))
-    return recorder.result(posed), bridge.read_controlled(controlled, np.stack(evaluated))
+    return recorder.result(posed), controlled.read(np.stack(evaluated), stretched=True)
 
 
 def write_controls(armature: Any, rig: bridge.Rig, control: ControlMotion, action: str | None) -> Any:

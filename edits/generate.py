@@ -100,7 +100,7 @@ class Generated(BodyMotion):
     def _pose(self, context: Any, armature: Any, given: Angles | Moment) -> Pose:
         if isinstance(given, Angles):
             return key_pose(self.skeleton, self.roles, given.degrees)
-        return pose_at(context, armature, self.rig, given, self.controlled)
+        return pose_at(context, armature, self.rig, given, self.controlled and self.controlled.now)
 
     def _pin(self, support: Support) -> TimedPin:
         (bone, *_) = self._bones(support.role)

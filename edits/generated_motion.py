@@ -106,7 +106,7 @@ def _channels_of(armature: Any, edit: Generated, pose: Pose) -> Pose:
     if edit.controlled is None:
         return pose
     with preserve_channels(bpy.context, armature):
-        return bridge.pose_controls(armature, edit.rig, edit.controlled, pose).pose
+        return bridge.pose_controls(armature, edit.rig, edit.controlled.now, pose).pose
 
 
 def _list_phases(armature: Any, recipe: RecipeFile, start: int, fps: float) -> None:

@@ -1,6 +1,6 @@
 """`solve`: from a job to keys: read the motion, solve, write, and measure the result in Blender."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from time import perf_counter
@@ -60,17 +60,24 @@ class JobEdit(MotionEdit):
         self._context, self._armature, self.job = context, armature, job
         self.method = job.method
         super().__init__(context, armature, job.frames, job.write.key)
-        job, rig = self.job, self.rig
+        job = self.job
         self.body, self._follow = self.skeleton, followed_objects(job.goals)
         start, poses, held = self.before.pose, self._evaluation(), self._held()
         check_scale(job.goals, job.balance, poses)
-        controlled = self.controlled
+        numbers = np.append(self.before.frames, list(held))
+        controlled = _find_controlled(armature, self.rig, self.roles, job, numbers, self.states)
+        self.controlled = None
         if controlled is not None:
-            self.rig = bridge.with_ik_starts(rig, controlled)
+            self.controlled = controlled.take(slice(len(self.before)))
+            self.rig = controlled.with_starts(self.rig)
             self.body, self.roles = controlled.skeleton, controlled.roles
-            start = bridge.read_controlled(controlled, poses.matrices)
-            poses = frames_of_body(controlled, poses)
-            held = {frame: frames_of_body(controlled, one) for frame, one in held.items()}
+            start = self.controlled.read(poses.matrices)
+            poses = frames_of_body(self.controlled, poses)
+            places = range(len(self.before), len(numbers))
+            held = {
+                frame: frames_of_body(controlled.take([place]), one)
+                for place, (frame, one) in zip(places, held.items(), strict=True)
+            }
         self._start = start
         self.goals = [prepare_goal(goal, self.body, poses, held) for goal in job.goals]
         if job.balance is not None:
@@ -87,7 +94,7 @@ class JobEdit(MotionEdit):
         roles = bridge.read_roles(armature, rig.skeleton, bridge.mapping_to_corrections(armature, self.job.roles))
         self.job = on_bones(self.job, roles, rig.skeleton.names)
         _check_bones(rig, self.job)
-        self.roles, self.controlled = roles, _find_controlled(armature, rig, roles, self.job)
+        self.roles = roles
 
     def _evaluation(self) -> Evaluation:
         """Return where everything is that the goals refer to, in the frames of the motion before."""
@@ -103,7 +110,7 @@ class JobEdit(MotionEdit):
         held = held_frames(self.job.goals)
         if not held:
             return {}
-        motion, worlds = bridge.read_motion(self._armature, self.rig, held)
+        motion, worlds = bridge.read_motion(self._armature, self.rig, held, self.noting(self._armature))
         seen = Evaluation(motion.frames, worlds, forward_matrices(self.skeleton, motion.pose))
         return {frame: seen.at(place) for place, frame in enumerate(held)}
 
@@ -123,15 +130,17 @@ class JobEdit(MotionEdit):
     def pose_controls(self, armature: Any, new: bool = True) -> Generator[float, None, None]:
         if self.controlled is None:
             return
-        for _ in range(_ROUNDS):
+        reached = self._start
+        for round_ in range(_ROUNDS):
+            if round_:
+                again = self._solve(reached)
+                if _is_settled(again.pose, reached):
+                    break
+                self.solution = again
             pose, framed = self.solution.pose, self.job.frames is not None
             self.control_motion, reached = yield from find_control_motion(
                 self._context, armature, self.rig, self.controlled, self.before, pose, framed
             )
-            again = self._solve(reached)
-            if _is_settled(again.pose, reached):
-                break
-            self.solution = again
 
     def changed_bones(self) -> ChangedBones:
         if self.control_motion is None:
@@ -221,15 +230,17 @@ def _check_bones(rig: bridge.Rig, job: Job) -> None:
             raise CoreError(f"{field}: {error}") from error
 
 
-def _find_controlled(armature: Any, rig: bridge.Rig, roles: Roles, job: Job) -> bridge.ControlledBody | None:
+def _find_controlled(
+    armature: Any, rig: bridge.Rig, roles: Roles, job: Job, frames: Array, states: Mapping[float, bytes]
+) -> bridge.ControlledFrames | None:
     """Return the controlled body for goals on bones that only controls can move, or on targets of IK; else None.
 
     Raises CoreError if another goal names a bone that is neither a part of the body nor a control of one.
     """
     pins_last = sorted(job.goals, key=lambda goal: goal.kind == "pin")
     named = [rig.skeleton.index(bone) for goal in pins_last for bone in (goal.bone, *goal.others.values())]
-    controlled = bridge.find_controlled(armature, rig, roles, named)
-    if controlled is None or not controlled.serves(rig, named):
+    controlled = bridge.find_controlled_frames(armature, rig, roles, frames, states, named)
+    if controlled is None or not any(body.serves(rig, named) for body in controlled.bodies):
         return None
     for number, goal in enumerate(job.goals):
         for bone in (goal.bone, *goal.others.values()):

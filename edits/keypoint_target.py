@@ -83,7 +83,7 @@ def write_body_motion(context: Any, armature: Any, target: KeypointTarget, motio
         present = bridge.read_pose(armature, target.rig)[None][np.zeros(len(motion), int)]
         channels = Motion(present, motion.frames, motion.fps)
         steps = find_control_motion(
-            context, armature, target.rig, target.controlled, channels, motion.pose, framed=False
+            context, armature, target.rig, bridge.repeated(target.controlled, len(motion)), channels, motion.pose, False
         )
         control, _ = run_steps(steps)
     return write_controls(armature, target.rig, control, action)

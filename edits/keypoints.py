@@ -196,7 +196,8 @@ def measure_ends(
     """Return the errors of wrists and ankles where their points are seen, as Blender evaluates the keys."""
     if not ends:
         return ()
-    take = frames_of_body(target.controlled, evaluate(context, armature, frames))
+    body = target.controlled and bridge.repeated(target.controlled, len(frames))
+    take = frames_of_body(body, evaluate(context, armature, frames))
     skeleton, found = target.character.skeleton, list[GoalReport]()
     for goal in ends:
         bone = skeleton.index(goal.bone)

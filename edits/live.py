@@ -220,10 +220,10 @@ class LiveKeypoints:
         if self.target.controlled is None:
             keyed = bridge.write_motion(armature, self.target.rig, motion, self.character.bones)
         else:  # one frame per call: Blender stays responsive
-            self._recorder = self._recorder or ControlRecorder(armature, self.target.rig, self.target.controlled)
+            self._recorder = self._recorder or ControlRecorder(armature, self.target.rig)
             done = len(self._posed)
             if done < len(motion):
-                self._posed.append(self._recorder.add(armature, motion.pose[done]))
+                self._posed.append(self._recorder.add(armature, self.target.controlled, motion.pose[done]))
                 self.status = f"Leading the controls: {done + 1} of {counted(len(motion), 'frame')}"
                 self.show(context, live)
                 return _PAUSE

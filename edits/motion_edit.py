@@ -54,6 +54,7 @@ class MotionEdit:
         self.keyed = keyed
         self.rig = bridge.read_rig(armature)
         self.skeleton = self.rig.skeleton
+        self.states: dict[float, bytes] = {}  # frame -> that of the constraints, where it is not as now
         self.prepare(armature)
         if frames is None:
             render, now = context.scene.render, np.array([context.scene.frame_current_final])
@@ -61,7 +62,7 @@ class MotionEdit:
             self.worlds = bridge.world_matrix(armature)[None]
         else:
             numbers = np.arange(frames[0], frames[1] + 1) if isinstance(frames, tuple) else frames
-            self.before, self.worlds = bridge.read_motion(armature, self.rig, numbers)
+            self.before, self.worlds = bridge.read_motion(armature, self.rig, numbers, self.noting(armature))
         self.after = self.before
         self.pins: Sequence[TimedPin] = ()
         self.always_keyed: Flags = np.zeros(len(self.skeleton), bool)  # bones that are keyed even if unchanged
@@ -69,6 +70,15 @@ class MotionEdit:
 
     def prepare(self, armature: Any) -> None:
         """Check what an edit names against the rig, before the motion is read."""
+
+    def noting(self, armature: Any) -> Callable[[], None]:
+        """Return what notes the state of the constraints in a frame that is read."""
+        scene: Any = bpy.context.scene
+
+        def note() -> None:
+            self.states[scene.frame_current_final] = bridge.read_state(armature)
+
+        return note
 
     def solve(self, progress: Progress = no_progress) -> None:
         """Compute `after` and measure the time that this takes."""

@@ -11,6 +11,7 @@ from ..bridge import autokey
 from ..core import Solution
 from ..edits import body_tools
 from ..edits.body import explain_goals, pose_of, report_goals
+from ..edits.controls import frames_of_body
 from ..edits.evaluation import evaluate
 from ..edits.words import counted
 from .tool import Tool
@@ -45,7 +46,9 @@ class BodyOperator(Tool):
         changed = len({*changes.rotated, *changes.moved, *changes.grown})
         said = [counted(changed, "bone") + " changed", *([f"{len(keyed)} keyed"] if keyed else [])]
         solved = [found] if isinstance(found, Solution) else []
-        missed = explain_goals(report_goals(body, solved, evaluate(context, armature, None)), solved)
+        shown = evaluate(context, armature, None)
+        seen = frames_of_body(body.controlled and bridge.repeated(body.controlled, 1), shown)
+        missed = explain_goals(report_goals(body.skeleton, solved, seen), solved)
         missed += bridge.explain_missed_bones(
             body, pose, bridge.read_body(armature).pose
         ) + bridge.explain_limited_controls(changes.held)

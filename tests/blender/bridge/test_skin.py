@@ -8,7 +8,7 @@ import pytest
 from mathutils import Vector
 
 from bridge import Grab, pick, read_matrices, read_rig
-from bridge.control_graph import find_controlled
+from bridge.control_bodies import find_controlled
 from bridge.roles import read_roles
 from core import rotation
 from core.pose import frame_rotations

@@ -1,0 +1,273 @@
+"""Find the controls of a rig whose body bones are driven: which bone is keyed to turn or move which part.
+
+What counts is what drives the body now: a limb on IK is posed by its IK control and its pole, a limb on FK by its FK
+controls. No setting of the rig is changed.
+"""
+
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+
+from ..core import Skeleton, rotation
+from ..core.body import BODY, SIDES, Roles
+from ..core.body.roles import PARTS_OF_HANDS
+from ..core.limits import Framed, LimitGroup
+from ..core.pose import frame_rotations
+from ..core.rotation import Array
+from .armature import Rig
+from .channels import ArmatureObject
+from .control_graph import Graph
+from .controls import Control, ControlledBody, astray, limits_of
+
+_BEFORE: Final = {  # the parents of a part, the first that exists
+    "neck": ("spine", "hips"), "head": ("neck", "spine", "hips"), "shoulder": ("spine", "hips"),
+    "upper_arm": ("shoulder", "spine", "hips"), "forearm": ("upper_arm",), "hand": ("forearm",),
+    "thigh": ("hips",), "shin": ("thigh",), "foot": ("shin",), "toe": ("foot",), "spine": ("hips",),
+}  # fmt: skip
+_TRUNK: Final = {"hips", "spine", "neck", "head"}
+_BEHIND: Final = {"leg", "leg.hind", "tail"}  # of a creature: children of the first bone of its spine
+
+
+def find_controlled(
+    armature: ArmatureObject, rig: Rig, roles: Roles, besides: Sequence[int] = ()
+) -> ControlledBody | None:
+    """Return the body with its controls if its bones are driven or not parented to each other, else None.
+
+    `besides`: other bones that are to move with the body, as far as they drive a part of it or are driven by one. Poles
+    of IK chains that bend the body move with their segment. The body is moved by the first of `besides` if all of it is
+    below that bone.
+    """
+    if not may_be_controlled(rig, roles):
+        return None
+    found = find_bodies(rig, roles, [Graph(armature, rig)], besides)
+    return found[0] if found else None
+
+
+def may_be_controlled(rig: Rig, roles: Roles) -> bool:
+    """Return whether there is a body with bones that are driven or not parented to each other."""
+    if "hips" not in roles.bones and "spine" not in roles.limbs:
+        return False
+    order = _tree(roles)
+    return bool(_apart(rig.skeleton, order)) or not all(rig.skeleton.movable[bone] for bone in order)
+
+
+def find_bodies(rig: Rig, roles: Roles, graphs: Sequence[Graph], besides: Sequence[int] = ()) -> list[ControlledBody]:
+    """Return the body once for each graph: the same parts and the same skeleton, with what poses them there.
+
+    Empty if in one of them a limb has no controls, or all bones are posed by themselves. `besides` as for
+    `find_controlled`.
+    """
+    order, head = _with_twists(_tree(roles), roles, graphs[0]), roles.bone("head")
+    eyes = {eye: head for graph in graphs for eye in graph.gazes if eye not in order and head in order}
+    order |= eyes
+    found = [_find_controls(rig, roles, graph, order, eyes, besides) for graph in graphs]
+    first = next(iter(order))
+    if not all(first in controls for controls in found):
+        return []
+    plain = (_is_plain(graph, order, controls) for graph, controls in zip(graphs, found, strict=True))
+    if not _apart(rig.skeleton, _tree(roles)) and all(plain):
+        return []
+    for bone in tuple(order):
+        if not any(bone in controls for controls in found):  # its children become children of its parent
+            parent = order.pop(bone)
+            order = {b: parent if p == bone else p for b, p in order.items()}
+    riding: dict[int, int] = {}
+    for graph, controls in zip(graphs, found, strict=True):
+        more = _find_riding(graph, controls, besides)
+        riding |= {bone: part for bone, part in more.items() if bone in graph.poles or bone not in riding}
+    riding = {bone: part for bone, part in riding.items() if bone not in order and part not in eyes}  # which aim alone
+    order |= riding
+    everywhere = [
+        {bone: controls.get(bone, Control(moves=bone if bone in graph.poles else -1)) for bone in order}
+        for graph, controls in zip(graphs, found, strict=True)
+    ]
+    return _hung(rig.skeleton, roles, order, everywhere, graphs, riding, besides)
+
+
+def _apart(skeleton: Skeleton, order: Mapping[int, int]) -> set[int]:
+    """Return the parts that are no descendants of their parents."""
+    return {bone for bone, parent in order.items() if parent >= 0 and parent not in skeleton.ancestors(bone)}
+
+
+def _is_plain(graph: Graph, order: Mapping[int, int], controls: Mapping[int, Control]) -> bool:
+    """Return whether all parts are posed by themselves, or carried by the parts before them."""
+    carried = {bone for bone, control in controls.items() if control == Control()} - graph.bent.keys()
+    return all(bone in carried or (bone in controls and controls[bone].turns == bone) for bone in order)
+
+
+def _find_controls(
+    rig: Rig, roles: Roles, graph: Graph, order: Mapping[int, int], eyes: Container[int], besides: Sequence[int]
+) -> dict[int, Control]:
+    """Return the controls of the parts of a tree in one graph, none for those that are carried.
+
+    Empty if a limb has none.
+    """
+    skeleton = rig.skeleton
+    limbs = {roles.bone(f"{part}.{side}") for side in SIDES for part in ("upper_arm", "forearm", "thigh", "shin")}
+    trunk = [bone for role, chain in _chains(roles).items() if role in _TRUNK for bone in chain]
+    apart = _apart(skeleton, _tree(roles))
+    bent, graph.segments = graph.bent, limbs
+    first, order, controls = next(iter(order)), dict(order), dict[int, Control]()
+    for bone in tuple(order):
+        parent = order[bone]
+        if bone in eyes:
+            controls |= {bone: Control(aims=graph.gazes[bone])} if bone in graph.gazes else {}
+            continue
+        behind = [other for other, above in order.items() if above == bone and other not in eyes]
+        ended = graph.at_end(bone, order)
+        shown = graph.leader(bone, parent, controls[parent].turns if parent >= 0 else -1, behind, not ended)
+        if shown in graph.in_chains:
+            chain = bent[bone] = graph.in_chains[shown]
+            chain.parts[bone] = shown
+            controls[bone] = Control(begins=-1 if chain.poled else graph.starter(shown, bent.get(parent) is chain))
+            continue
+        control = graph.mover(bone, trunk, besides[:1]) if parent < 0 else Control(turns=shown)
+        if ended and first in controls:
+            control = graph.with_target(bone, control, graph.upstream(controls[first].turns))
+        elif bone in apart and control.turns == bone and graph.free[bone]:
+            control = Control(bone, bone)
+        if control == Control():
+            if bone in limbs:
+                return {}
+            if bone not in rig.carried:  # its children become children of its parent
+                order = {b: parent if p == bone else p for b, p in order.items()}
+                continue
+        controls[bone] = control
+    return controls
+
+
+def _find_riding(graph: Graph, controls: Mapping[int, Control], besides: Sequence[int]) -> dict[int, int]:
+    """Return bones that are to move with the body, and poles that are in force: bone -> part."""
+    turners = {control.turns: part for part, control in controls.items()}
+    carriers = graph.upstream(next(iter(controls.values())).turns).keys()  # the body moves no bones that it depends on
+    poles = graph.poles
+    more = [bone for bone in dict.fromkeys((*besides, *poles)) if bone not in controls and bone not in carriers]
+    found = {bone: turners.get(bone, poles.get(bone, graph.part_of(bone, controls))) for bone in more}
+    return {bone: part for bone, part in found.items() if part >= 0}
+
+
+def _chains(roles: Roles) -> dict[str, tuple[int, ...]]:
+    """Return role -> its bones, parents first; for a creature its limbs."""
+    if not roles.humanoid:
+        trunk = [name for name in ("spine", "neck", "head") if name in roles.limbs]
+        return {name: roles.limbs[name] for name in (*trunk, *(name for name in roles.limbs if name not in trunk))}
+    hands = sorted(PARTS_OF_HANDS, key=lambda role: not role.startswith("palm"))
+    found = {role: roles.bones.get(role, ()) for role in (*BODY, *hands)}
+    return {role: (bones,) if isinstance(bones, int) else bones for role, bones in found.items() if bones != ()}
+
+
+def _tree(roles: Roles) -> dict[int, int]:
+    """Return bone -> parent as in a body, parents first; -1 for the first."""
+    found: dict[int, int] = {}
+    chains = _chains(roles)
+    for role, chain in chains.items():
+        part, side = (role[:-2], role[-2:]) if role[-2:] in (".L", ".R") else (role, "")
+        names = _BEFORE.get(part, (f"palm.{part}", "hand") if roles.humanoid else ("spine",))
+        above = next((chains[n] for name in names for n in (f"{name}{side}", name) if n in chains and n != role), ())
+        if found and not above:
+            continue  # a bone without parent is not part of this body
+        before = above[0 if part in _BEHIND else -1] if found else -1
+        for bone in chain:
+            if bone not in found and (before < 0 or before in found):
+                found[bone] = before
+            before = bone
+    return found
+
+
+def _with_twists(order: Mapping[int, int], roles: Roles, graph: Graph) -> dict[int, int]:
+    """Return the tree with the free twist bones of the rig between a part and its parent."""
+    twists = {bone for chain in roles.twist.values() for bone in chain if graph.turning[bone]}
+    found: dict[int, int] = {}
+    for bone, parent in order.items():
+        chain = graph.rig.skeleton.ancestors(bone)
+        between = chain[1 : chain.index(parent)] if parent in chain else []
+        for link in reversed([link for link in between if link in twists and link not in order]):
+            found[link], parent = parent, link
+        found[bone] = parent
+    return found
+
+
+def _hung(
+    skeleton: Skeleton, roles: Roles, order: Mapping[int, int], found: Sequence[Mapping[int, Control]],
+    graphs: Sequence[Graph], riding: Mapping[int, int], besides: Sequence[int],
+) -> list[ControlledBody]:  # fmt: skip
+    """Return the bodies of a tree with its controls in each graph. Where one has a hinge, it is one in all of them."""
+    bones = list(order)
+    place = {bone: number for number, bone in enumerate(bones)}
+    parents = np.array([place.get(order[bone], -1) for bone in bones])
+    both = list(zip(graphs, found, strict=True))
+    leaders = np.array([[graph.shown_by(bone, controls[bone].turns) for bone in bones] for graph, controls in both])
+    off = [astray(graph.matrices, skeleton.size, np.array(bones), leaders[n]) for n, graph in enumerate(graphs)]
+    frames = np.where(off, bones, leaders)
+    hinges = np.array([np.isin(bones, list(graph.bent)) for graph in graphs]) & (frames == leaders)
+    chosen = hinges.argmax(axis=0)  # (N,) the graph whose frame each part has: the first that has it as a hinge
+    shown = frames[chosen, np.arange(len(bones))]
+    rest = skeleton.rest_matrices[shown]
+    turns = frame_rotations(rest[:, :, :3])
+    above = np.where((parents >= 0)[:, None], turns[parents], rotation.IDENTITY)
+    origin = np.where((parents >= 0)[:, None], rest[parents, :, 3], 0.0)
+    limits: list[LimitGroup] = []
+    for number, (graph, controls) in enumerate(both):
+        own = {bone for bone, one in zip(bones, chosen == number, strict=True) if one}
+        limits += _limits_of_parts(skeleton, controls, graph, order, place, turns, own)
+        limits += graph.hinges({bone: place[bone] for bone in bones if bone in own and hinges[number, place[bone]]})
+    bent = {bone for graph in graphs for bone in graph.bent}
+    carried = [bone for bone in bones if bone not in bent and all(controls[bone] == Control() for controls in found)]
+    moved = np.array([any(controls[bone].moves >= 0 for controls in found) for bone in bones])
+    body = Skeleton(
+        tuple(skeleton.names[bone] for bone in bones),
+        parents,
+        rotation.rotate(rotation.inv(above), rest[:, :, 3] - origin),
+        rotation.mul(rotation.inv(above), turns),
+        skeleton.lengths[bones],
+        limits=tuple(limits),
+        movable=~np.isin(bones, [*riding, *carried]),
+        rotation_locks=graphs[0].ik_locks[shown] & hinges.any(axis=0)[:, None],
+        translatable=np.repeat((moved & (parents < 0))[:, None], 3, axis=1),
+    )
+
+    def kept(found: Any) -> Any:
+        return place.get(found, ()) if isinstance(found, int) else tuple(place[bone] for bone in found if bone in place)
+
+    known, twist = ({role: some for role, found in table.items() if (some := kept(found)) != ()}
+                    for table in (roles.bones, roles.twist))  # fmt: skip
+    lean = replace(roles, bones=known, twist=twist, limbs={name: kept(chain) for name, chain in roles.limbs.items()})
+    ends = {roles.bones.get(f"{part}.{side}") for side in SIDES for part in ("forearm", "hand", "shin", "foot")}
+    ends |= {bone for name, chain in roles.limbs.items() if name.startswith(("leg", "arm")) for bone in chain[1:]}
+    rigid = np.isin(bones, [bone for bone in ends if isinstance(bone, int)])
+    ridden = {bone: place[part] for bone, part in riding.items()}
+    bodies: list[ControlledBody] = []
+    for number, (graph, controls) in enumerate(both):
+        limbs = {id(chain): place[end] for end, chain in graph.ends.items() if end in place}
+        starts = {chain.pole: place[part] for part, chain in reversed(graph.bent.items())}
+        own_turns = frame_rotations(skeleton.rest_matrices[frames[number], :, :3])
+        bodies.append(ControlledBody(
+            body, lean, np.array(bones), leaders[number], frames[number],
+            rotation.mul(rotation.inv(own_turns), turns), tuple(controls[bone] for bone in bones),
+            np.array([graph.hangs(controls[bone].turns, order[bone], controls) for bone in bones]), rigid,
+            np.array([limbs.get(id(graph.bent.get(bone)), place[bone]) for bone in bones]), ridden, graph.goals,
+            {place[pole]: starts[pole] for pole in riding if pole in graph.poles and pole not in besides},
+        ))  # fmt: skip
+    return bodies
+
+
+def _limits_of_parts(
+    skeleton: Skeleton, controls: Mapping[int, Control], graph: Graph, order: Mapping[int, int],
+    place: Mapping[int, int], turns: Array, chosen: Container[int],
+) -> tuple[LimitGroup, ...]:  # fmt: skip
+    """Return the limits of controls and of IK chains as limits of the `chosen` parts, if both have the same parent."""
+    leaders = {bone: control.turns for bone, control in controls.items()}
+    leaders |= {bone: chain.parts[bone] for bone, chain in graph.bent.items()}
+    parts = {
+        leader: bone for bone, leader in leaders.items()
+        if leader >= 0 and bone in chosen and order[bone] >= 0 and graph.hangs(leader, order[bone], controls)
+    }  # fmt: skip
+    found: list[LimitGroup] = []
+    for group in limits_of(skeleton, parts):
+        own = [place[parts[bone]] for bone in group.bones.tolist()]
+        frames = frame_rotations(skeleton.rest_matrices[group.bones][:, :, :3])
+        away = rotation.mul(rotation.inv(frames), turns[own])  # (k, 4) the parts at rest, in the controls' frames
+        found.append(Framed(group, away, rotation.inv(away), own))
+    return tuple(found)

@@ -1,0 +1,125 @@
+"""Bodies that are driven by controls, over frames in which what drives them changes: IK in some, FK in others."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ..core import Pose, Skeleton, rotation
+from ..core.body import Roles
+from ..core.rotation import Array
+from ..core.skeleton import Indices
+from .armature import Rig
+from .channels import ArmatureObject
+from .control_bodies import find_bodies, may_be_controlled
+from .control_graph import Graph
+from .controls import ControlledBody, read_controlled, with_ik_starts
+from .motion import iterate_frames, preserve_channels
+
+State = bytes  # of all constraints of an armature: what of them is in force
+
+
+@dataclass(frozen=True, eq=False)
+class ControlledFrames:
+    """A body over F frames.
+
+    bodies  with what poses it in each state of the constraints; parts and skeleton are the same
+    which   (F,) the one of each frame
+    now     the one of the present frame
+    """
+
+    bodies: tuple[ControlledBody, ...]
+    which: Indices
+    now: ControlledBody
+
+    @property
+    def skeleton(self) -> Skeleton:
+        """The skeleton of the body's parts."""
+        return self.now.skeleton
+
+    @property
+    def roles(self) -> Roles:
+        """The roles of the body's parts."""
+        return self.now.roles
+
+    @property
+    def keyed(self) -> set[int]:
+        """The indices of the bones that are keyed for the body, in whatever frame."""
+        return {bone for body in self.bodies for bone in body.keyed}
+
+    def at(self, place: int) -> ControlledBody:
+        """Return the body of a frame, counted from 0."""
+        return self.bodies[self.which[place]]
+
+    def take(self, places: Any) -> "ControlledFrames":
+        """Return some of the frames, by their places or as a slice."""
+        return replace(self, which=self.which[places])
+
+    def parts(self, matrices: Array) -> Array:
+        """Return the matrices (F, N, 3, 4) of the parts, of those of the rig's bones (F, J, 3, 4)."""
+        found = np.empty((len(matrices), len(self.skeleton), 3, 4))
+        for number, body in enumerate(self.bodies):
+            on = self.which == number
+            found[on] = matrices[on][:, body.frames]
+            found[on, ..., :3] = found[on, ..., :3] @ rotation.to_matrix(body.aligned)
+        return found
+
+    def read(self, matrices: Array, stretched: bool = False) -> Pose:
+        """Return the poses (F) of the body, see `read_controlled`."""
+        rotations, translations = (np.empty((len(matrices), len(self.skeleton), width)) for width in (4, 3))
+        for number, body in enumerate(self.bodies):
+            on = self.which == number
+            pose = read_controlled(body, matrices[on], stretched=stretched)
+            rotations[on], translations[on] = pose.rotations, pose.translations
+        return Pose(rotations, translations)
+
+    def with_starts(self, rig: Rig) -> Rig:
+        """Return the rig for this body, see `with_ik_starts`."""
+        for body in self.bodies:
+            rig = with_ik_starts(rig, body)
+        return rig
+
+
+def repeated(body: ControlledBody, count: int) -> ControlledFrames:
+    """Return a body that is driven in the same way in `count` frames."""
+    return ControlledFrames((body,), np.zeros(count, int), body)
+
+
+def read_state(armature: ArmatureObject) -> State:
+    """Return what of the armature's constraints is in force now: all that decides which bones are its controls."""
+    found = bytearray()
+    for bone in armature.pose.bones:
+        for constraint in bone.constraints:
+            influence = 0.0 if constraint.mute else constraint.influence
+            found.append((influence > 0.0) + (influence == 1.0))
+            if influence and constraint.type == "ARMATURE":
+                found += bytes(target.weight > 0.0 for target in constraint.targets)
+    return bytes(found)
+
+
+def find_controlled_frames(
+    armature: ArmatureObject, rig: Rig, roles: Roles, frames: Array, states: Mapping[float, State],
+    besides: Sequence[int] = (),
+) -> ControlledFrames | None:  # fmt: skip
+    """Return the body at `frames` (F,), or None if `find_controlled` returns it in one of them.
+
+    `states`: those of the constraints at frames where they are not as now.
+    """
+    if not may_be_controlled(rig, roles):
+        return None
+    context: Any = bpy.context
+    now = read_state(armature)
+    graphs = {now: Graph(armature, rig)}
+    found = [states.get(frame, now) for frame in frames.tolist()]
+    first = dict(zip(reversed(found), reversed(frames.tolist()), strict=True))
+    new = [state for state in first if state != now]
+    with preserve_channels(context, armature):
+        for place in iterate_frames(context, np.array([first[state] for state in new])):
+            graphs[new[place]] = Graph(armature, rig)
+    bodies = find_bodies(rig, roles, list(graphs.values()), besides)
+    if not bodies:
+        return None
+    number = {state: place for place, state in enumerate(graphs)}
+    return ControlledFrames(tuple(bodies), np.array([number[state] for state in found]), bodies[0])
