@@ -23,6 +23,7 @@ from .body import (
     allow,
     explain_limited_controls,
     explain_missed_bones,
+    explain_unkeyed,
     read_body,
     read_body_again,
     sentence_about,

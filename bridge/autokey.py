@@ -1,11 +1,19 @@
-"""Auto-keying as Blender does it after a transform (source/blender/animrig/intern/keyframing_auto.cc)."""
+"""Auto-keying as Blender does it after a transform (source/blender/animrig/intern/keyframing_auto.cc).
 
-from collections.abc import Iterator
+Blender's own transform changes what the user has chosen; Poise changes a whole body. So a channel that gets its first
+key also gets, at the keys of the others before and after, the value that it had: other frames stay as they are.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from .channels import CHANNELS, channelbag_of, rotation_channel
+import numpy as np
+
+from ..core.rotation import Array
+from .channels import CHANNELS, channel_path, channelbag_of, rotation_channel
 from .driven import split_path
 from .errors import BridgeError
+from .motion import SAME_FRAME
 
 _ONE: Final = -1  # index of a property that is no array
 
@@ -20,13 +28,18 @@ def check(context: Any, armature: Any) -> None:
 
 
 def key(
-    context: Any, armature: Any, rotated: tuple[str, ...], moved: tuple[str, ...], grown: tuple[str, ...] = ()
-) -> set[str] | None:
+    context: Any, armature: Any, rotated: tuple[str, ...], moved: tuple[str, ...], grown: tuple[str, ...] = (),
+    before: Mapping[str, Array] | None = None,
+) -> set[str] | None:  # fmt: skip
     """Key these bones at the present frame; return the names of those that got keys, or None with auto-keying off.
 
     With an active keying set in use what it has of these bones is keyed, or all of it if it names its properties
     itself; else the rotations of the rotated, locations of the moved and scales of the grown ones, or all three of all
     of them, as the preferences say. Locked channels are keyed like others, with the values they have.
+
+    before: the channels (J, n) of all bones before they were changed, as `read_channels` returns them. Channels that
+    get their first key have these values at the nearest keys, before and after, of the bones' other channels, or where
+    these have none, of the armature's.
     """
     settings = context.scene.tool_settings
     if not settings.use_keyframe_insert_auto:
@@ -42,14 +55,57 @@ def key(
         rotated, moved, grown = (rotated, moved, grown) if needed else (names, names, names)
         channels = _transforms(armature, rotated, moved, grown)
     options = _options(context, keying_set)
-    keyed: set[str] = set()
+    keyed, times = set[str](), _key_times(armature)
+    fresh: list[tuple[str, int]] = []
     for owner, path, index, group in channels:
         if "INSERTKEY_AVAILABLE" in options and not _has_curve(owner, path, index):
             continue  # Blender leaves it out, too, with a warning for each
         if owner.keyframe_insert(path, index=index, group=group, options=options, keytype=settings.keyframe_type):
             bone = split_path(path) if owner == armature else None
-            keyed |= {bone[0]} if bone is not None else set()
+            if bone is not None:
+                keyed.add(bone[0])
+                fresh += [] if path in times else [(path, index)]
+    if before is not None:
+        own = [at for path, at in times.items() if (split_path(path) or ("",))[0] in names]
+        _keep_neighbours(armature, fresh, np.unique(np.concatenate(own or [*times.values()] or [()])), before)
     return keyed
+
+
+def find_unkeyed(armature: Any, rotated: Iterable[str], moved: Iterable[str], grown: Iterable[str] = ()) -> list[str]:
+    """Return those of the changed bones that have no keys in what was changed, though others of the armature have."""
+    keyed, bones = _key_times(armature), armature.pose.bones
+    channels = [(name, rotation_channel(bones[name].rotation_mode)) for name in rotated]
+    channels += [(name, "location") for name in moved] + [(name, "scale") for name in grown]
+    found = [name for name, channel in channels if keyed and channel_path(name, channel) not in keyed]
+    return list(dict.fromkeys(found))
+
+
+def _key_times(armature: Any) -> dict[str, Array]:
+    """Return the frames of the keys of each property of bones."""
+    bag = channelbag_of(armature)
+    found: dict[str, list[float]] = {}
+    for curve in bag.fcurves if bag is not None else ():
+        place = split_path(curve.data_path)
+        if place is not None and place[1] in CHANNELS:
+            found.setdefault(curve.data_path, []).extend(key.co.x for key in curve.keyframe_points)
+    return {path: np.array(times) for path, times in found.items() if times}
+
+
+def _keep_neighbours(
+    armature: Any, fresh: Iterable[tuple[str, int]], times: Array, before: Mapping[str, Array]
+) -> None:
+    """Give curves with a first key the values from before at the nearest of these times before and after it."""
+    bag, place = channelbag_of(armature), {name: number for number, name in enumerate(armature.pose.bones.keys())}
+    for path, index in fresh:
+        bone, channel = split_path(path) or ("", "")
+        curve = bag.fcurves.find(path, index=index)
+        if channel not in before or curve is None:
+            continue
+        value = float(before[channel][place[bone], index])
+        here = curve.keyframe_points[0].co.x
+        for time in (*times[times < here - SAME_FRAME][-1:], *times[times > here + SAME_FRAME][:1]):
+            curve.keyframe_points.insert(time, value)
+        curve.update()
 
 
 def _transforms(

@@ -162,6 +162,11 @@ def explain_limited_controls(names: Sequence[str]) -> list[str]:
     return [sentence_about(names, "at the limit")] if names else []
 
 
+def explain_unkeyed(names: Sequence[str]) -> list[str]:
+    """Return a sentence about changed bones without keys, in a list; empty without such bones."""
+    return [f"{sentence_about(names, 'without keys')} and changed in all frames"] if names else []
+
+
 def sentence_about(names: Sequence[str], what: str) -> str:
     """Return e.g. 'A, B, C and 3 more are locked' about at least one name."""
     return f"{_listed(names)} {'is' if len(names) == 1 else 'are'} {what}"

@@ -234,7 +234,8 @@ def tune(context: Any, armature: Any, chain: Any) -> str:
     except CoreError as error:
         chain.problem = str(error)
         return chain.problem
+    channels = bridge.read_channels(armature)
     bridge.write_pose(armature, rig, pose, bones)
     changed, names = bridge.changed_bones(before, pose, rig.skeleton.size), rig.skeleton.names
-    autokey.key(context, armature, *(tuple(names[bone] for bone in bones) for bones in changed))
+    autokey.key(context, armature, *(tuple(names[bone] for bone in bones) for bones in changed), before=channels)
     return ""

@@ -36,15 +36,17 @@ class BodyOperator(Tool):
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         autokey.check(context, armature)
         context.view_layer.update()
-        body = bridge.read_body(armature)
+        body, before = bridge.read_body(armature), bridge.read_channels(armature)
         tool = self.tool(**{setting.name: getattr(self, setting.name) for setting in fields(self.tool)})
         found = tool.apply(context, armature, body)
         found = found.solve(body) if isinstance(found, body_tools.PoseGoals) else found
         pose = pose_of(found)
         changes = bridge.write_body(armature, body, pose)
-        keyed = autokey.key(context, armature, changes.rotated, changes.moved, changes.grown)
-        changed = len({*changes.rotated, *changes.moved, *changes.grown})
+        lists = changes.rotated, changes.moved, changes.grown
+        keyed = autokey.key(context, armature, *lists, before=before)
+        changed = len({bone for bones in lists for bone in bones})
         said = [counted(changed, "bone") + " changed", *([f"{len(keyed)} keyed"] if keyed else [])]
+        unkeyed = bridge.explain_unkeyed(autokey.find_unkeyed(armature, *lists))
         solved = [found] if isinstance(found, Solution) else []
         shown = evaluate(context, armature, None)
         seen = frames_of_body(body.controlled and bridge.repeated(body.controlled, 1), shown)
@@ -52,7 +54,7 @@ class BodyOperator(Tool):
         missed += bridge.explain_missed_bones(
             body, pose, bridge.read_body(armature).pose
         ) + bridge.explain_limited_controls(changes.held)
-        return "WARNING" if missed else "INFO", "; ".join([", ".join(said), *missed])
+        return "WARNING" if missed else "INFO", "; ".join([", ".join(said), *unkeyed, *missed])
 
 
 class POISE_OT_take_posture(BodyOperator, bpy.types.Operator):

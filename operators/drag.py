@@ -361,20 +361,21 @@ class POISE_OT_drag(bpy.types.Operator):
     def _keep(self, context: Any) -> None:
         """Keep the pose, key it, pin what was dragged, and report."""
         changed = keyed = 0
-        reasons: list[str] = []
+        reasons, unkeyed = list[str](), list[str]()
         for session in self._sessions:
             armature = session.body.find()
-            changes = session.finish()
+            before, changes = session.body.channels, session.finish()
             changed += len({bone for bones in changes for bone in bones})
-            keys = autokey.key(context, armature, *changes)
+            keys = autokey.key(context, armature, *changes, before=before)
             keyed += len(keys or ())
+            unkeyed += autokey.find_unkeyed(armature, *changes)
             armature.poise_wins = session.wins
             for bone, kind in session.pins.kinds.items():
                 for name in session.pins.names[bone]:
                     keep_pin(context, armature, name, kind, session.turning)
             reasons += session.reasons()
         sentence = f"{counted(changed, 'bone')} changed" + (f", {keyed} keyed" if keyed else "")
-        self.report({"INFO"}, "; ".join([sentence, *reasons]))
+        self.report({"INFO"}, "; ".join([sentence, *bridge.explain_unkeyed(unkeyed), *reasons]))
 
     def _give_back(self) -> None:
         for session in self._sessions:

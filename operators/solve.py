@@ -4,6 +4,7 @@ from typing import Any
 
 import bpy
 
+from .. import bridge
 from ..bridge import autokey
 from ..edits.job import perform_job
 from ..edits.pins import job_from_pins
@@ -19,9 +20,12 @@ class POISE_OT_solve(PinsTool, bpy.types.Operator):
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         autokey.check(context, armature)
+        before = bridge.read_channels(armature)
         report = perform_job(context, armature, job_from_pins(armature))
-        keyed = autokey.key(context, armature, report.rotated, report.moved, report.grown)
+        changes = report.rotated, report.moved, report.grown
+        keyed = autokey.key(context, armature, *changes, before=before)
+        unkeyed = bridge.explain_unkeyed(autokey.find_unkeyed(armature, *changes))
         if report.explanations:
-            return "WARNING", "; ".join(report.explanations)
-        changed = counted(len({*report.rotated, *report.moved, *report.grown}), "bone")
-        return "INFO", f"Pins hold; {changed} changed" + ("" if keyed is None else f", {len(keyed)} keyed")
+            return "WARNING", "; ".join([*report.explanations, *unkeyed])
+        changed = counted(len({bone for bones in changes for bone in bones}), "bone") + " changed"
+        return "INFO", "; ".join(["Pins hold", changed + ("" if keyed is None else f", {len(keyed)} keyed"), *unkeyed])

@@ -135,3 +135,34 @@ def test_only_insert_available_adds_no_channel(name: str, monkeypatch: Any) -> N
         after = keys(rig)
         assert after.keys() == before.keys()
         assert after != before
+
+
+@pytest.mark.parametrize("name", taken("keys"))
+def test_channels_that_get_their_first_key_keep_the_other_keyed_frames(name: str, monkeypatch: Any) -> None:
+    monkeypatch.setattr(context.preferences.edit, "use_keyframe_insert_available", False)
+    fresh = set[tuple[str, int]]()
+    for role in DRAGGED:
+        rig, parts = RIGS[name]()
+        context.scene.tool_settings.use_keyframe_insert_auto = True
+        key_step(rig, sparse=True)
+        before, set_before, keyed_before = {frame: seen(rig, frame) for frame in FRAMES}, settings(rig), keys(rig)
+        context.scene.frame_set(FRAMES[1])
+        drag_at_once(rig, parts, role)
+        shown, keyed = seen(rig, FRAMES[1]), keys(rig)
+        assert settings(rig) == set_before
+        fresh |= keyed.keys() - keyed_before.keys()
+        for channel in keyed.keys() - keyed_before.keys():
+            assert [*keyed[channel]] == [float(frame) for frame in FRAMES]
+        for frame in (FRAMES[0], FRAMES[2]):
+            np.testing.assert_allclose(seen(rig, frame), before[frame], atol=1e-5 * size_of(rig))
+        np.testing.assert_allclose(seen(rig, FRAMES[1]), shown, atol=1e-5 * size_of(rig))
+    assert fresh
+
+
+def test_a_drag_says_which_bones_changed_in_all_frames_for_want_of_keys(monkeypatch: Any, capfd: Any) -> None:
+    monkeypatch.setattr(context.preferences.edit, "use_keyframe_insert_available", True)
+    rig, parts = RIGS[IN_CI[0]]()
+    context.scene.tool_settings.use_keyframe_insert_auto = True
+    key_step(rig, sparse=True)
+    drag_at_once(rig, parts, "hips")
+    assert "without keys and changed in all frames" in capfd.readouterr().out
