@@ -48,9 +48,7 @@ DAMPED: Final = 1.0  # first damping after a step that raised the merit, in the 
 LEAST_DAMPED: Final = 0.05  # damping below which the next step has none
 POOR: Final = 0.25  # share of the promised gain below which a step keeps its damping
 CALM: Final = 6  # steps at rest in a row after which a frame ends, damped or not
-LOST: Final = 1e8  # damping at which a frame rests where it is
 CORRECTIONS: Final = 3  # of held levels after a step
-EXACT: Final = 1e-5  # error of a held level that needs no correction
 INDEFINITE: Final = 0.1  # least damping where the model has no minimum
 NO_SIDE: Final = 1e-3  # slope below which nothing bends a straight joint to either side
 NOISE: Final = 1e-12  # share of the merit that is rounding
@@ -202,7 +200,7 @@ class Descent:
             done &= ~(damped & better) & same & seen & (there.slips == here.slips).all(axis=1)
             calm[alive] = np.where(turned < numbers.NEWTON_RESTS, calm[alive] + 1, 0)
             done |= calm[alive] >= CALM  # at a kink in the limits only damped steps go down
-            alive = alive[~(done | (damping[alive] > LOST))]
+            alive = alive[~(done | (damping[alive] * numbers.DAMPING > 1.0))]
             if not len(alive):
                 break
         return now, steps
@@ -228,7 +226,7 @@ class Descent:
         wanted = here.errors - (model.rows @ found.step[..., None])[..., 0]
         for _ in range(CORRECTIONS):
             missing = (errors - wanted) * held
-            left = np.flatnonzero((np.abs(missing) > EXACT).any(axis=1))
+            left = np.flatnonzero((np.abs(missing) > GIVES).any(axis=1))
             if not len(left):
                 break
             gram: Array = found.gram[left]
@@ -246,7 +244,7 @@ class Descent:
                 break
         drop = np.sum(found.step * (model.slope + 0.5 * (model.hessian @ found.step[..., None])[..., 0]), axis=1)
         drop += np.sum(weights * (self._sizes(found.left) - model.sizes), axis=1)
-        better = after <= before * (1.0 + NOISE) + EXACT * np.sum(weights * ~found.slips, axis=1) + NOISE
+        better = after <= before * (1.0 + NOISE) + GIVES * np.sum(weights * ~found.slips, axis=1) + NOISE
         poor = before - after < POOR * -drop  # of what the model promises
         steep = np.maximum(DAMPED, found.stiffness)
         return State(at, measured, errors, found.forces, found.slips, found.active), better, poor, steep

@@ -84,9 +84,6 @@ class LimitRows:
         self.slots = slots_of(self.joint)
         self.real = ~(self.lower == self.upper).all(axis=0)  # limits that are no locked channels
         self.variance = np.where(self.real, softness * softness, 0.0)
-        rows = [size * len(group.bones) for group, size in zip(groups, sizes, strict=True)]
-        # hard ones without folds: a step across them is no step from one fold to the next
-        self.plain = (self.variance == 0.0) & np.repeat(np.array([group.folds == 0 for group in groups], bool), rows)
         names = [
             (bone, group.describe(i, c))
             for group, size in zip(groups, sizes, strict=True)

@@ -24,6 +24,7 @@ CENTIMETRE: Final = 1e-2  # largest way of a target in a tick for which a joint 
 DAMPING: Final = 1e-8  # D; also what counts as zero
 SETTLED: Final = np.radians(0.01)  # largest change in a step that counts as rest, in a drag
 NEARLY_SETTLED: Final = np.radians(0.5)  # the same where Newton steps follow
+CLOSE: Final = np.radians(2.0)  # largest change in a step after which what is left, its square, is not seen
 
 # restarts
 RESTARTS: Final = 12  # number of restarts, unless the method says otherwise

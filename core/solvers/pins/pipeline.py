@@ -22,18 +22,14 @@ from .tree import Links
 
 Frames = NDArray[np.int64]
 
-_TICK_STEPS: Final = 40  # steps in a tick of a drag
-_TICK_RESTS: Final = np.radians(2.0)  # largest change in a step after which a tick ends: the error left is its square
 _TICK_REFITS: Final = 3  # `REFITS` in a tick of a drag; the next tick goes on
 _REFITTED: Final = 1e-6  # largest change of an error by new links that does not count
-_STEPS: Final = 40  # from a start to rest: what takes more is stuck, or crawls
-_TRIAL: Final = 20  # steps that show whether a start is worth going on from
+_STEPS: Final = 40  # in a tick, or from a start to rest: what takes more is stuck, or crawls
 _NEWTON_CHUNK: Final = 64  # frames that take Newton steps together
-_SWEEPS: Final = (3, 6, None)  # steps of a chunk after which the unfinished frames of all chunks go on together
 _CHUNK: Final = 1024  # frames that take least-squares steps together
 _STRIDES: Final = (6, 2, 1)  # of a motion, every 6th frame first; the frames of each finer stride from their neighbours
 _FIRST_WAVE: Final = 8  # largest number of steps of the frames of the first stride
-_WAVE: Final = 3  # the same of the other frames
+_WAVE: Final = 3  # the same of the other frames, and in a chunk before unfinished frames of all chunks go on together
 _STRAGGLERS: Final = 8  # a wave ends where fewer than one frame in so many go on
 
 
@@ -92,7 +88,7 @@ def steps(problem: Problem, state: State) -> State:
 
 
 def other_starts(problem: Problem, state: State) -> State:
-    """Try other starts in frames that miss a firm level: a few steps show whether one is worth going on from.
+    """Try other starts in frames that miss a firm level: half the steps show whether one is worth going on from.
 
     One start where bones are too short for the level, unless the settings say how many: others gain little.
     """
@@ -106,7 +102,9 @@ def other_starts(problem: Problem, state: State) -> State:
             left = left[(missed & ~starts.short_levels(problem, state.links, progress.x[left], left)).any(axis=1)]
         if not len(left):
             break
-        trial = _from(problem, state, starts.begun(problem, state.links, progress.x[left], left, places), left, _TRIAL)
+        trial = _from(
+            problem, state, starts.begun(problem, state.links, progress.x[left], left, places), left, _STEPS // 2
+        )
         progress.iterations[left] += trial.iterations
         better = _better(problem, state.links, progress[left], trial, left)
         if len(better):
@@ -136,7 +134,7 @@ def refit(problem: Problem, state: State) -> State:
 
 def tick(problem: Problem, state: State) -> State:
     """Take a few steps of a drag from where the last tick ended."""
-    return _tick(problem, state, _TICK_RESTS)
+    return _tick(problem, state, float(numbers.CLOSE))
 
 
 def refit_tick(problem: Problem, state: State) -> State:
@@ -168,7 +166,7 @@ def _takes_newton(problem: Problem) -> bool:
 
 def _tick(problem: Problem, state: State, still: float) -> State:
     """Take a few Newton steps from where the last solve ended, with its forces."""
-    most = min(_TICK_STEPS, problem.settings.iterations)
+    most = min(_STEPS, problem.settings.iterations)
     if state.frame is not None:
         return _at(state, _of_frame(problem, state.frame, most, still))
     one, solver, before = np.zeros(1, int), Descent(problem), state.newton
@@ -252,7 +250,7 @@ def _solve_flat(problem: Problem, state: State) -> Progress:
 def _solve_chunks(problem: Problem, state: State, x: Array, frames: Frames) -> Progress:
     """Take least-squares steps from x in some frames; the unfinished frames of all chunks go on together."""
     progress = _unknown(problem, x)
-    for most in _SWEEPS:
+    for most in (_WAVE, 2 * _WAVE, None):
         left = np.flatnonzero(~progress.done)
         if most is None and problem.settings.coherent:  # interpolation was no good start
             progress.x[left] = state.begun[frames[left]]

@@ -10,11 +10,15 @@ import numpy as np
 from ...rotation import Array
 
 FIRM: Final = 1e4  # strength of the last of the firm levels, squared deviations per unit of error
-APART: Final = 1e2  # factor from a firm level's strength to that of the next one above it
+APART: Final = (
+    1e2  # factor from the strength of a level to that of a firm one above it, and from weight to weight in motions
+)
 FIRMEST: Final = 1e9  # largest strength: beyond it rounding takes over
 PULL: Final = 130.0  # a hand's strength, squared deviations per unit of error
 WEAKER: Final = 0.1  # strength of a level of limited strength, as a share of that of the one above it
-GIVES: Final = 1e-5  # error at which a level pulls with all its strength: it is a spring up to there
+GIVES: Final = (
+    1e-5  # error up to which a level is a spring, and needs no correction: there it pulls with all its strength
+)
 
 
 class Strengths:

@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....rotation import Array
+from .. import numbers
 
 Indices = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 _SMALL_ANGLE: Final = 1e-4  # as in `rotation`
 _FEW: Final = 128  # frames below which LAPACK, one by one, is faster than all at once
-_LEAST_PIVOT: Final = 1e-16  # of a dual system: what is less is rounding
 
 
 class FramesLast:
@@ -100,7 +100,7 @@ def solved(system: Array) -> Array:
         column = system[k:, k]
         if k:
             column -= np.einsum("rjb,jb->rb", system[k:, :k], system[k, :k])
-        np.maximum(column[0], _LEAST_PIVOT, out=scale[k, 0])
+        np.maximum(column[0], numbers.DAMPING**2, out=scale[k, 0])
         np.sqrt(scale[k], out=scale[k])
         np.reciprocal(scale[k], out=scale[k])
         column *= scale[k]

@@ -22,16 +22,14 @@ from .. import numbers
 from ..goals.rows import GoalRows
 from ..problem import Problem
 from ..progress import Progress
+from ..strengths import APART
 from ..tree import Links
 from .algebra import Flags, FramesLast, Indices, solved, squares
 from .limits import FramesLimits, Held
 from .places import Given, Placed, Places
 
-LEVEL_DAMPING: Final = 1e-4  # damping of the first of two levels, as a share of the second's
 STEP_CLAMP: Final = 0.6  # Euclidean norm of a step in x
-LEVEL_WEIGHT: Final = 1e2  # weight of a level against the next one in the merit
 MERIT: Final = 1e-5  # squared length that counts as one squared standard deviation in the merit
-STRIDE: Final = np.radians(2.0)  # frames of a motion do not end with a step that turns a joint by more
 ROUNDS: Final = 4  # of the active set in a step; two of them may release
 
 
@@ -71,9 +69,9 @@ class FramesSolver:
         self.limits = FramesLimits(self.places, self.stuck)
         self.tolerances = problem.tolerances[:, None]
         above = np.arange(len(rows.levels) - 1.0, -1.0, -1.0)  # levels below each
-        self.level_weights = LEVEL_WEIGHT**above / MERIT
+        self.level_weights = APART**above / MERIT
         level = np.argmax(rows.block_in_level, axis=1)[self.places.order]
-        shares = np.tile((LEVEL_DAMPING**above)[level], 3)
+        shares = np.tile((APART ** (-2.0 * above))[level], 3)
         self.damping: Array = np.concatenate([numbers.DAMPING * shares, np.ones(len(self.places.ties))])
 
     def iterate(self, goals: GoalRows, x: Array, frames: Indices, most: int | None, fewest: int) -> Progress:
@@ -122,7 +120,7 @@ class FramesSolver:
                 at.put(good, there.take(good))
             state.here[better] = merit[better]
             state.steps[:] += ~again
-            calming = settings.settle or (settings.coherent and turned > STRIDE)  # neighbours must end alike
+            calming = settings.settle or (settings.coherent and turned > numbers.CLOSE)  # neighbours must end alike
             rests = ~better | (turned < still) | (self._met(at) & np.logical_not(calming))
             finished = (rests | (state.steps >= settings.iterations)) & ~again
             state.active[...] ^= changed

@@ -112,7 +112,7 @@ class FrameSolver:
         live = turn < np.inf and not self.rests
         self.limits.allow(numbers.LIMIT_DRIFT if live else numbers.LIMIT_SLACK)
         if not live:  # steps from outside, back to the bounds, would go up
-            exact, self.at = descent.EXACT, self.places.inside(self.at)
+            exact, self.at = GIVES, self.places.inside(self.at)
         while steps < most:
             left = turn - self._turn(self.at.x - begun) if steps and turn < np.inf else turn
             if left < numbers.NEWTON_RESTS:
@@ -135,7 +135,7 @@ class FrameSolver:
             else:
                 self.limits.active = active
                 damping = max(descent.DAMPED, end.stiffness, 4.0 * damping)
-            if done or damping > descent.LOST:
+            if done or damping * numbers.DAMPING > 1.0:
                 break
         return steps
 

@@ -13,6 +13,7 @@ from core.solvers.pins.many_frames.places import ERROR_CLAMP as CLAMP
 from core.solvers.pins.many_frames.places import Places
 from core.solvers.pins.pipeline import between
 from core.solvers.pins.problem import Problem
+from core.solvers.pins.strengths import APART
 from core.solvers.pins.tree import Kinematics
 from tests.core.rigs import random_pose, skeleton_of
 from tests.core.solvers.pins.rigs import ENDS, KINDS, limited_figure, outside, pins
@@ -94,7 +95,7 @@ def test_a_step_is_the_damped_pseudo_inverse_with_the_joint_target(figure: Skele
     at, scales = links.place(start), rows.ordered_scales(everything)
     jacobian = rows.jacobian(links, at, scales, everything)
     errors = cut_errors(problem, at).reshape(FRAMES, -1)[:, rows.order]
-    damping = np.repeat([steps.LEVEL_DAMPING, 1.0], [level.stop - level.start for level in rows.levels])
+    damping = np.repeat([APART**-2, 1.0], [level.stop - level.start for level in rows.levels])
     together = np.eye(problem.tree.degrees)
     joints = problem.tree.nodes[problem.tree.joints].tolist()
     for bone, axis, other, its, value in more["correlations"]:
