@@ -32,7 +32,7 @@ from .body import (
 )
 from .channels import read_channels, write_channels
 from .control_bodies import find_controlled
-from .control_frames import ControlledFrames, find_controlled_frames, read_state, repeated
+from .control_frames import ControlledFrames, explain_misfit, find_controlled_frames, read_state, repeated
 from .controls import (
     ControlledBody,
     ControlPoser,

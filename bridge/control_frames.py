@@ -2,21 +2,25 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 import bpy
 import numpy as np
 
-from ..core import Pose, Skeleton, rotation
+from ..core import Pose, Skeleton, forward, rotation
 from ..core.body import Roles
+from ..core.pose import frame_rotations
 from ..core.rotation import Array
 from ..core.skeleton import Indices
-from .armature import Rig
+from .armature import Rig, length_scale, say_length, world_matrix
 from .channels import ArmatureObject
 from .control_bodies import find_bodies, may_be_controlled
 from .control_graph import Graph
 from .controls import ControlledBody, read_controlled, with_ik_starts
 from .motion import iterate_frames, preserve_channels
+
+_BESIDE: Final = 3e-3  # of the skeleton's size: a part of an IK limb that is further from where it was solved is said
+_TURNED: Final = float(np.radians(1.0))  # likewise
 
 State = bytes  # of all constraints of an armature: what of them is in force
 
@@ -123,3 +127,26 @@ def find_controlled_frames(
         return None
     number = {state: place for place, state in enumerate(graphs)}
     return ControlledFrames(tuple(bodies), np.array([number[state] for state in found]), bodies[0])
+
+
+def explain_misfit(armature: ArmatureObject, controlled: ControlledFrames, pose: Pose, matrices: Array) -> list[str]:
+    """Return a sentence for each limb on IK that Blender shows beside its solved pose (F), given (F, J, 3, 4)."""
+    context: Any = bpy.context
+    heads, turns = forward(controlled.skeleton, pose)
+    seen = controlled.parts(matrices)
+    far = rotation.lengths(seen[..., 3] - heads)
+    turned = rotation.angle_between(frame_rotations(seen[..., :3]), turns)
+    ends = np.array([body.ends for body in controlled.bodies])[controlled.which]  # (F, N)
+    bent = ends != np.arange(ends.shape[1])
+    scale, names = float(length_scale(world_matrix(armature))), controlled.skeleton.names
+    said: list[str] = []
+    for end in np.unique(ends[bent]).tolist():
+        on = bent & (ends == end)
+        on[:, end] = on.any(axis=1)
+        most, most_turned = float((far * on).max()), float((turned * on).max())
+        if most > _BESIDE * controlled.skeleton.size or most_turned > _TURNED:
+            away = say_length(context.scene, scale * most)
+            place = names[int((far * on).max(axis=0).argmax())]
+            said.append(f'IK of "{names[end]}" shows its limb up to {away} and {np.degrees(most_turned):.1f} degrees '
+                        f'beside the solved pose (at "{place}")')  # fmt: skip
+    return said

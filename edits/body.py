@@ -88,7 +88,7 @@ class BodyEdit(MotionEdit):
         held = (
             bridge.explain_missed_bones(self.body, self.wanted, self.after.pose)
             if self.control_motion is None
-            else bridge.explain_limited_controls(self.control_motion.at_limit)
+            else [*bridge.explain_limited_controls(self.control_motion.at_limit), *self.control_motion.misfit]
         )
         return (*explain_goals(goals, self.solutions), *held)
 

@@ -20,12 +20,14 @@ class ControlMotion:
 
     turned, moved   the bones that are to be keyed
     at_limit        names of the controls that a limit of theirs stopped
+    misfit          sentences about limbs that IK shows beside their solved pose
     """
 
     motion: Motion
     turned: list[int]
     moved: list[int]
     at_limit: list[str] = field(default_factory=list[str])
+    misfit: list[str] = field(default_factory=list[str])
 
 
 class ControlRecorder:
@@ -94,7 +96,9 @@ def find_control_motion(
         recorder.restore(armature)
         context.view_layer.update()
     posed = replace(motion, pose=replace(motion.pose, rotations=rotations, translations=translations))
-    return recorder.result(posed), controlled.read(np.stack(evaluated), stretched=True)
+    seen = np.stack(evaluated)
+    found = replace(recorder.result(posed), misfit=bridge.explain_misfit(armature, controlled, pose, seen))
+    return found, controlled.read(seen, stretched=True)
 
 
 def write_controls(armature: Any, rig: bridge.Rig, control: ControlMotion, action: str | None) -> Any:

@@ -171,6 +171,7 @@ class JobEdit(MotionEdit):
         return (
             *(self._explain(place, goals[place]) for place in missed if not (tacit and goals[place].kind == "balance")),
             *self.solution.explain_finish(),
+            *([] if self.control_motion is None else self.control_motion.misfit),
             *(
                 f"{name} moves differently outside the frames, too: its curves repeat or continue their keys there"
                 for name in self._repeating

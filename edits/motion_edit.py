@@ -170,8 +170,9 @@ class MotionEdit:
         return bridge.read_motion(armature, self.rig, self.before.frames[part])
 
     def explain(self, goals: tuple[GoalReport, ...]) -> tuple[str, ...]:
-        """Return sentences about the goals that are missed."""
-        return tuple(goal.sentence() for goal in goals if not goal.met.all())
+        """Return sentences about the goals that are missed, and limbs that IK shows beside their solved pose."""
+        misfit = [] if self.control_motion is None else self.control_motion.misfit
+        return (*(goal.sentence() for goal in goals if not goal.met.all()), *misfit)
 
     def _report(self, pin: TimedPin, errors: Sequence[tuple[Array, Array]]) -> GoalReport:
         """Report a pin from its errors: vectors in the world and rotation vectors, block by block."""

@@ -197,7 +197,7 @@ class DragSession:
         tacit = balances if self._balance == "FEET" else ()
         explained = [*self.solution.explain(say_length=self._say_length, tacit=tacit), *self._refusals]
         if self.body.controlled is not None:
-            return [*explained, *self.writer.at_limit()]
+            return [*explained, *self.writer.at_limit(), *self.writer.misfit]
         met = self.solution.met()
         driven = (
             self.body.rig.driven_above(effector.bone)

@@ -30,6 +30,7 @@ class DragWriter:
         self._held: list[str] = []  # controls at a limit
         self._heads: Array | None = None  # where the last tick wanted the parts of a driven body
         self.settled = True
+        self.misfit: list[str] = []  # sentences about limbs that IK shows beside the pose that was kept
 
     def prepare(self, bones: Iterable[int], stretched: Iterable[int] = (), nodes: Iterable[int] = ()) -> None:
         """Say which bones the next poses change; `nodes`: bones whose frames count."""
@@ -108,6 +109,9 @@ class DragWriter:
         body, names = self._body, self._body.rig.skeleton.names
         if body.controlled is not None:
             self.write(armature, pose)
+            _evaluate()
+            shown = bridge.read_matrices(armature)[None]
+            self.misfit = bridge.explain_misfit(armature, bridge.repeated(body.controlled, 1), pose[None], shown)
             pose = bridge.read_pose(armature, body.rig)
         turned, moved, grown = bridge.changed_bones(body.start_of_rig, pose, body.rig.skeleton.size)
         if body.controlled is not None:  # which stretches nothing by itself
