@@ -1,4 +1,4 @@
-"""docs/images/drag.webp, from the pictures of tests/window/test_film.py: `python -m nox -s film`; needs Pillow."""
+"""The films of docs/images, from the pictures of tests/window/test_film.py: `python -m nox -s film`; needs Pillow."""
 
 import json
 from pathlib import Path
@@ -7,29 +7,55 @@ from typing import Final
 from PIL import Image, ImageDraw  # pyright: ignore[reportMissingImports]
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-PICTURES: Final = ROOT / "build" / "screenshots" / "film"
-FILM: Final = ROOT / "docs" / "images" / "drag.webp"
+PICTURES: Final = ROOT / "build" / "screenshots"
+IMAGES: Final = ROOT / "docs" / "images"
+TAKES: Final = {"film_naked": "naked rig", "film_ik": "Rigify, IK", "film_fk": "Rigify, FK"}  # side by side
 HEADER: Final = 56  # pixels of the viewport that its headers take
 WIDTH: Final = 640
+NARROW: Final = 0.62  # share of the viewport that a rig takes
 FRAME: Final = 90  # milliseconds
 QUALITY: Final = 80
 ARROW: Final = ((0, 0), (0, 20), (5, 15), (9, 23), (12, 22), (8, 14), (15, 14))  # screenshots do not have the mouse
 
 
 def main() -> None:
-    """Cut the viewport out of each picture, draw the mouse into it, and write the film."""
-    notes = json.loads((PICTURES / "film.json").read_text(encoding="utf-8"))
-    left, lower, width, height = notes["viewport"]
-    frames = []
+    """Write the film of the README, and that of control rigs if its pictures are there."""
+    write(cut(PICTURES / "film", WIDTH), "drag.webp")
+    if all((PICTURES / take).is_dir() for take in TAKES):
+        takes = [cut(PICTURES / take, WIDTH // 2, NARROW) for take in TAKES]
+        write([beside(frames) for frames in zip(*takes, strict=True)], "controls.webp")
+
+
+def cut(folder: Path, width: int, share: float = 1.0) -> list[Image.Image]:
+    """Cut the viewport, or the middle `share` of it, out of each picture, with the mouse drawn into it."""
+    notes = json.loads((folder / "film.json").read_text(encoding="utf-8"))
+    left, lower, wide, height = notes["viewport"]
+    left, wide = left + round((1.0 - share) * wide / 2), round(share * wide)
+    frames: list[Image.Image] = []
     for number, (x, y) in enumerate(notes["mouse"]):
-        picture = Image.open(PICTURES / f"{number:03}.png").convert("RGB")
+        picture = Image.open(folder / f"{number:03}.png").convert("RGB")
         upper = picture.height - lower - height
         arrow = [(x + right, picture.height - y + down) for right, down in ARROW]
         ImageDraw.Draw(picture).polygon(arrow, fill="white", outline="black")
-        picture = picture.crop((left, upper + HEADER, left + width, upper + height))
-        frames.append(picture.resize((WIDTH, round(picture.height * WIDTH / picture.width)), Image.Resampling.LANCZOS))
-    frames[0].save(FILM, save_all=True, append_images=frames[1:], duration=FRAME, loop=0, quality=QUALITY, method=6)
-    print(f"{FILM}: {len(frames)} pictures, {FILM.stat().st_size / 1e6:.2f} MB")
+        picture = picture.crop((left, upper + HEADER, left + wide, upper + height))
+        frames.append(picture.resize((width, round(picture.height * width / picture.width)), Image.Resampling.LANCZOS))
+    return frames
+
+
+def beside(frames: tuple[Image.Image, ...]) -> Image.Image:
+    """Return one picture of several, with their names."""
+    whole = Image.new("RGB", (sum(frame.width for frame in frames), frames[0].height))
+    for number, (frame, name) in enumerate(zip(frames, TAKES.values(), strict=True)):
+        whole.paste(frame, (number * frame.width, 0))
+        ImageDraw.Draw(whole).text((number * frame.width + 8, 6), name, fill="white", font_size=16)
+    return whole
+
+
+def write(frames: list[Image.Image], name: str) -> None:
+    """Write a film."""
+    file = IMAGES / name
+    frames[0].save(file, save_all=True, append_images=frames[1:], duration=FRAME, loop=0, quality=QUALITY, method=6)
+    print(f"{file}: {len(frames)} pictures, {file.stat().st_size / 1e6:.2f} MB")
 
 
 if __name__ == "__main__":

@@ -52,8 +52,21 @@ def film(hand: Any, every: str) -> Generator[float, None, dict[str, Any]]:
         yield from key(hand, "P")
         yield from key(hand, "P")
     seen: dict[str, Any] = {"toes": [head(toes) for toes in TOES], "off": [], "toes off": []}
-    for joint, legs in WAYS:
-        x, y = start = hand.pixel(head(joint))
+    yield from shoot_drags(hand, camera, WAYS, TOES, seen)
+    camera.end()
+    return seen | {"left": left_behind()}
+
+
+def shoot_drags(
+    hand: Any, camera: "Camera", ways: Any, pinned: tuple[str, ...], seen: dict[str, Any], starts: Any = None
+) -> Generator[float, None, None]:
+    """Drag joint after joint, and note how far each is from the mouse, and where the pinned ones are.
+
+    `starts` finds the pixel where a joint is grabbed, if not at itself.
+    """
+    for joint, legs in ways:
+        at = hand.pixel(head(joint))
+        x, y = start = starts(joint) if starts else at
         camera.go(start)
         yield from camera.shoot(STILL)
         hand.hold("LEFTMOUSE")
@@ -65,21 +78,19 @@ def film(hand: Any, every: str) -> Generator[float, None, dict[str, Any]]:
                 if step % (SUBSTEPS * camera.every) == 0 or step == SUBSTEPS * frames:
                     yield from camera.shoot()
                     reached = hand.pixel(head(joint))
-                    seen["off"].append([reached[0] - hand.x, reached[1] - hand.y])
+                    seen["off"].append([reached[0] - at[0] - hand.x + x, reached[1] - at[1] - hand.y + y])
         yield from drop(hand)
         yield from camera.shoot(STILL)
-        seen["toes off"].append([head(toes) for toes in TOES])
-    camera.end()
-    return seen | {"left": left_behind()}
+        seen["toes off"].append([head(toes) for toes in pinned])
 
 
 class Camera:
     """Takes pictures of the viewport, and notes where the mouse is: screenshots do not show it."""
 
-    def __init__(self, hand: Any, every: int) -> None:
-        self.hand, self.every = hand, every
+    def __init__(self, hand: Any, every: int, name: str = "film") -> None:
+        self.hand, self.every, self.name = hand, every, name
         self.places: list[tuple[int, int]] = []
-        self.folder = hand.screenshots / "film"
+        self.folder = hand.screenshots / name
         self.folder.mkdir(exist_ok=True)
         for old in self.folder.glob("*.png"):
             old.unlink()
@@ -91,7 +102,7 @@ class Camera:
         yield SOON
         yield SOON  # drawn, too
         for _ in range(count):
-            self.hand.screenshot(f"film/{len(self.places):03}")
+            self.hand.screenshot(f"{self.name}/{len(self.places):03}")
             self.places.append((self.hand.x, self.hand.y))
 
     def end(self) -> None:
