@@ -91,7 +91,7 @@ def window(session: nox.Session) -> None:
 
 @nox.session(python=list(BLENDERS))
 def film(session: nox.Session) -> None:
-    """Make docs/images/drag.webp from a run of tests/window; POISE_BLENDER names the program."""
+    """Make drag.webp and controls.webp of docs/images from a run of tests/window; POISE_BLENDER names the program."""
     once(session)
     if "POISE_BLENDER" not in os.environ:
         session.error("POISE_BLENDER does not name a Blender program")

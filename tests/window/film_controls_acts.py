@@ -10,7 +10,7 @@ from tests.window.film_acts import Camera, shoot_drags
 FROM = (1.35, 0.0, 0.55)
 TAKES = {"naked": ("metarig", 0.0), "ik": ("rig", 0.0), "fk": ("rig", 1.0)}  # the armature, and its IK_FK
 # a joint, and in how many frames it goes where from its start, in pixels of the window
-WAYS = (("hand.L", ((8, 40, 60), (8, -30, 110), (8, 0, 30))), ("hips", ((8, 10, -28), (6, 0, 0))))
+WAYS = (("hand.L", ((8, 40, 60), (8, -30, 110), (8, 0, 30))), ("hips", ((8, 10, -28), (6, 0, -8))))
 JOINTS = {"metarig": {"hand.L": "hand.L", "hips": "spine"}, "rig": {"hand.L": "DEF-hand.L", "hips": "DEF-spine"}}
 FEET = {"metarig": ("foot.L", "foot.R"), "rig": ("DEF-foot.L", "DEF-foot.R")}
 LIMBS = ("spine", "shoulder", "upper_arm", "forearm", "hand", "thigh", "shin", "foot", "toe")
