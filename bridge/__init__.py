@@ -31,7 +31,7 @@ from .body import (
     write_body,
 )
 from .channels import read_channels, write_channels
-from .control_bodies import find_controlled
+from .control_bodies import find_controlled, find_ik_chain
 from .control_frames import ControlledFrames, explain_misfit, find_controlled_frames, read_state, repeated
 from .controls import (
     ControlledBody,
@@ -42,7 +42,7 @@ from .controls import (
     read_controlled,
     with_ik_starts,
 )
-from .driven import mute_constraints
+from .driven import followed_object, mute_constraints
 from .errors import BridgeError
 from .grab import Grab, pick
 from .keys import (

@@ -45,6 +45,28 @@ def find_controlled(
     return found[0] if found else None
 
 
+def find_ik_chain(armature: ArmatureObject, rig: Rig, roles: Roles, bone: int) -> ControlledBody | None:
+    """Return an IK chain as a body of its own, if a bone is of it or hangs on its end, and a free bone is its target.
+
+    Its target and pole are moved, and not turned.
+    """
+    held = next((other for other in rig.skeleton.ancestors(bone) if rig.skeleton.driven[other]), -1)
+    graph = Graph(armature, rig)
+    chain = graph.in_chains.get(held)
+    target = -1 if chain is None else graph.target_of(chain)
+    if chain is None or target < 0:
+        return None
+    links = sorted(other for other, one in graph.in_chains.items() if one is chain)
+    path = rig.skeleton.ancestors(bone)
+    below = path[: path.index(held)][::-1] if held == chain.tip else []
+    limb = replace(roles, humanoid=False, bones={}, twist={}, limbs={"spine": (*links, *(below or [target]))})
+    body = find_controlled(armature, rig, limb, (bone,))
+    if body is None:
+        return None
+    controls = tuple(replace(one, turns=-1) if one.turns == target else one for one in body.controls)
+    return replace(body, roles=replace(body.roles, limbs={}), controls=controls)
+
+
 def may_be_controlled(rig: Rig, roles: Roles) -> bool:
     """Return whether there is a body with bones that are driven or not parented to each other."""
     if "hips" not in roles.bones and "spine" not in roles.limbs:
@@ -241,14 +263,15 @@ def _hung(
     bodies: list[ControlledBody] = []
     for number, (graph, controls) in enumerate(both):
         limbs = {id(chain): place[end] for end, chain in graph.ends.items() if end in place}
-        starts = {chain.pole: place[part] for part, chain in reversed(graph.bent.items())}
+        ended = [*map(id, graph.ends.values())]
+        starts = {chain.pole: place[part] for part, chain in reversed(graph.bent.items()) if id(chain) in ended}
         own_turns = frame_rotations(skeleton.rest_matrices[frames[number], :, :3])
         bodies.append(ControlledBody(
             body, lean, np.array(bones), leaders[number], frames[number],
             rotation.mul(rotation.inv(own_turns), turns), tuple(controls[bone] for bone in bones),
             np.array([graph.hangs(controls[bone].turns, order[bone], controls) for bone in bones]), rigid,
             np.array([limbs.get(id(graph.bent.get(bone)), place[bone]) for bone in bones]), ridden, graph.goals,
-            {place[pole]: starts[pole] for pole in riding if pole in graph.poles and pole not in besides},
+            {place[pole]: starts[pole] for pole in riding if pole in starts and pole not in besides},
         ))  # fmt: skip
     return bodies
 

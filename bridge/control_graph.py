@@ -101,9 +101,10 @@ class Graph:
     def _note_chain(self, constraint: Any, bone: Any) -> None:
         """Note an IK chain that leads to a bone."""
         index, bones = self.rig.skeleton.index, self.object.pose.bones
-        if constraint.subtarget not in bones:
+        if constraint.target != self.object or constraint.subtarget not in bones:
             return
-        pole = index(constraint.pole_subtarget) if constraint.pole_subtarget in bones else -1
+        own = constraint.pole_target == self.object and constraint.pole_subtarget in bones
+        pole = index(constraint.pole_subtarget) if own else -1
         pole = pole if pole >= 0 and self.free[pole] else -1
         bent = [index(name) for name in constrained_bones(constraint, bone)]  # the last one first
         chain = _Chain(bent[0], index(constraint.subtarget), pole, constraint.pole_target is not None, {})
@@ -178,12 +179,14 @@ class Graph:
         """The poles of the chains that bend the body, with the part behind which each is."""
         return {chain.pole: part for part, chain in self.bent.items() if chain.pole >= 0}
 
+    def target_of(self, chain: _Chain) -> int:
+        """Return the first bone with a location of its own that carries the target of a chain, or -1."""
+        return next((bone for bone in self._carriers(chain.target) if self.free[bone]), -1)
+
     @property
     def goals(self) -> frozenset[int]:
         """The targets and poles of the IK chains."""
-        targets = (
-            next((bone for bone in self._carriers(chain.target) if self.free[bone]), -1) for chain in self.chains
-        )
+        targets = map(self.target_of, self.chains)
         return frozenset({*targets, *(chain.pole for chain in self.chains)} - {-1})
 
     def upstream(self, bone: int) -> dict[int, int]:
@@ -260,7 +263,10 @@ class Graph:
         return found
 
     def part_of(self, bone: int, controls: Mapping[int, Control]) -> int:
-        """Return the part that depends on a bone and that it is nearest to; else the part that drives it; else -1."""
+        """Return the part that depends on a bone and that it is nearest to; else the part that drives it; else -1.
+
+        A bone that can be neither turned nor moved, as one with settings only, stands for the part in its place.
+        """
         below = _reach(self._led, bone)
         led = [part for part in controls if part in below]
         if led:
@@ -275,7 +281,10 @@ class Graph:
         steps = _reach(self.ever, bone) if driven else {}
         parts = {other: part for part, control in controls.items() for other in (part, control.turns)}
         able = parts.keys() & steps
-        return parts[min(able, key=lambda other: (not self.fits(other, bone), steps[other]))] if able else -1
+        if able:
+            return parts[min(able, key=lambda other: (not self.fits(other, bone), steps[other]))]
+        stuck = not (self.rig.skeleton.movable[bone] or self.rig.skeleton.translatable[bone].any())
+        return next((part for part in controls if stuck and self._at(bone, part)), -1)
 
     def hangs(self, control: int, part: int, controls: Mapping[int, Control]) -> bool:
         """Return whether a control follows a part of the body, or that part's control."""

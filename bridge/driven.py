@@ -149,6 +149,18 @@ def constrained_bones(constraint: Any, bone: Any) -> Iterator[str]:
         tip, count = tip.parent, count - 1
 
 
+def followed_object(armature: ArmatureObject, bone: str) -> str | None:
+    """Return the name of the first other object that a constraint in force makes a bone follow, or None."""
+    for owner in armature.pose.bones:
+        for constraint in owner.constraints:
+            target = getattr(constraint, "target", None)
+            if target in (None, armature) or constraint.mute or not constraint.influence:
+                continue
+            if bone in constrained_bones(constraint, owner):
+                return target.name
+    return None
+
+
 def mute_constraints(armature: ArmatureObject, bones: Iterable[str]) -> list[str]:
     """Mute the constraints that drive these bones and no others; return their names."""
     wanted, muted = set(bones), list[str]()

@@ -54,7 +54,7 @@ class DragBody:
         self.roles = bridge.read_roles(armature, self.rig.skeleton)
         self.alone = False
         self.controlled = self._find_controlled(armature, grabs) if whole else None
-        grabs = self._able(grabs, turning)
+        grabs = self._able(armature, grabs, turning)
         if self.controlled is not None:
             self.rig = bridge.with_ik_starts(self.rig, self.controlled)
         self.skeleton = self.rig.skeleton
@@ -115,43 +115,49 @@ class DragBody:
         """Return the body of the controls, if the grabbed bones are of it and one of them, or a pin, needs a control.
 
         For such a rig return the grabbed bone alone, where it is no part of the body but has a location of its own
-        below driven bones, or eyes aim at it.
+        below driven bones, or eyes aim at it; and the IK chain alone that it is of, or hangs on.
         """
         index = self.rig.skeleton.index
         own = [index(grab.bone) for grab in grabs]
         pinned = [index(pin.name) for pin in armature.poise_pins if pin.name in armature.pose.bones]
         controlled = bridge.find_controlled(armature, self.rig, self.roles, (*own, *pinned))
-        if controlled is None:
-            return None
-        parts = controlled.parts()
-        if own[0] in parts and controlled.serves(self.rig, (*own, *pinned)):
+        parts = {} if controlled is None else controlled.parts()
+        if controlled is not None and own[0] in parts and controlled.serves(self.rig, (*own, *pinned)):
             return controlled
-        names = with_other_side(armature, [grab.bone for grab in grabs])
-        aimed_at = {control.aims for control in controlled.controls}
-        lone = [bone for bone in map(index, names) if bone not in parts and self._is_lone(bone, aimed_at)]
-        self.alone = own[0] in lone
-        return bridge.free_controls(self.rig, self.roles, lone) if self.alone else None
+        if controlled is not None:
+            names = with_other_side(armature, [grab.bone for grab in grabs])
+            aimed_at = {control.aims for control in controlled.controls}
+            lone = [bone for bone in map(index, names) if bone not in parts and self._is_lone(bone, aimed_at)]
+            self.alone = own[0] in lone
+            if self.alone:
+                return bridge.free_controls(self.rig, self.roles, lone)
+        chain = bridge.find_ik_chain(armature, self.rig, self.roles, own[0]) if self.rig.is_stuck(own[0]) else None
+        self.alone = chain is not None
+        return chain
 
     def _is_lone(self, bone: int, aimed_at: set[int]) -> bool:
         skeleton = self.rig.skeleton
         moves = skeleton.translatable[bone].all() and not (skeleton.connected[bone] or skeleton.driven[bone])
         return bool(moves) and (bone in aimed_at or self.rig.is_stuck(bone))
 
-    def _able(self, grabs: Sequence[Grab], turning: bool) -> list[Grab]:
+    def _able(self, armature: Any, grabs: Sequence[Grab], turning: bool) -> list[Grab]:
         """Return the grabs that can be dragged; raises CoreError if the first cannot: the others are just selected."""
         index, held = self.rig.skeleton.index, self.rig.skeleton.driven
         if self.controlled is not None:
             parts = self.controlled.parts()
             return [grab for grab in grabs if index(grab.bone) in parts]
         above, first = self.rig.driven_above, index(grabs[0].bone)
+        held_by = next((bone for bone in self.rig.skeleton.ancestors(first) if held[bone]), first)
+        followed = bridge.followed_object(armature, self.rig.skeleton.names[held_by])
+        instead = "" if followed is None else f' Move the object "{followed}", which it follows.'
         if held[first]:
             reason = self.rig.driven[grabs[0].bone]
-            raise CoreError(f'"{grabs[0].bone}" is decided by {reason}; it cannot be dragged.')
+            raise CoreError(f'"{grabs[0].bone}" is decided by {reason}; it cannot be dragged.{instead}')
         if grabs[0].is_joint and not turning and self.rig.is_stuck(first):
             refusal = f'{above(first)}; "{grabs[0].bone}" hangs on it and'
             if self.rig.skeleton.movable[first]:
-                raise Stuck(f"{refusal} can only be turned.")
-            raise CoreError(f"{refusal} cannot be dragged.")
+                raise Stuck(f"{refusal} can only be turned.{instead}")
+            raise CoreError(f"{refusal} cannot be dragged.{instead}")
         free = above(first) is None  # then bones below held ones would work against it
         return [grab for grab in grabs if not (held[index(grab.bone)] or (free and above(index(grab.bone))))]
 

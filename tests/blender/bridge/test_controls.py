@@ -412,3 +412,22 @@ def test_twist_bones_of_a_led_body_go_straight_in_a_t_pose() -> None:
     for here, there in ((shoulder, elbow), (elbow, wrist)):
         line = there - here
         np.testing.assert_allclose(line / np.linalg.norm(line), (1.0, 0.0, 0.0), atol=2e-3)
+
+
+@pytest.mark.parametrize("fk", [0.0, 1.0])
+def test_a_control_with_settings_only_stands_for_the_part_in_its_place(human: Any, fk: float) -> None:
+    put_on_fk(human, fk)
+    foot = "foot_fk.R" if fk else "foot_ik.R"
+    select(human, [foot])
+    bpy.ops.poise.pin()
+    feet, hip = world(human, "DEF-foot.R"), np.linalg.norm(world(human, "DEF-thigh.R") - world(human, "DEF-spine"))
+    session = DragSession(bpy.context, human, [Grab(human.name, "thigh_parent.R", (0.0, 0.0, 0.0))], live=True)
+    assert session.body.skeleton.names[session.effectors[0].bone] == "DEF-thigh.R"
+    thigh = world(human, "DEF-thigh.R")
+    for share in np.linspace(0.0, 1.0, 21)[1:]:
+        session.drag(share * np.array([0.05, -0.1, -0.05]), np.array([1.0, 0.0, 0.0, 0.0]))
+        bpy.context.view_layer.update()
+    np.testing.assert_allclose(world(human, "DEF-foot.R"), feet, atol=2e-3)
+    now = np.linalg.norm(world(human, "DEF-thigh.R") - world(human, "DEF-spine"))
+    assert now == pytest.approx(hip, abs=2e-3)  # the leg is on the body
+    assert np.linalg.norm(world(human, "DEF-thigh.R") - thigh) > 0.05

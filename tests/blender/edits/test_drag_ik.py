@@ -1,0 +1,99 @@
+"""Bones of an IK chain of no known body lead its target and pole."""
+
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Vector
+
+from bridge import Grab, read_channels
+from edits.drag.session import DragSession
+from tests.blender.rigs import Bones, make_armature, make_empty, select, world
+
+pytestmark = pytest.mark.usefixtures("empty_file")
+
+STILL = np.array([1.0, 0.0, 0.0, 0.0])
+SHIFT = np.array([0.1, -0.1, -0.08])
+SHOWN = 1.5e-3  # metres
+BONES: Bones = {
+    "base": (None, (0, 0, 0), (0, 0, 0.2)),
+    "a": ("base", (0, 0, 0.2), (0, -0.1, 0.7)),
+    "b": ("a", (0, -0.1, 0.7), (0, 0, 1.2)),
+    "tip": ("b", (0, 0, 1.2), (0, 0.1, 1.3)),
+    "pole": (None, (0, -1.0, 0.7), (0, -1.2, 0.7)),
+    "other": (None, (1, 0, 0), (1, 0, 1)),
+}
+
+
+def crane(beside: float = 0.0, pole: bool = False) -> Any:
+    """Two bones on IK, whose target is so far beside their end at rest, and a bone on them."""
+    rig: Any = make_armature(bones={**BONES, "target": (None, (0, beside, 1.2), (0, beside + 0.2, 1.2))})
+    ik = rig.pose.bones["b"].constraints.new("IK")
+    ik.target, ik.subtarget, ik.chain_count = rig, "target", 2
+    if pole:
+        ik.pole_target, ik.pole_subtarget, ik.pole_angle = rig, "pole", np.radians(-90.0)
+    rig.pose.bones["target"].location = (0.1, 0.0, -0.3)
+    select(rig, [])
+    bpy.context.view_layer.update()
+    return rig
+
+
+def lead(rig: Any, bone: str, point: tuple[float, float, float], shift: np.ndarray) -> DragSession:
+    session = DragSession(bpy.context, rig, [Grab(rig.name, bone, point)], live=True)
+    for share in np.linspace(0.0, 1.0, 21)[1:]:
+        session.drag(share * shift, STILL)
+        bpy.context.view_layer.update()
+    for _ in range(20):
+        session.rest()
+        bpy.context.view_layer.update()
+    return session
+
+
+def place(rig: Any, bone: str, point: tuple[float, float, float]) -> np.ndarray:
+    return np.array(rig.matrix_world @ rig.pose.bones[bone].matrix @ Vector(point))
+
+
+@pytest.mark.parametrize("beside", [0.0, 0.3])
+@pytest.mark.parametrize("pole", [False, True])
+@pytest.mark.parametrize(
+    ("bone", "point"), [("b", (0.0, 0.5, 0.0)), ("tip", (0.0, 0.0, 0.0)), ("tip", (0.0, 0.14, 0.0))]
+)
+def test_the_end_of_an_ik_chain_leads_its_target(beside: float, pole: bool, bone: str, point: Any) -> None:
+    rig = crane(beside, pole)
+    before = place(rig, bone, point)
+    stored = {name: values.tolist() for name, values in read_channels(rig).items()}
+    session = lead(rig, bone, point, SHIFT)
+    turned, moved, _ = session.finish()
+    np.testing.assert_allclose(place(rig, bone, point) - before, SHIFT, atol=SHOWN)
+    assert "target" in moved
+    assert {*turned, *moved} <= {"target", "pole", "a", "b", "tip"}
+    session.restore()
+    assert {name: values.tolist() for name, values in read_channels(rig).items()} == stored
+
+
+def test_the_middle_of_a_chain_leads_its_pole() -> None:
+    rig = crane(pole=True)
+    knee, end = world(rig, "b"), world(rig, "b", tail=True)
+    axis = (end - world(rig, "a")) / np.linalg.norm(end - world(rig, "a"))
+    out = knee - world(rig, "a") - axis * (axis @ (knee - world(rig, "a")))
+    angle = 0.4  # round the line from the first joint to the end, which may stay
+    shift = (np.cos(angle) - 1.0) * out + np.sin(angle) * np.cross(axis, out)
+    session = lead(rig, "b", (0.0, 0.0, 0.0), shift)
+    np.testing.assert_allclose(world(rig, "b") - knee, shift, atol=SHOWN)
+    _, moved, _ = session.finish()
+    assert "pole" in moved
+
+
+def test_a_chain_that_follows_another_object_is_refused_and_names_it() -> None:
+    rig = crane()
+    ik = rig.pose.bones["b"].constraints[0]
+    ik.target = make_empty("Cup", (0.1, -0.3, 0.9))
+    bpy.context.view_layer.objects.active = rig
+    said = (
+        r'"b" is decided by constraint "IK" on "b" \(Inverse Kinematics\); it cannot be dragged. Move the object "Cup"'
+    )
+    with pytest.raises(RuntimeError, match=said):
+        bpy.ops.poise.drag(bone="b", shift=(0.1, 0.0, 0.0))
+    with pytest.raises(RuntimeError, match=r'hangs on it and can only be turned\. Move the object "Cup"'):
+        bpy.ops.poise.drag(bone="tip", shift=(0.1, 0.0, 0.0))
