@@ -331,7 +331,9 @@ class POISE_OT_drag(bpy.types.Operator):
             axes = [axis for axis in range(3) if axis != pointer.axis]
         frame = pointer.frame if pointer.local else rotation.IDENTITY
         marks.guides = [(place, rotation.rotate(frame, np.eye(3)[axis]), axis) for axis in axes]
-        marks.text = [line for line in (self._sentence(first), self._reason or self._stuck) if line]
+        # what holds the body is said at once, all else once it is at rest
+        why = self._reason or self._stuck or next(iter(first.held()), "")
+        marks.text = [line for line in (self._sentence(first), why) if line]
         _redraw(context)
 
     def _sentence(self, session: DragSession) -> str:

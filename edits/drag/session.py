@@ -198,13 +198,15 @@ class DragSession:
         explained = [*self.solution.explain(say_length=self._say_length, tacit=tacit), *self._refusals]
         if self.body.controlled is not None:
             return [*explained, *self.writer.at_limit(), *self.writer.misfit]
-        met = self.solution.met()
-        driven = (
-            self.body.rig.driven_above(effector.bone)
-            for effector, there in zip(self.effectors, met[: len(self.effectors)], strict=True)
-            if not there
-        )
-        return [*dict.fromkeys(sentence for sentence in driven if sentence), *explained]
+        return [*self.held(), *explained]
+
+    def held(self) -> list[str]:
+        """Return sentences about the held bones that missed effectors hang on: they name the constraint."""
+        if self.solution is None or self.body.controlled is not None:
+            return []
+        met = self.solution.met()[: len(self.effectors)]
+        missed = (effector.bone for effector, there in zip(self.effectors, met, strict=True) if not there)
+        return [*dict.fromkeys(sentence for sentence in map(self.body.rig.driven_above, missed) if sentence)]
 
     def _say_length(self, length: float) -> str:
         return bridge.say_length(bpy.context.scene, float(bridge.length_scale(self.body.world)) * length)

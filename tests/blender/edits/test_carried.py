@@ -10,7 +10,7 @@ import pytest
 
 from bridge import Grab, armature_to_world, read_channels
 from edits.drag.session import DragSession
-from tests.blender.rigs import load, make_empty, select, world
+from tests.blender.rigs import load, make_chain, make_empty, select, world
 
 RIG = Path(__file__).resolve().parents[2] / "data" / "rigs" / "named_mixamo_cm.blend"
 NECK, HEAD, SPINE = (f"mixamorig:{name}" for name in ("Neck", "Head", "Spine1"))
@@ -110,3 +110,18 @@ def test_giving_a_drag_back_restores_carried_bones_too() -> None:
     session.drag(SHIFT, STILL)
     session.restore()
     assert {name: values.tolist() for name, values in read_channels(rig).items()} == before
+
+
+def test_what_holds_a_bone_in_its_place_is_named_while_the_mouse_moves(empty_file: None) -> None:
+    rig: Any = make_chain(5)
+    rig.pose.bones["b1"].constraints.new("COPY_TRANSFORMS").target = make_empty("Cup", (0.0, 0.0, 0.6))
+    bpy.context.view_layer.objects.active = rig
+    select(rig, [])
+    session = DragSession(bpy.context, rig, [Grab(rig.name, "b4", (0.0, 0.0, 0.0))], live=True)
+    for share in np.linspace(0.0, 1.0, 11)[1:]:  # within reach
+        session.drag(share * np.array([0.1, 0.0, -0.1]), STILL)
+    assert session.held() == []
+    session.drag(np.array([0.0, 0.0, 5.0]), STILL)
+    said = 'b1 is decided by constraint "Copy Transforms" on "b1" (Copy Transforms)'
+    assert session.held() == [said]
+    assert session.reasons()[0] == said
