@@ -118,8 +118,8 @@ def test_what_holds_a_bone_in_its_place_is_named_while_the_mouse_moves(empty_fil
     bpy.context.view_layer.objects.active = rig
     select(rig, [])
     session = DragSession(bpy.context, rig, [Grab(rig.name, "b4", (0.0, 0.0, 0.0))], live=True)
-    for share in np.linspace(0.0, 1.0, 11)[1:]:  # within reach
-        session.drag(share * np.array([0.1, 0.0, -0.1]), STILL)
+    for share in np.linspace(0.0, 1.0, 11)[1:]:  # the straight chain bends
+        session.drag(share * np.array([0.1, -0.1, -0.1]), STILL)
     assert session.held() == []
     session.drag(np.array([0.0, 0.0, 5.0]), STILL)
     said = 'b1 is decided by constraint "Copy Transforms" on "b1" (Copy Transforms)'
