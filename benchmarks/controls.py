@@ -112,7 +112,8 @@ class Rig:
         return RADIUS * np.array([np.cos(angle) - 1.0, 0.0, np.sin(angle)])
 
     def g(self) -> None:
-        self.armature.pose.bones[self.hand].matrix = Matrix.Translation(Vector(self.way())) @ Matrix(self.at.tolist())
+        place = Matrix.Translation(Vector(self.way().tolist()))
+        self.armature.pose.bones[self.hand].matrix = place @ Matrix(self.at.tolist())
         self.update()
 
     def drag(self, session: DragSession) -> None:
@@ -137,7 +138,7 @@ def _open(name: str) -> Any:
         return armature
     bpy.ops.wm.open_mainfile(filepath=str(CONTROLS))
     context: Any = bpy.context
-    armatures = (thing for thing in bpy.data.objects if thing.type == "ARMATURE")
+    armatures: Any = (thing for thing in bpy.data.objects if thing.type == "ARMATURE")
     context.view_layer.objects.active = armature = max(armatures, key=lambda one: len(one.pose.bones))
     return armature
 

@@ -50,7 +50,8 @@ def find_driven(armature: ArmatureObject) -> tuple[dict[str, str], dict[str, Any
     limits: dict[str, Any] = {}
     held: set[str] = set()
     scaled = {name for name, paths in drivers.items() if "scale" in paths}
-    kinds = {kind.identifier: kind.name for kind in bpy.types.Constraint.bl_rna.properties["type"].enum_items}
+    types: Any = bpy.types.Constraint.bl_rna.properties["type"]
+    kinds = {kind.identifier: kind.name for kind in types.enum_items}
     nothing = set[str]()
     for bone in armature.pose.bones:
         paths = drivers.get(bone.name, nothing) | animated.get(bone.name, nothing)
