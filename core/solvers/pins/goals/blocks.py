@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Protocol, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from .... import rotation
 from ....body.masses import masses_of, soles_of
@@ -19,7 +19,8 @@ from ....goals import SUPPORT_RADIUS, AnyGoal, Balance, Distance, Goal, LookAt
 from ....rotation import Array, skew, to_matrix
 from ....skeleton import Flags, Skeleton
 from .. import numbers
-from ..tree import Features, Kinematics, Links
+from ..tree import Kinematics, Links
+from .features import Collector
 
 _NEAREST: Final = 1e-2  # smallest distance that rows are made for, in units of the skeleton's size
 _LIGHT: Final = 0.1  # share of the mass: joints that carry less take no part in a balance
@@ -29,41 +30,6 @@ Flat = Callable[..., Array]  # (*batch_shape, ...) -> (F, ...), given the number
 
 _UP: Final = np.array([0.0, 0.0, 1.0])
 _QUARTER_TURN: Final = np.array([[0.0, 1.0], [-1.0, 0.0]])  # in a plane
-
-
-class Collector:
-    """Numbers the features of blocks before the tree is made."""
-
-    def __init__(self, skeleton: Skeleton) -> None:
-        self.skeleton = skeleton
-        self._points: list[tuple[int, Array]] = []
-        self._ends: list[int] = []
-        self._masses: dict[int, bool] = {}
-
-    def point(self, bone: str | int, place: ArrayLike = (0.0, 0.0, 0.0)) -> int:
-        """Return the number of a new point, at a place in a bone's frame."""
-        self._points.append((self.skeleton.index(bone), np.asarray(place, float)))
-        return len(self._points) - 1
-
-    def end(self, bone: str | int) -> int:
-        """Return the number of a new frame, that of a bone."""
-        self._ends.append(self.skeleton.index(bone))
-        return len(self._ends) - 1
-
-    def masses(self, bones: NDArray[np.int64], rides: Flags) -> NDArray[np.int64]:
-        """Return the numbers of the bones' middles, which balances share.
-
-        rides: which of them no balance moves by their own joints.
-        """
-        for bone, with_parent in zip(bones.tolist(), rides.tolist(), strict=True):
-            self._masses[bone] = with_parent and self._masses.get(bone, True)
-        places = {bone: number for number, bone in enumerate(self._masses)}
-        return np.array([places[bone] for bone in bones.tolist()], int)
-
-    def features(self) -> Features:
-        """Return all features."""
-        carriers = tuple(bone for bone, rides in self._masses.items() if not rides)
-        return Features(tuple(self._points), tuple(self._ends), tuple(self._masses), carriers)
 
 
 class Block(Protocol):

@@ -19,7 +19,8 @@ from ....skeleton import Skeleton
 from ...batches import flat_array
 from .. import numbers
 from ..tree import Kinematics, Links, LinkTree
-from .blocks import BalanceBlock, Block, Collector, DistanceBlock, Frames, LookAtBlock, PositionBlock, RotationBlock
+from .blocks import BalanceBlock, Block, DistanceBlock, Frames, LookAtBlock, PositionBlock, RotationBlock
+from .features import Collector
 
 _NEAR_HALF_TURN: Final = -0.99  # cosine below which a rotation's vector comes from its quaternion
 
