@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..core import Motion, Pose
+from ..core.formats.table import FRAME_LIMIT
 from ..core.rotation import Array
 from ..core.steps import run_steps
 from .armature import Rig, channels_to_pose, check, read_matrices, world_matrix
@@ -28,6 +29,7 @@ from .driven import animated_curves, split_path
 from .errors import BridgeError
 
 SAME_FRAME: Final = 0.01  # frames: Blender treats nearer keys as one (BEZT_BINARYSEARCH_THRESH)
+_MOST: Final = 10_000_000  # frames times bones that are read at once: about two gigabytes
 _FEW: Final = 16  # keys that can be read in the time of one evaluation
 _POISE: Final = "poise_"  # prefix of curves of settings, which do not move bones
 _OBJECT_TRANSFORM: Final = {name for channel in CHANNELS for name in (channel, f"delta_{channel}")}
@@ -57,6 +59,11 @@ def reading_motion(
     numbers = np.atleast_1d(np.asarray(frames, float))
     if not numbers.size:
         raise BridgeError("The range of frames is empty.")
+    if numbers.size * len(rig.skeleton) > _MOST:
+        raise BridgeError(
+            f"{numbers.size} frames of {len(rig.skeleton)} bones are too many at once; "
+            f"{_MOST // len(rig.skeleton)} are the most."
+        )
     if only_curves_decide(armature, rig):
         pose = channels_to_pose(rig, _sample(armature, rig, numbers), None)
         worlds = np.repeat(world_matrix(armature)[None], len(numbers), axis=0)
@@ -154,7 +161,12 @@ def keyed_range(armature: ArmatureObject) -> tuple[int, int]:
     if not spans:
         check(armature)  # nothing at all that could be keyed is said first
         raise BridgeError(f'"{armature.name}" has no action with keys of its own; its motion has to be keyed.')
-    return round(min(first for first, _ in spans)), round(max(last for _, last in spans))
+    first, last = min(first for first, _ in spans), max(last for _, last in spans)
+    if not -FRAME_LIMIT <= first <= last <= FRAME_LIMIT:  # which importers write
+        raise BridgeError(
+            f'"{armature.name}" is keyed from {first:g} to {last:g}; frames of Blender go to {FRAME_LIMIT}.'
+        )
+    return round(first), round(last)
 
 
 def only_curves_decide(armature: ArmatureObject, rig: Rig) -> bool:

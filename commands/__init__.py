@@ -54,6 +54,9 @@ def run(argv: list[str]) -> int:
     except KeyboardInterrupt:
         tell("Stopped.")
         return STOPPED
+    except MemoryError:
+        tell("There is not enough memory for this; nothing is written. Ask for fewer frames.")
+        return REFUSED
     except Exception:
         tell(traceback.format_exc())
         tell(FAULT)

@@ -5,6 +5,7 @@ versions, and the output still has the bytes that it had then. Names and times d
 """
 
 import argparse
+import hashlib
 import json
 import os
 import re
@@ -23,6 +24,7 @@ from ..core.formats.job import read
 from ..core.formats.recipe import read_recipe
 from ..core.formats.table import shown
 from ..core.keypoints import SUFFIXES
+from ..core.sources import parse_json, read_bytes
 from ..edits.files import MOTIONS, check_writable, is_blend, same_file
 from .processes import Answer
 from .verbs import tell
@@ -173,7 +175,10 @@ def _object(data: object) -> dict[str, Any]:
 
 
 def sources_of(path: Path, naming: Sequence[str] = NAMING) -> Sums:
-    """Return the checksums of a file, of the files beside it that it names, and so on; raises CoreError."""
+    """Return the checksums of a file, of those beside it or below that it names, and so on; raises CoreError.
+
+    Files elsewhere are not touched: a stranger's file may name anything.
+    """
     found: Sums = {}
     left = [path]
     while left:
@@ -181,18 +186,23 @@ def sources_of(path: Path, naming: Sequence[str] = NAMING) -> Sums:
         if path in found:
             continue
         try:
-            data = path.read_bytes()
+            with path.open("rb") as file:
+                found[path] = hashlib.file_digest(file, "sha256").hexdigest()
+            if path.suffix.lower() not in naming:
+                continue
+            texts = dict.fromkeys(_texts(parse_json(read_bytes(path).decode("utf-8-sig"))))
         except OSError as error:
             raise CoreError(f'The file "{path}" cannot be read: {error.strerror or error}.') from error
-        found[path] = sum_of(data)
-        if path.suffix.lower() in naming:
-            try:
-                texts = dict.fromkeys(_texts(json.loads(data)))
-            except (ValueError, RecursionError):  # the verb refuses it
-                continue
-            places = [path.parent / name for text in texts for name in dict.fromkeys((text, unquote(text)))]
-            left += [place for place in places if os.path.isfile(place)]  # False for what is no name, too
+        except ValueError:  # the verb refuses it
+            continue
+        places = [path.parent / name for text in texts for name in dict.fromkeys((text, unquote(text)))]
+        left += [place for place in places if os.path.isfile(place) and _lies_below(place, path.parent)]
     return found
+
+
+def _lies_below(place: Path, folder: Path) -> bool:
+    """Return whether a file is in a folder or in one below it; links are followed."""
+    return place.resolve().is_relative_to(folder.resolve())
 
 
 def _texts(data: object) -> Iterator[str]:

@@ -1,8 +1,10 @@
 """Files in and out: open them or refuse with a sentence, write them whole or not at all."""
 
+import io
 import os
+import warnings
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,6 +13,7 @@ import numpy as np
 
 from .. import bridge
 from ..core import CoreError
+from ..core.formats.clips import check_clip
 
 _SCENE: Final[Any] = bpy.ops.import_scene
 _IMPORTERS: Final = {".bvh": bpy.ops.import_anim.bvh, ".fbx": _SCENE.fbx, ".glb": _SCENE.gltf, ".gltf": _SCENE.gltf}
@@ -44,14 +47,27 @@ def import_motion(path: Path, alone: bool = False) -> None:
     if not os.path.isfile(path):
         raise CoreError(f'There is no file "{path}".')
     try:
-        with keep_timing(alone):
+        check_clip(path)
+        with keep_timing(alone), _silence():
             _IMPORTERS[kind](filepath=str(path), **timing)
+    except OSError as error:
+        raise CoreError(f'The file "{path}" cannot be read: {error.strerror or error}.') from error
+    except CoreError as error:
+        raise CoreError(f'"{path.name}" cannot be read; {error}') from error
     except RuntimeError as error:
         said = [line for line in str(error).splitlines() if line and not line.startswith("Location:")]  # in Poise
         if "Traceback" in str(error):  # from an importer in Python
             whole = f"it is no whole {kind[1:].upper()} file, or none that Blender knows"
             raise CoreError(f'"{path.name}" cannot be read; {whole} ({said[-1]}).') from error
         raise CoreError(f'"{path.name}" cannot be read: {said[-1]}') from error
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Keep the warnings and tracebacks of an importer from the user, who gets a sentence."""
+    with warnings.catch_warnings(), redirect_stderr(io.StringIO()), redirect_stdout(io.StringIO()):
+        warnings.simplefilter("ignore")
+        yield
 
 
 @contextmanager

@@ -1,8 +1,8 @@
 """`keypoints`: key a file of 3-D keypoints on an armature; shared by the verb and the operator."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Final
@@ -13,11 +13,13 @@ from .. import bridge
 from ..core import CoreError, Goal, Motion, keypoints, rotation
 from ..core.body.axes import axis_vector
 from ..core.editing.foot_lock import lock_feet
+from ..core.formats.files import read_json
 from ..core.formats.mapping import RoleMapping, read_mapping
 from ..core.formats.markers import parse_marker_mapping
 from ..core.formats.report import GoalReport, Report
 from ..core.keypoints.body import LANDMARK
 from ..core.rotation import lengths
+from ..core.sources import read_bytes
 from .controls import frames_of_body
 from .evaluation import evaluate
 from .files import MOTIONS
@@ -28,7 +30,6 @@ MOST_FRAMES: Final = 1_000_000  # of a motion: more than two hours at 120 frames
 END: Final = 0.005  # metres, tolerance of a wrist or an ankle
 _SAME_FRAME: Final = 1e-6  # frames
 READABLE: Final = (*keypoints.SUFFIXES, *MOTIONS)
-LARGEST_FILE: Final = 500_000_000  # bytes
 
 
 @dataclass(frozen=True)
@@ -79,16 +80,12 @@ def load_recording(context: Any, path: Path, layout: str | None, mapping: Path |
     if path.suffix.lower() in MOTIONS:
         return _of_figure(context, path, {} if mapping is None else read_mapping(mapping))
     said: str | keypoints.Layout | None = layout
-    data = _read(path)
     if mapping is not None:
-        text = _read(mapping)
-        try:
-            landmarks = json.loads(text)
-        except (ValueError, RecursionError):
-            raise CoreError(f'The file "{mapping}" is not JSON.') from None
-        said = parse_marker_mapping(mapping.name, landmarks)
+        said = read_json(mapping, "mapping", partial(parse_marker_mapping, mapping.name))
     try:
-        return keypoints.read_recording(path.suffix, data, said)
+        return keypoints.read_recording(path.suffix, read_bytes(path), said)
+    except OSError as error:
+        raise CoreError(f'The file "{path}" cannot be read: {error.strerror}.') from error
     except CoreError as error:
         raise CoreError(f'"{path.name}": {error}') from error
 
@@ -103,15 +100,6 @@ def _of_figure(context: Any, path: Path, parts: RoleMapping) -> keypoints.Record
         points = keypoints.joint_landmarks(rig.skeleton, roles, motion.pose)
     points = points @ worlds[:, :3, :3].swapaxes(1, 2) + worlds[:, None, :3, 3]
     return keypoints.Recording(keypoints.find_layout("marks"), points, None, motion.fps)
-
-
-def _read(path: Path) -> bytes:
-    try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise CoreError(f'The file "{path}" is larger than {LARGEST_FILE // 1_000_000} MB.')
-        return path.read_bytes()
-    except OSError as error:
-        raise CoreError(f'The file "{path}" cannot be read: {error.strerror}.') from error
 
 
 def perform_keypoints(

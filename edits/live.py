@@ -2,6 +2,7 @@
 
 A thread receives packets; a timer of Blender's reads them and poses the armature. Both end when the user stops them,
 when another file is opened, when the armature is gone or must not be posed any more, and when Poise is switched off.
+One sender at a time holds the rig, until no packet of it could be read for a second; those of others are skipped.
 The recording is then filtered in another thread and keyed.
 """
 
@@ -20,7 +21,7 @@ from ..properties.keypoints import VMC
 from .controls import ControlRecorder, write_controls
 from .keypoint_target import KeypointTarget, find_target
 from .keypoints import resample
-from .receiver import EVERYWHERE, LOCAL, Receiver
+from .receiver import EVERYWHERE, LOCAL, Arrived, Receiver
 from .words import counted
 from .work import Work
 
@@ -29,7 +30,7 @@ _AT_ONCE: Final = 128  # packets that may wait to be read; older ones are skippe
 _LOOK: Final = 0.05  # seconds of reading in one call: a fast sender must not block Blender
 _FEW: Final = 4  # packets between two poses up to which the feet can be tracked
 _SHOWN: Final = 0.25  # seconds between two updates of the panel
-_QUIET: Final = 1.0  # seconds without a packet after which there is no rate
+_QUIET: Final = 1.0  # seconds without a packet after which there is no rate, and another sender may begin
 _WINDOW: Final = 120  # packets over which rate and latency are measured
 _LARGEST: Final = 2**31 - 1  # of Blender's integer properties; senders may exceed it
 
@@ -44,8 +45,10 @@ class LiveKeypoints:
         self.name, self.uid = armature.name, armature.session_uid
         self.travel: str = armature.poise_live_travel
         self._take(find_target(armature, armature.poise_live_limits))
-        self.stream, self.tracker = _stream_of(armature)
-        self._waiting: deque[tuple[float, bytes]] = deque(maxlen=_AT_ONCE)
+        self._layout: str = armature.poise_live_layout
+        self.stream, self.tracker = keypoints.Stream(_decoder(self._layout)), _tracker_of(armature)
+        self._waiting: deque[Arrived] = deque(maxlen=_AT_ONCE)
+        self._sender, self._held = "", -np.inf  # whose packets are read, and when the last one came that could be
         self._start = context.scene.frame_current  # of a recording
         self.applied = self.used = 0
         self._latencies, self._waits, self._arrivals = (deque[float](maxlen=_WINDOW) for _ in range(3))
@@ -104,11 +107,18 @@ class LiveKeypoints:
         begin, looked = perf_counter(), 0
         newest: float | None = None
         while self._waiting and perf_counter() - begin < _LOOK:
-            arrival, data = self._waiting.popleft()
+            arrival, data, sender = self._waiting.popleft()
             looked += 1
+            if sender != self._sender:
+                if arrival - self._held < _QUIET:
+                    self.stream.skip(1)
+                    continue
+                self._sender = sender
+                self.stream.restart(_decoder(self._layout))
             frame = self.stream.take(data, arrival)
             if frame is None:
                 continue
+            self._held = arrival
             self._arrivals.append(arrival)
             self.used += 1
             if self.tracker.add(frame):
@@ -133,7 +143,7 @@ class LiveKeypoints:
         now = perf_counter()
         self._waits.append(begin - newest)
         self._latencies.append(now - begin)
-        self.status = " ".join(["Listening.", *self.target.notes, *self.tracker.notes])
+        self.status = " ".join(["Listening.", *self.target.notes, *self.tracker.notes, f"From {self._sender}."])
 
     def _drive(self, armature: Any, controlled: bridge.ControlledBody, captured: keypoints.CapturedMotion) -> bool:
         """Pose the controls; return False if the first pose shows that they cannot drive the body."""
@@ -251,21 +261,24 @@ def start(context: Any, armature: Any) -> int:
     return session.receiver.port
 
 
-def _stream_of(armature: Any) -> tuple[keypoints.Stream[Any], keypoints.Tracker]:
-    """Return the reader of packets and the tracker of their frames for the armature's settings."""
+def _decoder(layout: str) -> Any:
+    """Return the reader of one sender's packets."""
+    return keypoints.BonePackets() if layout == VMC[0] else keypoints.PointPackets(keypoints.find_layout(layout))
+
+
+def _tracker_of(armature: Any) -> keypoints.Tracker:
+    """Return the tracker of frames for the armature's settings."""
     layout, record = armature.poise_live_layout, armature.poise_live_record
     if layout == VMC[0]:
-        return keypoints.Stream(keypoints.BonePackets()), keypoints.BoneTracker(record)
-    known = keypoints.find_layout(layout)
-    tracker = keypoints.PointTracker(
-        known,
+        return keypoints.BoneTracker(record)
+    return keypoints.PointTracker(
+        keypoints.find_layout(layout),
         armature.poise_live_unit,
         armature.poise_live_up,
         True if armature.poise_live_exchange else None,
         armature.poise_live_delay,
         record,
     )
-    return keypoints.Stream(keypoints.PointPackets(known)), tracker
 
 
 def _redraw(context: Any, kind: str) -> None:

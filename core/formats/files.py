@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..errors import CoreError
+from ..sources import LARGEST_DOCUMENT, parse_json, read_bytes
 from .table import SHOWN
 
 Parsed = TypeVar("Parsed")
@@ -14,15 +15,13 @@ Parsed = TypeVar("Parsed")
 def read_json(path: Path, kind: str, parse: Callable[[object], Parsed]) -> Parsed:
     """Return what `parse` returns for a file's data; raises CoreError, beginning with what file it is."""
     try:
-        return parse(json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=without_twins))
+        return parse(parse_json(read_bytes(path, LARGEST_DOCUMENT).decode("utf-8-sig"), without_twins))
     except OSError as error:
         raise CoreError(f'The {kind} file "{path}" cannot be read: {error.strerror or error}.') from error
     except UnicodeDecodeError as error:
         raise CoreError(f'The {kind} file "{path}" is not UTF-8 text.') from error
     except json.JSONDecodeError as error:
         raise CoreError(f'The {kind} file "{path}" is not JSON: {error.msg} in line {error.lineno}.') from error
-    except RecursionError as error:  # Python's JSON reader calls itself
-        raise CoreError(f'The {kind} file "{path}" is nested too deeply.') from error
     except CoreError as error:
         raise CoreError(f'The {kind} file "{path}": {error}') from error
     except ValueError as error:  # e.g. an integer of thousands of digits

@@ -183,10 +183,20 @@ def parse(data: object, folder: Path | None = None) -> Job:
         goals=tuple(replace(goal, space=space) for goal in values.pop("goals", ())),
         write=_write(values.pop("write", {}), "frames" in values),
         balance=None if balance is None else replace(balance, space=space),
-        roles=read_mapping((folder or Path()) / roles) if isinstance(roles, str) else roles,
+        roles=_read_roles(folder or Path(), roles) if isinstance(roles, str) else roles,
         **values.pop("method", {}),
         **values,
     )
+
+
+def _read_roles(folder: Path, name: str) -> RoleMapping:
+    """Return the mapping in a file beside the job, or below; of others, which strangers may name, nothing is read."""
+    path = (folder / name).resolve()
+    if not (path.is_relative_to(folder.resolve()) and path.suffix == ".json"):
+        raise CoreError('roles: a job names a file that ends in ".json" in its own folder, or below it.')
+    if not path.is_file():
+        raise CoreError(f'roles: there is no file "{name}" beside the job.')
+    return read_mapping(path)
 
 
 def on_bones(job: Job, roles: Roles, names: tuple[str, ...]) -> Job:

@@ -8,6 +8,9 @@ import numpy as np
 
 from ..errors import CoreError
 from ..rotation import Array
+from ..sources import check_counts
+
+_WHOLE, _FLOAT = 2, 4  # bytes of a number
 
 
 def read_c3d(data: bytes) -> tuple[list[str], Array, float | None, str]:
@@ -23,10 +26,8 @@ def read_c3d(data: bytes) -> tuple[list[str], Array, float | None, str]:
         warnings.simplefilter("ignore")  # about forces and other analog signals
         try:
             reader = cast(Any, Reader)(io.BytesIO(data))
+            _check_header(reader, len(data))
             labels = [label.strip() for label in reader.point_labels]
-            # a broken header could ask for any number of empty frames
-            if not 0 < reader.point_used <= len(data) or not 0 < reader.frame_count <= len(data):
-                raise CoreError("There is no frame of markers in the file.")
             every = np.array([points[:, :4] for _, points, _ in reader.read_frames(copy=True)], float)
             rate, unit = float(reader.point_rate), str(reader.get_string("POINT:UNITS")).strip().lower()
         except CoreError:
@@ -37,3 +38,19 @@ def read_c3d(data: bytes) -> tuple[list[str], Array, float | None, str]:
         raise CoreError("There is no frame of markers in the file.")
     points = np.where(every[..., 3:] < 0.0, np.nan, every[..., :3])
     return labels[: points.shape[1]], points, rate if 0.0 < rate < np.inf else None, unit
+
+
+def _check_header(reader: Any, size: int) -> None:
+    """Raise CoreError if there is nothing, or not what the header and the parameters of a file of `size` bytes say."""
+    groups: list[Any] = list(reader.group_values())
+    for one in (parameter for group in groups for parameter in group.param_values()):
+        counts = [max(count, 1) for count in one.dimensions]
+        check_counts(f"a parameter of {' x '.join(map(str, one.dimensions))} values", size, *counts)
+        if one.total_bytes != len(one.bytes):
+            raise CoreError("A parameter of the file is cut off.")
+    markers, frames = int(reader.point_used), int(reader.frame_count)
+    if markers < 1 or frames < 1:
+        raise CoreError("There is no frame of markers in the file.")
+    numbers = 4 * markers + int(reader.analog_used) * int(reader.analog_per_frame)
+    word = _FLOAT if reader.point_scale < 0.0 else _WHOLE
+    check_counts(f"{frames} frames of {markers} markers", size, frames, numbers, word)

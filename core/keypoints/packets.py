@@ -4,7 +4,6 @@ JSON: a frame as in `recordings`, with an optional number that counts up ("frame
 OSC: the message /poise/points with that number and time, then x, y, z and confidence of each point.
 """
 
-import json
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
@@ -12,12 +11,12 @@ import numpy as np
 
 from ..errors import CoreError
 from ..rotation import Array
+from ..sources import parse_json
 from .layouts import Layout
 from .osc import is_osc, read_osc
-from .recordings import is_object, read_frame
+from .recordings import COORDINATE_LIMIT, is_object, read_frame
 
 LARGEST_PACKET: Final = 65507  # bytes of UDP
-COORDINATE_LIMIT: Final = 1e6  # coordinate, in any unit
 ADDRESS: Final = "/poise/points"
 
 Content = TypeVar("Content")
@@ -57,8 +56,8 @@ class PointPackets:
 
 def _of_json(data: bytes) -> Any:
     try:
-        return json.loads(data)
-    except (ValueError, RecursionError):
+        return parse_json(data.decode("utf-8"))
+    except ValueError:
         raise CoreError("A packet is not JSON.") from None
 
 

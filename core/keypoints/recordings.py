@@ -8,22 +8,25 @@ senders send them.
 
 import csv
 import io
-import json
+import math
+import zipfile
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import product
-from typing import Any, Final, TypeGuard
+from typing import IO, Any, Final, TypeGuard
 
 import numpy as np
 
 from ..errors import CoreError
 from ..rotation import Array
+from ..sources import check_counts, check_size, parse_json
 from .c3d_files import read_c3d
 from .layouts import AXES, FREEMOCAP, UNITS, Layout, find_layout, match_columns
 
 SUFFIXES: Final = (".json", ".jsonl", ".csv", ".npy", ".npz", ".trc", ".c3d")
 LARGEST_TIME: Final = 1e12  # seconds
+COORDINATE_LIMIT: Final = 1e6  # coordinate, in any unit
 RATES: Final = (1.0, 2000.0)  # frames per second; other rates come of times in another unit
 DEFAULT_RATE: Final = 30.0  # frames per second
 _AXES: Final = ("x", "y", "z")
@@ -32,6 +35,8 @@ _UNSEEN: Final[list[Any]] = [None] * 4
 _TIMES: Final = ("time", "timestamp", "t")
 _TIDY: Final = {"frame", "keypoint", *_AXES}  # columns of a file with one point per line
 _MOST_UNSEEN: Final = 4  # largest ratio of the span of frame numbers to the frames in the file
+_ARRAYS: Final = ("points", "confidence", "time", "fps")  # of an archive
+_PACKED: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # as numpy writes
 _TRC_HEADER: Final = 5  # lines before the first frame
 _ROUNDED: Final = 0.5  # frames: times this near to those of the file's rate are taken as rounded
 
@@ -103,8 +108,21 @@ def read_recording(suffix: str, data: bytes, layout: str | Layout | None = None)
     """Return the recording in the bytes of a file, of the kind of its suffix.
 
     A JSON file may name its layout itself; other files need `layout`, a layout or its name. Raises CoreError if the
-    data are malformed or do not fit the layout.
+    data are malformed or do not fit the layout. Points that are nowhere near a body are not seen, as files mark those.
     """
+    found = _read(suffix, data, layout)
+    points, times = _within(found.points, COORDINATE_LIMIT), found.times
+    return replace(found, points=points, times=None if times is None else _within(times, LARGEST_TIME))
+
+
+def _within(numbers: Array, limit: float) -> Array:
+    """Return numbers with NaN for those beyond a limit, but for infinite ones, which are refused later."""
+    with np.errstate(invalid="ignore", over="ignore"):  # NaN of other kinds, and numbers that double precision lacks
+        numbers = numbers.astype(float, copy=False)
+        return np.where(np.isfinite(numbers) & (np.abs(numbers) >= limit), np.nan, numbers)
+
+
+def _read(suffix: str, data: bytes, layout: str | Layout | None) -> Recording:
     kind = suffix.lower()
     if kind in (".json", ".jsonl"):
         return _read_json(_text(data), layout)
@@ -187,8 +205,8 @@ def _text(data: bytes) -> str:
 
 def _read_json(text: str, name: str | Layout | None) -> Recording:
     try:
-        data: Any = json.loads(text)
-    except (ValueError, RecursionError):
+        data: Any = parse_json(text)
+    except ValueError:
         data = _read_lines(text)
     head: dict[str, Any] = data if is_object(data) and "frames" in data else {}
     frames: Any = head["frames"] if head else [data] if is_object(data) else data
@@ -214,8 +232,10 @@ def _read_lines(text: str) -> list[Any]:
     for number, line in enumerate(text.splitlines(), start=1):
         if line.strip():
             try:
-                result.append(json.loads(line))
-            except (ValueError, RecursionError):
+                result.append(parse_json(line))
+            except CoreError as error:
+                raise CoreError(f"Line {number} of the file: {error}") from None
+            except ValueError:
                 raise CoreError(f"Line {number} of the file is not JSON.") from None
     return result
 
@@ -332,6 +352,8 @@ def _read_tidy(table: _Table, column: dict[str, int], layout: Layout) -> Recordi
         raise CoreError(f"Only {present} of {count} frames between the first and the last are in the file.")
     keypoints = table.cells(column["keypoint"])
     names = list(dict.fromkeys(keypoints))
+    if count * len(names) > _MOST_UNSEEN**2 * len(frames):
+        raise CoreError(f"Only {len(frames)} of {count * len(names)} points in {count} frames are in the file.")
     layout, order = match_columns(layout, names)
     index = {name: number for number, name in enumerate(names)}
     points = np.array([index[name] for name in keypoints])
@@ -376,22 +398,52 @@ def _in_order(positions: Array, order: Sequence[int]) -> Array:
 
 def _read_numpy(data: bytes, layout: Layout, kind: str) -> Recording:
     try:
-        loaded: Any = np.load(io.BytesIO(data), allow_pickle=False)
-        arrays: dict[str, Any] = {"points": loaded} if kind == ".npy" else {key: loaded[key] for key in loaded.files}
+        arrays = {"points": _read_array(io.BytesIO(data), len(data))} if kind == ".npy" else _read_arrays(data)
+    except CoreError:
+        raise
     except Exception:  # numpy's and zipfile's parsers raise nearly anything at a spoilt header
         raise CoreError("The file is not one that numpy can read without running code from it.") from None
-    if len(arrays) == 1:
-        arrays = {"points": next(iter(arrays.values()))}
-    if "points" not in arrays:
-        raise CoreError(f'The file has the arrays {", ".join(arrays)}, but none is called "points".')
-    points = np.asarray(arrays["points"])
+    points = arrays["points"]
     if points.ndim != 3 or points.shape[-1] not in (3, 4) or points.dtype.kind not in "fiu":
         raise CoreError(f"Points are numbers by frame, point and x, y, z, not an array of shape {points.shape}.")
-    if layout.name == FREEMOCAP:
-        points = points[:, : len(layout.points)]  # hands and face come after the body
     confidence = arrays.get("confidence", points[..., 3] if points.shape[-1] == 4 else None)
+    if confidence is not None and (confidence.dtype.kind not in "fiu" or confidence.shape != points.shape[:2]):
+        raise CoreError('"confidence" of an array file is a number for each point of each frame.')
+    if layout.name == FREEMOCAP:  # hands and face come after the body
+        count = len(layout.points)
+        points, confidence = points[:, :count], None if confidence is None else confidence[:, :count]
     times = arrays.get("time")
     if times is not None and times.dtype.kind not in "fiu":
         raise CoreError('"time" of an array file is the seconds of each frame.')
-    times = None if times is None else times.astype(float)
-    return Recording(layout, points[..., :3].astype(float), confidence, check_fps(arrays.get("fps")), times=times)
+    return Recording(layout, points[..., :3], confidence, check_fps(arrays.get("fps")), times=times)
+
+
+def _read_arrays(data: bytes) -> dict[str, Array]:
+    """Return the arrays of an archive that are used; those of other names are not even unpacked."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members = {member.filename.removesuffix(".npy"): member for member in archive.infolist()}
+        if len(members) == 1:
+            members = {"points": next(iter(members.values()))}
+        if "points" not in members:
+            raise CoreError(f'The file has the arrays {", ".join(members)}, but none is called "points".')
+        used = {name: member for name, member in members.items() if name in _ARRAYS}
+        check_size(sum(member.file_size for member in used.values()), what="The file unpacks to arrays")
+        if any(member.compress_type not in _PACKED for member in used.values()):
+            raise CoreError("The file is packed in a way that numpy does not know.")
+        result: dict[str, Array] = {}
+        for name, member in used.items():
+            with archive.open(member) as stream:
+                result[name] = _read_array(stream, member.file_size)
+        return result
+
+
+def _read_array(stream: IO[bytes], size: int) -> Array:
+    """Return the array of numbers in a stream of `size` bytes, as numpy writes it."""
+    version = np.lib.format.read_magic(stream)
+    header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, by_columns, kind = header(stream)
+    if kind.kind not in "fiubSU":
+        raise CoreError(f"The file is not one that numpy can read without running code from it: it has {kind}.")
+    check_counts(f"numbers by {' x '.join(map(str, shape))}", size, kind.itemsize, *shape)
+    numbers = np.frombuffer(stream.read(kind.itemsize * math.prod(shape)), kind)
+    return numbers.reshape(shape, order="F" if by_columns else "C")

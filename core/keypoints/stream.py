@@ -58,6 +58,11 @@ class Stream(Generic[Content]):
         self._offset: float | None = None  # of the sender's clock
         self._time = -np.inf
 
+    def restart(self, decode: Callable[[bytes], Packet[Content] | None]) -> None:
+        """Go on with another sender, which has a count and a clock of its own."""
+        self._decode, self._number, self._offset = decode, None, None
+        self._behind, self._claimed = (0, 0), 0
+
     def skip(self, packets: int) -> None:
         """Count packets that were received, but are too many to decode."""
         self.counts.received += packets

@@ -17,7 +17,8 @@ from ..rotation import Array
 from .body import LANDMARK, LANDMARKS, PART, PARTS, sided
 from .estimate import CapturedMotion
 from .osc import Argument, read_osc
-from .packets import COORDINATE_LIMIT, Packet
+from .packets import Packet
+from .recordings import COORDINATE_LIMIT
 
 # Bone of Unity -> its parent, the part with its rotation, and the landmark at its head
 _TRUNK: Final[dict[str, tuple[str, str, str]]] = {

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 import commands
+from benchmarks.robust.corpus import corpus
+from bridge import all_curves
 from core import CoreError
 from edits.files import write_files
 from tests.blender.commands.rigs import job_file, opened, snapshot
@@ -578,3 +580,39 @@ def test_help_is_no_error(run: Run, options: list[str]) -> None:
     result = run(*options)
     assert result.code == 0
     assert "usage" in result.out
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ("Frame Time: 0.04", "Frame Time: nan", '"clip.bvh" cannot be read; "Frame Time: nan" is no time of a frame'),
+        ("CHANNELS 3 Z", "CHANNELS 3 X", '"clip.bvh" cannot be read; it is no whole BVH file'),
+        ("OFFSET 0.0", "OFFSET zero", '"clip.bvh" cannot be read; it is no whole BVH file'),
+    ],
+)
+def test_a_strangers_clip_is_refused_in_one_sentence_without_an_importers_traceback(
+    run: Run, tmp_path: Path, old: str, new: str, sentence: str
+) -> None:
+    (tmp_path / "clip.bvh").write_text(corpus()[".bvh"][0].decode().replace(old, new))
+    result = run("info", "--blend", tmp_path / "clip.bvh")
+    assert (result.code, result.error.count("\n")) == (2, 1), result.error
+    assert sentence in result.error
+    assert "Traceback" not in result.error + result.out
+
+
+def test_keys_beyond_all_frames_are_refused(run: Run, folder: Path) -> None:
+    """As importers make them of times in a file."""
+    rig = opened(folder / "walk.blend")
+    curve = next(curve for curve in all_curves(rig.animation_data.action) if curve.data_path.startswith("pose"))
+    curve.keyframe_points[-1].co.x = 1e12
+    curve.update()
+    bpy.ops.wm.save_mainfile()
+    result = run("bake", "--blend", folder / "walk.blend", "--output", folder / "out.blend")
+    assert (result.code, result.error.count("\n")) == (2, 1), result.error
+    assert "is keyed from 1 to 1e+12" in result.error
+
+
+def test_more_frames_than_fit_into_memory_are_refused_with_their_number(run: Run, folder: Path) -> None:
+    result = run("bake", "--blend", folder / "walk.blend", "--frames", -(10**6), 10**6)
+    assert (result.code, result.error.count("\n")) == (2, 1), result.error
+    assert "2000001 frames of" in result.error

@@ -267,3 +267,43 @@ def test_a_port_that_is_taken_is_said(armature: Any) -> None:
         with pytest.raises(RuntimeError, match="cannot be listened on"):
             bpy.ops.poise.listen()
     assert bpy.context.window_manager.poise_live.owner == 0
+
+
+def test_one_sender_at_a_time_holds_the_rig_until_it_stops(
+    listening: Listening, armature: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frames = walk()
+    first = listening.socket
+    told = TOLD + 2
+    listening.send_one_by_one(*map(packet, frames[:told]))
+    session, counts = listening.session, listening.session.stream.counts
+    address = f"127.0.0.1:{first.getsockname()[1]}"
+    assert session.status.endswith(f"From {address}.")
+    before = pose(armature)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as second:
+        to = ("127.0.0.1", session.receiver.port)
+        for frame in frames[40:44]:
+            second.sendto(packet(frame), to)
+        await_received(listening, told + 4)
+        assert (counts.frames, counts.skipped) == (told, 4)
+        np.testing.assert_array_equal(pose(armature), before)
+        assert session.status.endswith(f"From {address}.")
+        first.sendto(b"no packet", to)  # what cannot be read holds nothing
+        await_received(listening, told + 5)
+        monkeypatch.setattr("edits.live._QUIET", 0.05)
+        time.sleep(0.1)
+        first.sendto(b"no packet", to)
+        for frame in frames[40:44]:
+            second.sendto(packet(frame), to)
+        await_received(listening, told + 10)
+        assert counts.frames == told + 4
+        assert session.status.endswith(f"From 127.0.0.1:{second.getsockname()[1]}.")
+        assert np.abs(pose(armature) - before).max() > 1e-3
+
+
+def await_received(listening: Listening, count: int) -> None:
+    end = time.monotonic() + 5.0
+    while listening.session.stream.counts.received < count and time.monotonic() < end:
+        listening.tick()
+        time.sleep(0.002)
+    assert listening.session.stream.counts.received == count

@@ -1,0 +1,44 @@
+"""That spoilt files and packets are read or refused, soon and in little memory; the fuzzer sees what is not."""
+
+from pathlib import Path
+
+from benchmarks.robust.corpus import corpus
+from benchmarks.robust.fuzz import Child, inputs
+from benchmarks.robust.readers import MEMORY
+from benchmarks.smoke import start
+
+
+def test_spoilt_files_and_packets_of_every_kind_are_read_or_refused() -> None:
+    done = start("benchmarks.robust.fuzz", "--seconds", "12", OPENBLAS_NUM_THREADS="1")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_same_seed_spoils_in_the_same_way() -> None:
+    kinds, seeds = [".npz", "job"], corpus()
+    some, same, others = (
+        [data for _, data in zip(range(40), inputs(kinds, seeds, seed), strict=False)] for seed in (3, 3, 4)
+    )
+    assert some == same
+    assert some != others
+
+
+def test_tracebacks_and_memory_are_found(tmp_path: Path) -> None:
+    """By readers that are wrong: of a process, as the fuzzer starts it."""
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text(
+        "import os, time, benchmarks.robust.readers as r\n"
+        "r.readers = lambda folder: {'bad': lambda data: 1 / 0, 'large': lambda data: bytes(10**9), 'good': len,\n"
+        "                            'slow': lambda data: time.sleep(60), 'dead': lambda data: os._exit(7)}\n"
+        "r.main()\n"
+    )
+    child = Child(False, script=wrong)
+    assert child.read("good", b"abc")[0] == "read"
+    outcome, words, *_ = child.read("bad", b"")
+    assert outcome == "fault"
+    assert "ZeroDivisionError" in words
+    outcome, words, _, memory = child.read("large", b"")
+    assert "MemoryError" in words or memory > MEMORY  # where the system does not hold it to that
+    assert child.read("dead", b"")[:2] == ("ended", "the process ended with 7")
+    child = Child(False, script=wrong)
+    child.seconds = 0.5
+    assert child.read("slow", b"")[0] == "slow"
