@@ -347,8 +347,8 @@ class Descent:
                 break
         errors, gone = here.errors * counts, here.errors - result.left
         along, length = (errors * gone) @ self.member, (gone * gone) @ self.member
-        # a level that slips would go past its target
-        past = result.slips & (along > (errors * errors) @ self.member)
+        # a level that slips would go past its target; at its target it is a spring, which the model sees
+        past = result.slips & (along > (errors * errors) @ self.member) & (model.sizes > GIVES)
         share = np.min(np.where(past, along / np.where(past, length, 1.0), 1.0), axis=1)
         result.step[:] = _shortened(share[:, None] * result.step)
         pulls = self._pulls(here.errors, model.sizes, result.slips, model.strengths)

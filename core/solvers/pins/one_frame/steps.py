@@ -293,7 +293,7 @@ class FrameSolver:
             return 1.0
         errors, gone = local.at.rows * local.counts, local.rows.dot(found.step)
         along, length = (errors * gone).dot(self.member), (gone * gone).dot(self.member)
-        past = slips & (along > (errors * errors).dot(self.member))
+        past = slips & (along > (errors * errors).dot(self.member)) & (local.sizes > GIVES)  # nearer it is a spring
         return float((along[past] / length[past]).min(initial=1.0))
 
     def _switched(self, local: _Local, found: _Found, slips: Flags, release: bool) -> NDArray[np.int64]:
