@@ -32,7 +32,9 @@ HELD_TURN = 0.02  # degrees
 REST = 0.01  # degrees that a solve from where the last ended may turn a joint
 HOME = 0.1  # degrees
 STEP = MILLIMETRE if FULL else 8.0 * MILLIMETRE  # of a creeping target
-JUMP = 10.0  # degrees in a step: a limb that flips turns further
+TURN = 11.5  # degrees that a tick turns a joint at most, for a target that moves by less than a centimetre
+DRAG: dict[str, Any] = {"settle": False, "iterations": 8, "turn": float(np.radians(TURN))}  # as edits/drag/session.py
+STILL = 60  # ticks under a still mouse, at most
 BEYOND = 0.3, 1.5  # out of reach by so much
 RADIUS = (0.05, 0.15) if FULL else (0.05, 0.06)  # of a closed path
 WITHIN = 0.9  # share of the reach that a path stays in
@@ -206,8 +208,8 @@ class Case:
         place, reach, _ = anchors[int(self.rng.integers(len(anchors)))]
         return place + (reach + self.rng.uniform(*BEYOND) * self.body.size) * self.direction()
 
-    def prepare(self, goals: list[Goal]) -> Drag:
-        method = PinAndDrag(root=self.root, restarts=0)  # type: ignore
+    def prepare(self, goals: list[Goal], **more: Any) -> Drag:
+        method = PinAndDrag(root=self.root, restarts=0, **more)  # type: ignore
         return method.prepare(self.skeleton, self.start, goals)
 
     def solve(self, goals: list[Goal]) -> Solution:
@@ -354,25 +356,34 @@ def test_a_body_that_cannot_reach_rests_and_recovers(path: Path, root: str, seed
     over_bodies(path, root, seed, unreachable, UNREACHABLE_BOUNDS)
 
 
-CREEP_BOUNDS: Found = {"jump": JUMP, "unmet": 0.5, "from home": HOME}
+CREEP_BOUNDS: Found = {"jump": TURN + REST, "unmet": 0.5, "from home": HOME}
 
 
 def creep(case: Case) -> Found:
-    """A target that creeps along a closed path: the largest turn of a joint in a step, and the way home."""
+    """A drag that creeps along a closed path: the largest turn of a joint in a tick, and the way home.
+
+    A place of rest may end where the target is a step further. Then a drag goes to another one, by at most TURN a tick,
+    and misses its target meanwhile; what settles begins at its reference, and is there at once.
+    """
     path = case.path()
     if path is None and FULL:  # a snake, a body of two bones, a limb whose limits leave it next to no room
         pytest.skip(f"{case.body.name}: no closed path within reach was found")
     assert path is not None, f"{case.body.name}: no closed path within reach was found"
     pins = case.pins()
-    problem = case.prepare([*pins, Goal(case.dragged, path[0], priority=1)])
+    problem = case.prepare([*pins, Goal(case.dragged, path[0], priority=1)], **DRAG)
     before = problem.solve().pose
     jump = unmet = 0.0
     for place in path[1:]:
         problem.move(len(pins), place)
         solution = problem.solve()
-        jump = max(jump, largest_turn(before, solution.pose))
-        unmet += float(not solution.converged)
+        turned = largest_turn(before, solution.pose)
+        jump = max(jump, turned)
+        unmet += float(not solution.converged and turned < TURN - 0.1)
         before = solution.pose
+    for _ in range(STILL):
+        previous, before = before, problem.relax().pose
+        if largest_turn(previous, before) < REST:
+            break
     met = {} if case.bounded() else {"unmet": unmet}
     return {"jump": jump, "from home": largest_turn(case.start, before), **met}
 
