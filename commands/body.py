@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 
 from ..core import CoreError
-from ..core.formats.table import check_range
+from ..core.formats.table import FRAMES
 from ..edits.body import BodyEdit
 from ..edits.body_tools import TOOLS, BodyTool
 from ..edits.info import find_armature
@@ -36,7 +36,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
 def _body(arguments: argparse.Namespace) -> int:
     armature = find_armature(arguments.armature)
     tool = read_tool(arguments.tool, arguments.settings)
-    frames = None if arguments.frames is None else check_range(tuple(arguments.frames), "--frames")
+    frames = None if arguments.frames is None else FRAMES.read(arguments.frames, "--frames")
     keyed = arguments.key or frames is not None
     check_lasting(armature, keyed, "Ask for --frames, or for a key with --key.")
     if arguments.action is not None and not keyed:

@@ -160,7 +160,9 @@ def _check_bake(arguments: argparse.Namespace) -> None:
 
 
 def _bake(arguments: argparse.Namespace) -> int:
-    armature, frames = motion_of(arguments)
+    armature, frames = motion_of(arguments, arguments.bones)
+    if arguments.step > max(frames[1] - frames[0], 1):
+        raise CoreError(f"--step: {arguments.step} is more than the frames from {frames[0]} to {frames[1]}.")
     edit = Baked(bpy.context, armature, frames, arguments.bones, arguments.step, arguments.visual, arguments.mute)
     edit.solve()
     report = edit.write(armature, arguments.action, not arguments.present)
@@ -185,6 +187,8 @@ def _path_options(parser: argparse.ArgumentParser) -> None:
 def _check_path(arguments: argparse.Namespace) -> None:
     check_motion(arguments)
     path.check_path(arguments.offset, arguments.scale, arguments.bend, arguments.ease)
+    if not any(arguments.offset) and arguments.scale == 1.0 and arguments.bend == 0.0:
+        raise CoreError("Nothing is changed: say --offset, --scale or --bend.")
 
 
 def _edit_path(arguments: argparse.Namespace) -> int:

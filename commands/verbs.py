@@ -4,7 +4,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -16,10 +16,11 @@ from ..core import CoreError
 from ..core.formats.goals import APART, LOOKING, PLACED
 from ..core.formats.job import JOB, Job, read
 from ..core.formats.report import Report
-from ..core.formats.table import Table, check_range
+from ..core.formats.table import BLENDER_NAME, FRAMES, Table
+from ..core.skeleton import no_bone
 from ..edits.files import check_writable, open_blend, present_blend, same_file, write_files
 from ..edits.info import describe, find_armature, find_armatures, summary
-from ..edits.job import perform_job
+from ..edits.job import check_named, perform_job
 from ..edits.motion_edit import check_lasting
 from ..edits.words import counted
 
@@ -95,18 +96,33 @@ def add_motion(parser: argparse.ArgumentParser) -> None:
 
 def add_action(parser: argparse.ArgumentParser) -> None:
     """Add the option that names the new action."""
-    parser.add_argument("--action", metavar="NAME", help="of the new action")
+    parser.add_argument("--action", metavar="NAME", type=_action, help="of the new action")
+
+
+def _action(name: str) -> str:
+    try:
+        return BLENDER_NAME.read(name, "it")
+    except CoreError as error:
+        raise argparse.ArgumentTypeError(str(error).removeprefix("it: ").rstrip(".")) from error
 
 
 def check_motion(arguments: argparse.Namespace) -> None:
-    """Raise CoreError if the range of frames runs backwards."""
+    """Raise CoreError if the range of frames runs backwards, or beyond the frames of Blender."""
     if arguments.frames:
-        check_range(tuple(arguments.frames), "--frames")
+        FRAMES.read(arguments.frames, "--frames")
 
 
-def motion_of(arguments: argparse.Namespace) -> tuple[bpy.types.Object, tuple[int, int]]:
-    """Return the armature and the frames that were asked for, by default those of its keys."""
+def motion_of(arguments: argparse.Namespace, bones: Sequence[str] = ()) -> tuple[bpy.types.Object, tuple[int, int]]:
+    """Return the armature and the frames that were asked for, by default those of its keys.
+
+    Raises CoreError for names of no bones, before anything about its action is said.
+    """
     armature = find_armature(arguments.armature)
+    data: Any = armature.data
+    names = data.bones.keys()
+    for bone in bones:
+        if bone not in names:
+            raise no_bone(bone, names)
     return armature, tuple(arguments.frames) if arguments.frames else bridge.keyed_range(armature)
 
 
@@ -142,6 +158,7 @@ VERBS: Final = (
 def carry_out(arguments: argparse.Namespace, job: Job) -> int:
     """Do a job and write what was asked for; return the exit code."""
     armature = find_armature(job.armature)
+    check_named(bpy.context, armature, job)
     check_lasting(armature, job.write.key, 'Ask for "frames", or for a key with "write": {"key": true}.')
     return tell_report(arguments, perform_job(bpy.context, armature, job))
 

@@ -37,6 +37,12 @@ def frozen(values: ArrayLike, dtype: type[Any] | None = None) -> NDArray[Any]:
     return array
 
 
+def no_bone(name: str, names: Sequence[str]) -> CoreError:
+    """Return the error for a bone that is not there, with the nearest name."""
+    near = difflib.get_close_matches(name, names, 1, 0.6)
+    return CoreError(f'No bone "{name}"' + (f'; did you mean "{near[0]}"?' if near else "."))
+
+
 def chain_to_root(parents: Sequence[int] | Indices, bone: int) -> list[int]:
     """Return a bone and its ancestors, from the bone to its root, by the parent (J,) of each bone."""
     chain: list[int] = []
@@ -178,8 +184,7 @@ class Skeleton:
             return int(bone)
         if bone in self._indices:
             return self._indices[bone]
-        near = difflib.get_close_matches(bone, self.names, 1, 0.6)
-        raise CoreError(f'No bone "{bone}"' + (f'; did you mean "{near[0]}"?' if near else "."))
+        raise no_bone(bone, self.names)
 
     def ancestors(self, bone: int) -> list[int]:
         """Return a bone and its ancestors, from the bone to its root."""

@@ -19,6 +19,7 @@ from ..core.contribution import with_hinges
 from ..core.formats.job import Job, on_bones
 from ..core.formats.report import GoalReport, Report
 from ..core.rotation import Array
+from ..core.skeleton import no_bone
 from ..core.steps import run_steps
 from .chains import chain_method, find_chain
 from .controls import find_control_motion, frames_of_body
@@ -38,7 +39,8 @@ def perform_job(context: Any, armature: Any, job: Job, progress: Progress = no_p
     Raises CoreError, with nothing changed, for a job that cannot be done.
     """
     bridge.check(armature)
-    _check_names(context, armature, job)
+    check_named(context, armature, job)
+    _check_action(context, armature, job)
     edit = JobEdit(context, armature, job)
     progress(0.2)
     edit.solve()
@@ -93,7 +95,7 @@ class JobEdit(MotionEdit):
         rig = self.rig
         roles = bridge.read_roles(armature, rig.skeleton, bridge.mapping_to_corrections(armature, self.job.roles))
         self.job = on_bones(self.job, roles, rig.skeleton.names)
-        _check_bones(rig, self.job)
+        _check_bones(rig.skeleton.names, self.job)
         self.roles = roles
 
     def _evaluation(self) -> Evaluation:
@@ -197,24 +199,31 @@ def _is_settled(wanted: Pose, pose: Pose) -> bool:
     return bool(np.abs(wanted.rotations - pose.rotations).max(initial=0.0) < _SETTLED and far < _SETTLED)
 
 
-def _check_names(context: Any, armature: Any, job: Job) -> None:
-    """Raise CoreError for objects that are missing or disabled, and for actions that cannot be written."""
-    write, data = job.write, armature.animation_data
-    check_scene(context, armature, job.write.key)
+def check_named(context: Any, armature: Any, job: Job) -> None:
+    """Raise CoreError for bones and objects that are missing, and for objects that are disabled or the armature."""
+    _check_bones(tuple(armature.data.bones.keys()), job)
     for (name, _), followed in followed_objects(job.goals).items():
         if followed is None or followed not in set(context.scene.objects):
             raise CoreError(f'No object "{name}" in the scene "{context.scene.name}".')
         if not followed.evaluated_get(context.evaluated_depsgraph_get()).is_evaluated:
             raise CoreError(f'"{name}" is disabled in the viewport or not in the view layer; show it first.')
+        if followed == armature:
+            raise CoreError(f'"{name}" is the armature itself, which no goal can follow; name another object.')
+
+
+def _check_action(context: Any, armature: Any, job: Job) -> None:
+    """Raise CoreError for an action that cannot be written."""
+    write, data = job.write, armature.animation_data
+    check_scene(context, armature, job.write.key)
     if write.new and write.action is not None and write.action in bpy.data.actions:
         raise CoreError(f'write.action: there is an action "{write.action}" already; choose another name.')
     if write.key and not write.new and data and data.action and not data.action.is_editable:
         raise CoreError(f'The action "{data.action.name}" is linked from another file; write a new one instead.')
 
 
-def _check_bones(rig: bridge.Rig, job: Job) -> None:
-    """Raise CoreError if a bone that the job names is missing."""
-    named = {f"goals[{number}].bone": goal.bone for number, goal in enumerate(job.goals)}
+def _check_bones(names: tuple[str, ...], job: Job) -> None:
+    """Raise CoreError if a bone that the job names is missing; goals of parts of the body name none yet."""
+    named = {f"goals[{number}].bone": goal.bone for number, goal in enumerate(job.goals) if goal.bone}
     named |= {
         f"goals[{number}].{field}": bone for number, goal in enumerate(job.goals) for field, bone in goal.others.items()
     }
@@ -225,10 +234,8 @@ def _check_bones(rig: bridge.Rig, job: Job) -> None:
         named |= {f"balance.supports[{number}]": bone for number, bone in enumerate(job.balance.supports or ())}
         named |= {f"balance.masses.{bone}": bone for bone in job.balance.masses or ()}
     for field, bone in named.items():
-        try:
-            rig.skeleton.index(bone)
-        except CoreError as error:
-            raise CoreError(f"{field}: {error}") from error
+        if bone not in names:
+            raise CoreError(f"{field}: {no_bone(bone, names)}")
 
 
 def _find_controlled(

@@ -17,6 +17,7 @@ from ..core.formats.files import read_json
 from ..core.formats.mapping import RoleMapping, read_mapping
 from ..core.formats.markers import parse_marker_mapping
 from ..core.formats.report import GoalReport, Report
+from ..core.formats.table import FRAME_LIMIT
 from ..core.keypoints.body import LANDMARK
 from ..core.rotation import lengths
 from ..core.sources import read_bytes
@@ -219,12 +220,14 @@ def resample(
 ) -> tuple[keypoints.CapturedMotion, Any]:
     """Return captured motion of increasing times (F,), in seconds, at whole frames of the scene, and their numbers.
 
-    Raises CoreError for more than MOST_FRAMES, which wrong times would make.
+    Raises CoreError for more than MOST_FRAMES, which wrong times would make, and beyond the frames of Blender.
     """
     at = np.asarray(times, float) - times[0]
     if at[-1] * fps > MOST_FRAMES:
         raise CoreError(f"By its times the motion lasts {at[-1]:.3g} s, which is more than {MOST_FRAMES} frames.")
     frames = np.arange(int(np.floor(at[-1] * fps + _SAME_FRAME)) + 1)
+    if not -FRAME_LIMIT <= start <= start + len(frames) - 1 <= FRAME_LIMIT:
+        raise CoreError(f"From frame {start} on the motion ends at {start + len(frames) - 1}, beyond {FRAME_LIMIT}.")
     wanted = np.minimum(frames / fps, at[-1])
     after = np.clip(np.searchsorted(at, wanted), 1, max(len(at) - 1, 1))
     before, after = after - 1, np.minimum(after, len(at) - 1)

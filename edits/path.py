@@ -13,6 +13,11 @@ from ..core.editing.path import edit_path
 from .held_motion import HeldMotion
 
 EASE: Final = 0.5  # seconds
+FARTHEST: Final = (
+    10_000.0  # metres, from where on single precision cannot tell millimetres apart; also seconds of an ease
+)
+SMALLEST: Final = 0.01  # scale; the largest is its inverse
+MOST_BENT: Final = 3600.0  # degrees: ten circles
 
 
 class PathEdit(HeldMotion):
@@ -52,6 +57,11 @@ class PathEdit(HeldMotion):
 
 
 def check_path(offset: Sequence[float], scale: float, bend: float, ease: float) -> None:
-    """Raise CoreError for numbers that are not finite, or a negative ease."""
-    if not np.isfinite([*offset, scale, bend, ease]).all() or ease < 0.0:
-        raise CoreError("Offset, scale and bend of a path must be finite numbers, its ease at least 0 seconds.")
+    """Raise CoreError for numbers that no path has, and name the one that is wrong."""
+    ranges = {
+        "offset": (-FARTHEST, FARTHEST, offset), "scale": (SMALLEST, 1.0 / SMALLEST, [scale]),
+        "bend": (-MOST_BENT, MOST_BENT, [bend]), "ease": (0.0, FARTHEST, [ease]),
+    }  # fmt: skip
+    for name, (least, most, values) in ranges.items():
+        if not all(least <= value <= most for value in values):
+            raise CoreError(f"The {name} of a path is from {least:g} to {most:g}.")

@@ -17,7 +17,7 @@ bones and actions are looked up when the job is done. Where the tables do not sa
 - the default name "<old action> poise" ("<armature> poise" where there is none) gets Blender's number if it is taken.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
@@ -31,6 +31,7 @@ from .goals import GOAL, STIFFNESS, THE_BALANCE, JobBalance, JobGoal, Space, Wis
 from .humanoid import HUMANOID, HumanoidSettings
 from .mapping import ROLE_MAPPING, RoleMapping, read_mapping
 from .table import (
+    BLENDER_NAME,
     FLAG,
     FRAMES,
     NAME,
@@ -52,7 +53,6 @@ from .table import (
 )
 
 _NO_GOAL: Final = "there has to be at least one goal."
-NAME_BYTES: Final = 63  # of an action, in Blender 4.5 (MAX_ID_NAME without its two letters and the end)
 
 Wins = Literal["pins", "drag"]
 Limits = bool | Literal["soft"]
@@ -172,6 +172,15 @@ def read(path: Path) -> Job:
     return read_json(path, "job", lambda data: parse(data, path.parent))
 
 
+def _check_twins(goals: Sequence[Wish]) -> None:
+    """Raise CoreError for a goal that wants what another one wants already."""
+    known: dict[Wish, int] = {}
+    for place, goal in enumerate(goals):
+        twin = known.setdefault(replace(goal, weight=1.0, priority=None, ease=0), place)
+        if twin != place:
+            raise CoreError(f"goals[{place}]: goals[{twin}] wants the same already; leave one of them out.")
+
+
 def parse(data: object, folder: Path | None = None) -> Job:
     """Return the job of JSON data; raises CoreError naming the field that is wrong.
 
@@ -179,7 +188,7 @@ def parse(data: object, folder: Path | None = None) -> Job:
     """
     values = JOB.read(data, "")
     space, roles, balance = values.pop("space", JobBalance.space), values.pop("roles", {}), values.pop("balance", None)
-    return Job(
+    job = Job(
         goals=tuple(replace(goal, space=space) for goal in values.pop("goals", ())),
         write=_write(values.pop("write", {}), "frames" in values),
         balance=None if balance is None else replace(balance, space=space),
@@ -187,6 +196,8 @@ def parse(data: object, folder: Path | None = None) -> Job:
         **values.pop("method", {}),
         **values,
     )
+    _check_twins(job.goals)
+    return job
 
 
 def _read_roles(folder: Path, name: str) -> RoleMapping:
@@ -232,12 +243,6 @@ def _read_limits(data: object, where: str) -> Limits:
     raise CoreError(f'{where}: needs true, false or "soft", not {shown(data)}.')
 
 
-def _fitting(action: str, where: str) -> str:
-    if len(action.encode()) > NAME_BYTES:
-        raise CoreError(f"{where}: a name has at most {NAME_BYTES} bytes.")
-    return action
-
-
 PINS: Final = Table(
     (
         Field("name", tag("pins"), "the method"),
@@ -256,7 +261,7 @@ WRITE: Final = Table(
         Field("key", FLAG, "key the current frame in a job without frames"),
         Field("bones", or_word("changed", list_of(NAME)).into(lambda bones: None if bones == "changed" else bones),
               "the only bones that may move"),
-        Field("action", by_type({type(None): NULL}, NAME.then(_fitting, maxLength=NAME_BYTES)),
+        Field("action", by_type({type(None): NULL}, BLENDER_NAME),
               "the name of the new action; null: key into the present one"),
     ),
     Write,

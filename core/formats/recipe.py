@@ -4,7 +4,7 @@ Angles of a pose are degrees by role or part on top of the relaxed pose (`body.a
 offsets at equal times over the `seconds`, or pairs of a time and an offset: 0 is the min pose, 1 the max pose.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -19,10 +19,10 @@ from ..generate.curves import GAMMA
 from ..generate.recipe import ALL
 from .files import read_json
 from .table import (
+    BLENDER_NAME,
     FLAG,
     FRAME,
     NAME,
-    POSITIVE,
     THE_VERSION,
     Field,
     Table,
@@ -37,6 +37,8 @@ from .table import (
     vector,
 )
 
+LONGEST: Final = 600.0  # seconds of a motion; also leg lengths of its path and offsets of its tracks
+_TURN: Final = 360.0  # degrees
 PRESETS: Final = Path(__file__).parent / "recipes"
 _LIMBS: Final = {
     "arm": ("shoulder", "upper_arm", "forearm", "hand", "thumb", "index", "middle", "ring", "pinky"),
@@ -144,6 +146,7 @@ def preset_names() -> list[str]:
 def parse_recipe(data: object) -> RecipeFile:
     """Return the recipe of JSON data; raises CoreError naming the field that is wrong."""
     values = RECIPE.read(data, "")
+    _check_spans(values["seconds"], values.get("flights", ()), values.get("supports", ()))
     seconds = values["seconds"]
     tracks = tuple(
         (of, _timed(samples, seconds, f"tracks[{number}]"))
@@ -152,6 +155,21 @@ def parse_recipe(data: object) -> RecipeFile:
     if values.get("path") is not None:
         _timed(values["path"], seconds, "path")
     return RecipeFile(**values.pop("poses"), tracks=tracks, **values)
+
+
+def _check_spans(seconds: float, flights: Sequence[Flight], supports: Sequence[Support]) -> None:
+    """Raise CoreError for a flight or a support outside the motion, or at once with another that it contradicts."""
+    before: list[tuple[str, Flight | Support]] = []
+    spans = [(f"flights[{i}]", span) for i, span in enumerate(flights)]
+    spans += [(f"supports[{i}].seconds", span) for i, span in enumerate(supports)]
+    for where, span in spans:
+        if not 0.0 <= span.start <= span.end <= seconds:
+            raise CoreError(f"{where}: {span.start:g} to {span.end:g} is not within the {seconds:g} seconds.")
+        for other, taken in before:
+            both = isinstance(span, Support) and isinstance(taken, Support) and span.role != taken.role
+            if not both and span.start < taken.end and taken.start < span.end:
+                raise CoreError(f"{where}: {span.start:g} to {span.end:g} is at once with {other}.")
+        before.append((where, span))
 
 
 def _timed(samples: Samples, seconds: float, where: str) -> Samples:
@@ -177,7 +195,7 @@ def _read_pose(data: Any, where: str) -> Angles | Moment:
 def _samples(values: dict[str, Any], where: str) -> Samples:
     rows = values.pop("samples")
     if "weights" in values:
-        values["weights"] = vector(len(rows)).read(values["weights"], f"{where}.weights")
+        values["weights"] = vector(len(rows), number(0.0, 1e6)).read(values["weights"], f"{where}.weights")
     return Samples(tuple(row[0] for row in rows), tuple(row[1:] for row in rows), {"gamma": GAMMA, **values})
 
 
@@ -193,13 +211,14 @@ def _support(values: dict[str, Any], where: str) -> Support:
     return Support(values["role"], start, end, at)
 
 
+_OFFSET: Final = number(-LONGEST, LONGEST)
 _SMOOTHING: Final = (
-    Field("gamma", POSITIVE, "takes the curve nearer to its samples", default=GAMMA),
-    Field("width", POSITIVE, "of the kernel in seconds; by default from the distance of the samples"),
-    Field("weights", unread(list_of(number())), "of the samples, a number each"),
+    Field("gamma", number(0.0, 1e6, above=True), "takes the curve nearer to its samples", default=GAMMA),
+    Field("width", number(0.001, LONGEST), "of the kernel in seconds; by default from the distance of the samples"),
+    Field("weights", unread(list_of(number(0.0, 1e6))), "of the samples, a number each"),
 )
 _OFFSETS: Final = (
-    Field("samples", list_of(by_type({list: vector(2)}, number().into(lambda offset: (np.nan, offset)))),
+    Field("samples", list_of(by_type({list: vector(2, _OFFSET)}, _OFFSET.into(lambda offset: (np.nan, offset)))),
           "offsets at equal times, or pairs of time and offset", needed="null"),
     *_SMOOTHING,
 )  # fmt: skip
@@ -212,7 +231,7 @@ PATH: Final = Table(
     (
         Field(
             "samples",
-            list_of(by_type({list: vector(4)}, "a time and a place of three numbers")),
+            list_of(by_type({list: vector(4, number(-LONGEST, LONGEST))}, "a time and a place of three numbers")),
             "a time, and a place in leg lengths",
             needed="null",
         ),
@@ -234,7 +253,7 @@ MOMENT: Final = Table(
     Moment,
     more={"minProperties": 1},
 )
-_ANGLES: Final = object_of(vector(3), "angles by role").into(Angles)
+_ANGLES: Final = object_of(vector(3, number(-_TURN, _TURN)), "angles by role").into(Angles)
 _NO_MOMENT: Final = {"propertyNames": {"not": {"enum": [one.name for one in MOMENT.fields]}}}
 _POSE: Final = any_of(_read_pose, {"const": "present"}, MOMENT.schema, {**_ANGLES.schema, **_NO_MOMENT})
 POSES: Final = Table(
@@ -246,8 +265,9 @@ POSES: Final = Table(
 RECIPE: Final = Table(
     (
         Field("version", THE_VERSION, "of the format", needed="missing."),
-        Field("name", NAME, "of the motion"),
-        Field("seconds", POSITIVE, "how long it takes", needed="missing.", example='"seconds": 1.2'),
+        Field("name", BLENDER_NAME, "of the motion"),
+        Field("seconds", number(0.0, LONGEST, above=True), "how long it takes", needed="missing.",
+              example='"seconds": 1.2'),
         Field("poses", POSES.kind(),
               "degrees by part of the body on top of a relaxed pose, about left, up and forward in a T-pose (of the "
               'left side; the right one mirrors it); a frame; `{"action": "crouch"}`; or `"present"`',

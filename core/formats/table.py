@@ -18,6 +18,7 @@ from ..errors import CoreError
 
 FRAME_LIMIT: Final = 1048574  # Blender's MAXFRAME
 NUMBER_LIMIT: Final = 1e9  # metres; beyond it single precision, and so Blender, cannot tell millimetres apart
+NAME_BYTES: Final = 63  # of an action, in Blender 4.5 (MAX_ID_NAME without its two letters and the end)
 VERSION: Final = 1  # of the job, the recipe and the mapping
 
 Read = Callable[[Any, str], Any]
@@ -136,6 +137,13 @@ def _read_name(data: object, where: str) -> str:
     return data
 
 
+def check_name(name: str, where: str) -> str:
+    """Return the same name; raises CoreError if Blender would cut it off."""
+    if len(name.encode()) > NAME_BYTES:
+        raise CoreError(f"{where}: a name has at most {NAME_BYTES} bytes.")
+    return name
+
+
 def _read_flag(data: object, where: str) -> bool:
     if not isinstance(data, bool):
         raise CoreError(f"{where}: needs true or false, not {shown(data)}.")
@@ -162,6 +170,7 @@ def unread(kind: Kind) -> Kind:
 NULL: Final = Kind(lambda data, where: data, {"type": "null"})
 TEXT: Final = Kind(lambda data, where: data, {"type": "string"})
 NAME: Final = Kind(_read_name, {"type": "string", "minLength": 1})
+BLENDER_NAME: Final = NAME.then(check_name, maxLength=NAME_BYTES)
 FLAG: Final = Kind(_read_flag, {"type": "boolean"})
 LIST: Final = Kind(_read_list, {"type": "array"})
 THE_VERSION: Final = Kind(_version, {"const": VERSION})
@@ -192,7 +201,9 @@ def number(least: float = -math.inf, most: float = math.inf, above: bool = False
         value = _finite(data, where)
         if not least <= value <= most or (above and value == least):
             bounds = f"at least {least:g}" if math.isinf(most) else f"between {least:g} and {most:g}"
-            raise CoreError(f"{where}: must be {f'more than {least:g}' if above else bounds}, not {shown(data)}.")
+            if above:
+                bounds = f"at most {most:g}" if value > most else f"more than {least:g}"
+            raise CoreError(f"{where}: must be {bounds}, not {shown(data)}.")
         return value
 
     ends = {"exclusiveMinimum" if above else "minimum": max(least, -NUMBER_LIMIT), "maximum": min(most, NUMBER_LIMIT)}

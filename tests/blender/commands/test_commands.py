@@ -616,3 +616,52 @@ def test_more_frames_than_fit_into_memory_are_refused_with_their_number(run: Run
     result = run("bake", "--blend", folder / "walk.blend", "--frames", -(10**6), 10**6)
     assert (result.code, result.error.count("\n")) == (2, 1), result.error
     assert "2000001 frames of" in result.error
+
+
+def refused(run: Run, *argv: str | Path) -> str:
+    """The one sentence about what was asked for."""
+    result = run(*argv)
+    assert (result.code, result.error.count("\n")) == (2, 1), result.error
+    return result.error
+
+
+@pytest.mark.parametrize(
+    ("argv", "sentence"),
+    [
+        (["bake", "--step", "1000000000"], "--step: 1000000000 is more than the frames from 1 to 20."),
+        (["bake", "--frames", "1", "999999999"], "--frames[1]: must be between -1048574 and 1048574, not 999999999."),
+        (["bake", "--action", "a" * 100], "Argument --action: a name has at most 63 bytes."),
+        (["edit-path"], "Nothing is changed: say --offset, --scale or --bend."),
+        (["edit-path", "--scale", "0"], "The scale of a path is from 0.01 to 100."),
+        (["edit-path", "--scale=-1"], "The scale of a path is from 0.01 to 100."),
+        (["edit-path", "--offset", "1e9", "0", "0"], "The offset of a path is from -10000 to 10000."),
+        (["edit-path", "--bend", "1e9"], "The bend of a path is from -3600 to 3600."),
+    ],
+)
+def test_numbers_that_make_no_sense_are_refused_by_their_names(
+    run: Run, folder: Path, argv: list[str], sentence: str
+) -> None:
+    assert sentence in refused(run, *argv, "--blend", folder / "walk.blend")
+
+
+def test_a_goal_follows_no_armature_that_it_moves(run: Run, folder: Path) -> None:
+    job = job_file(folder, [{"bone": "hand.R", "position": {"object": "rig"}}])
+    assert '"rig" is the armature itself' in refused(run, "solve", "--blend", folder / "walk.blend", "--job", job)
+
+
+def test_a_wrong_name_is_said_before_anything_about_the_action(run: Run, folder: Path) -> None:
+    opened(folder / "walk.blend")
+    goals = [{"bone": "hnad.R", "position": [0, 0, 1]}]
+    once = json.dumps({"version": 1, "goals": goals})
+    job = folder / "once.json"
+    job.write_text(once)  # without frames: a pose of an animated armature is lost, which is said after the name
+    assert 'No bone "hnad.R"; did you mean "hand.R"?' in refused(
+        run, "solve", "--blend", folder / "walk.blend", "--job", job
+    )
+    job.write_text(once.replace("hnad", "hand").replace("[0, 0, 1]", '{"object": "Cpu"}'))
+    assert 'No object "Cpu"' in refused(run, "solve", "--blend", folder / "walk.blend", "--job", job)
+    taken = job_file(folder, goals, write={"action": "walk"})
+    assert 'No bone "hnad.R"' in refused(run, "solve", "--blend", folder / "walk.blend", "--job", taken)
+    bpy.data.objects["rig"].animation_data_clear()
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / "still.blend"))
+    assert 'No bone "nose"' in refused(run, "bake", "--bones", "nose", "--blend", folder / "still.blend")

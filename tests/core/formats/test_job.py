@@ -320,3 +320,12 @@ def test_a_byte_order_mark_does_no_harm(tmp_path: Path) -> None:
     file = tmp_path / "job.json"
     file.write_text(json.dumps(job()), encoding="utf-8-sig")
     assert read(file) == parse(job())
+
+
+def test_the_same_pin_twice_is_refused_and_another_one_of_the_bone_is_not() -> None:
+    pin: dict[str, Any] = {"bone": "foot.L", "pin": ["position"]}
+    for again in (pin, {**pin, "weight": 2}):
+        with pytest.raises(CoreError, match=r"^goals\[2\]: goals\[0\] wants the same already"):
+            parse({"version": 1, "goals": [pin, {**pin, "bone": "foot.R"}, again]})
+    others = [pin, {**pin, "point": "tail"}, {**pin, "pin": ["rotation"]}]
+    assert len(parse({"version": 1, "goals": others}).goals) == 3

@@ -80,3 +80,37 @@ def test_all_times_of_a_recipe_come_to_whole_frames() -> None:
 def test_a_mistake_is_refused_with_the_name_of_its_field(data: object, message: str) -> None:
     with pytest.raises(CoreError, match=message):
         parse_recipe(data)
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"seconds": 1e5}, "^seconds: must be at most 600, not 100000"),
+        ({"name": "a" * 100}, "^name: a name has at most 63 bytes.$"),
+        ({"tracks": [{"samples": [0, 1], "width": 1e-300}]}, r"^tracks\[0\].width: must be between 0.001 and 600"),
+        ({"tracks": [{"samples": [0, 1e9]}]}, r"^tracks\[0\].samples\[1\]: must be between -600 and 600"),
+        ({"tracks": [{"samples": [0, 1], "weights": [-1, 1]}]}, r"^tracks\[0\].weights\[0\]: must be between 0"),
+        ({"poses": {"min": {"hips": [1e9, 0, 0]}, "max": "present"}}, r"^poses.min.hips\[0\]: must be between -360"),
+        ({"path": {"samples": [[0, 0, 0, 1e9]]}}, r"^path.samples\[0\]\[3\]: must be between -600 and 600"),
+        ({"flights": [[1, 3]]}, r"^flights\[0\]: 1 to 3 is not within the 2 seconds"),
+        ({"flights": [[-1, 1]]}, r"^flights\[0\]: -1 to 1 is not within"),
+        ({"flights": [[0, 1], [0.5, 2]]}, r"^flights\[1\]: 0.5 to 2 is at once with flights\[0\]"),
+        ({"supports": [{"role": "foot.L", "seconds": [0, 9]}]}, r"^supports\[0\].seconds: 0 to 9 is not within"),
+        (
+            {"supports": [{"role": "foot.L", "seconds": [0, 1]}, {"role": "foot.L", "seconds": [0.9, 2]}]},
+            r"^supports\[1\].seconds: 0.9 to 2 is at once with supports\[0\].seconds",
+        ),
+        (
+            {"flights": [[0.5, 1]], "supports": [{"role": "foot.L", "seconds": [0, 1]}]},
+            r"^supports\[0\].seconds: 0 to 1 is at once with flights\[0\]",
+        ),
+    ],
+)
+def test_numbers_that_no_motion_has_are_refused_by_the_field(fields: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(CoreError, match=sentence):
+        parse_recipe(recipe(**fields))
+
+
+def test_both_feet_stand_at_once_and_a_flight_begins_where_they_leave() -> None:
+    feet = [{"role": f"foot.{side}", "seconds": [0, 0.5]} for side in "LR"]
+    assert len(parse_recipe(recipe(flights=[[0.5, 1], [1, 2]], supports=feet)).supports) == 2
