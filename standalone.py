@@ -12,6 +12,7 @@ import atexit
 import importlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -117,9 +118,17 @@ def leave(code: int) -> None:
 
 def main(argv: list[str]) -> int:
     """Run one verb of `blender --command poise`; return its exit code, 3 for a fault of Poise itself."""
+    asked: list[object] = []  # to stop: Blender prints what is raised while an extension is enabled, and goes on
     try:
+        before = signal.signal(signal.SIGINT, lambda *_: asked.append(True))
         enable()
+        signal.signal(signal.SIGINT, before)
+        if asked:
+            raise KeyboardInterrupt
         return importlib.import_module(f"{MODULE}.commands").run(argv)
+    except KeyboardInterrupt:  # before the verb
+        print("Stopped.", file=sys.stderr)
+        return 130
     except Exception:
         traceback.print_exc()
         return 3

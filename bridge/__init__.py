@@ -45,6 +45,7 @@ from .controls import (
 from .driven import followed_object, mute_constraints
 from .errors import BridgeError
 from .grab import Grab, pick
+from .interrupt import check_stopped, interruptible, undisturbed
 from .keys import (
     changed_bones,
     check_target,

@@ -27,6 +27,7 @@ from .channels import (
 )
 from .driven import animated_curves, split_path
 from .errors import BridgeError
+from .interrupt import check_stopped
 
 SAME_FRAME: Final = 0.01  # frames: Blender treats nearer keys as one (BEZT_BINARYSEARCH_THRESH)
 _MOST: Final = 10_000_000  # frames times bones that are read at once: about two gigabytes
@@ -309,7 +310,7 @@ def _going_through(armature: ArmatureObject, frames: Array, note: Callable[[], N
 def iterate_frames(context: Any, frames: Array | None, count: int = 1) -> Generator[int, None, None]:
     """Go to each frame in turn and yield its place; without `frames` yield `count` places at the present one.
 
-    The scene's present frame is restored at the end, and when the generator is closed.
+    The scene's present frame is restored at the end, and when the generator is closed. Ctrl-C is looked at in each.
     """
     if frames is None:
         yield from range(count)
@@ -318,6 +319,7 @@ def iterate_frames(context: Any, frames: Array | None, count: int = 1) -> Genera
     frame, subframe = scene.frame_current, scene.frame_subframe
     try:
         for place, number in enumerate(frames.tolist()):
+            check_stopped()
             whole = int(np.floor(number))
             scene.frame_set(whole, subframe=number - whole)
             yield place

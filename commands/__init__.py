@@ -8,6 +8,7 @@ import argparse
 import traceback
 from typing import Final, NoReturn
 
+from .. import bridge
 from ..core import CoreError
 from . import body, contribute, keypoints, motion, verbs
 from .batch import add_batch
@@ -45,7 +46,8 @@ def run(argv: list[str]) -> int:
         arguments = parser.parse_args(argv)
         if arguments.check is not None:
             arguments.check(arguments)
-        return arguments.verb(arguments)
+        with bridge.interruptible():
+            return arguments.verb(arguments)
     except _Help:
         return 0
     except CoreError as error:

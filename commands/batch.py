@@ -19,7 +19,7 @@ from ..core import CoreError
 from ..edits.files import check_writable, same_file, write_files
 from .processes import LOST, Answer, Pool, dask_pool, local_pool
 from .tasks import CLIPS, ROOT, VERBS, Task, plan
-from .verbs import DONE, REFUSED, UNMET, add_json, one_line, show, tell
+from .verbs import DONE, REFUSED, STOPPED, UNMET, add_json, one_line, show, tell
 from .worker import record_of, sum_of
 
 STATES: Final = {DONE: "done", UNMET: "done, but a goal is not met"}
@@ -42,7 +42,7 @@ def add_batch(verbs: Any) -> None:
 
 
 def batch(verbs: Any, arguments: argparse.Namespace) -> int:
-    """Do what is not finished yet; return 1 if a goal is not met, or a file failed or is left."""
+    """Do what is not finished yet; return 1 if a goal is not met or a file failed, 130 if it is stopped."""
     begin = perf_counter()
     summary = Path(arguments.json) if isinstance(arguments.json, str) else None
     if summary is not None:
@@ -65,6 +65,7 @@ def batch(verbs: Any, arguments: argparse.Namespace) -> int:
     count = len(tasks) + len(refused)
     if kept := sum(row["finished_before"] for row in rows.values()):
         tell(f"{kept} of {count} files are finished already.")
+    stopped = False
     try:
         with closing(_answered(arguments, left)) as answers:
             for name, answer, seconds in answers:
@@ -75,6 +76,7 @@ def batch(verbs: Any, arguments: argparse.Namespace) -> int:
                     + (f" ({_duration(seconds)} left)" if seconds is not None else "")
                 )
     except KeyboardInterrupt:
+        stopped = True
         tell("Stopped. Start it again to go on.")
     rows |= {task.name: _row(task.name, None) for task in left if task.name not in rows}
     names = sorted(rows, key=lambda name: Path(name))
@@ -88,6 +90,8 @@ def batch(verbs: Any, arguments: argparse.Namespace) -> int:
     if summary is not None:
         write_files(None, {summary: one_line(data)})
     show(arguments, data)
+    if stopped:
+        return STOPPED
     return DONE if all(row["state"] == STATES[DONE] for row in data["files"]) else UNMET
 
 

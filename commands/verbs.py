@@ -72,6 +72,7 @@ class Verb:
     def start(self, arguments: argparse.Namespace) -> int:
         """Open the file, check the places to write, and run; return the exit code."""
         arguments.texts = outputs(arguments)
+        bridge.check_stopped()  # what is called when a file is opened may have swallowed it
         return self.run(arguments)
 
 
@@ -165,6 +166,7 @@ def carry_out(arguments: argparse.Namespace, job: Job) -> int:
 
 def tell_report(arguments: argparse.Namespace, report: Report, **more: object) -> int:
     """Write the files that were asked for and tell the report; return the exit code. `more` is added to the report."""
+    bridge.check_stopped()
     data = {**report.data(), **more}
     write_files(arguments.output, {path: one_line(data) for path in arguments.texts})
     for explanation in report.explanations:

@@ -55,6 +55,7 @@ def import_motion(path: Path, alone: bool = False) -> None:
     except CoreError as error:
         raise CoreError(f'"{path.name}" cannot be read; {error}') from error
     except RuntimeError as error:
+        bridge.check_stopped()
         said = [line for line in str(error).splitlines() if line and not line.startswith("Location:")]  # in Poise
         if "Traceback" in str(error):  # from an importer in Python
             whole = f"it is no whole {kind[1:].upper()} file, or none that Blender knows"
@@ -154,11 +155,13 @@ def write_files(blend: Path | None, texts: dict[Path, str]) -> None:
                 if not is_blend(part):
                     raise OSError(f'Blender could not write "{blend}"; is the disk full?')
                 ready.append((part, blend.resolve()))
-            for path, text in streams.items():
-                with path.open("w", encoding="utf-8") as stream:
-                    stream.write(text)
-            for part, path in ready:
-                part.replace(path)
+                bridge.check_stopped()
+            with bridge.undisturbed():
+                for path, text in streams.items():
+                    with path.open("w", encoding="utf-8") as stream:
+                        stream.write(text)
+                for part, path in ready:
+                    part.replace(path)
         except RuntimeError as error:  # Blender's report of a failed write, whose reason may be wrong
             raise CoreError(f'Nothing is written: Blender could not write "{blend}"; is the disk full?') from error
         except OSError as error:

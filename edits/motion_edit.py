@@ -26,7 +26,8 @@ ChangedBones = tuple[Bones, Bones, Bones]  # turned, moved, scaled
 
 
 def no_progress(share: float) -> None:
-    """Ignore progress."""
+    """Show no progress, but look whether Ctrl-C was pressed."""
+    bridge.check_stopped()
 
 
 class MotionEdit:

@@ -215,7 +215,7 @@ def test_clips_go_onto_a_body_by_the_verbs_own_way_of_reading_them_and_another_j
         ((), '{"step": 0}', "--step: must be at least 1"),
         (("--verb", "lock-feet"), '{"ease": -1}', "--ease: must be at least 0"),
         (("--verb", "reduce-keys"), '{"tolerance": -1}', "tolerance must be a positive number of metres"),
-        (("--verb", "edit-path"), '{"ease": -1}', "its ease at least 0 seconds"),
+        (("--verb", "edit-path"), '{"ease": -1}', "The ease of a path is from 0 to"),
         (("--verb", "generate"), '{"recipe": "jump.json", "tolerance": 0}', "tolerance must be a positive number"),
         (("--verb", "retarget", "--blend", "job.json"), "{}", "is no .blend file"),
         (("--json", "job.json"), "{}", 'job.json" is a file of the batch'),
@@ -384,7 +384,7 @@ def test_a_batch_that_is_stopped_says_what_is_done(run: Run, folder: Path, monke
     put_pool(monkeypatch, lambda _: Future(), stop)
     monkeypatch.setattr(commands.batch, "_WAITING", 0.01)
     code, data, error = run()
-    assert (code, states(data)) == (1, dict.fromkeys(NAMES, ("not done", False)))
+    assert (code, states(data)) == (130, dict.fromkeys(NAMES, ("not done", False)))
     assert "Stopped." in error
 
 

@@ -1,0 +1,70 @@
+"""Ctrl-C as a flag that is looked at in every frame: Blender swallows exceptions in the handlers that it calls."""
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import bpy
+
+
+class Interruption:
+    """What Python calls at Ctrl-C: it is kept in mind, and raised where Blender would not swallow it.
+
+    The system's table of signals holds it, so that nothing else has to.
+    """
+
+    def __init__(self) -> None:
+        self.asked = False
+        self.held = False  # until files are in their places
+
+    def __call__(self, number: int, frame: Any) -> None:
+        self.asked = True
+        if not self.held and not _in_handler(frame):
+            raise KeyboardInterrupt
+
+
+def _in_handler(frame: Any) -> bool:
+    """Return whether Blender has called a handler, which would print the exception and go on."""
+    lists = (getattr(bpy.app.handlers, name) for name in dir(bpy.app.handlers))
+    codes = {getattr(one, "__code__", None) for some in lists if isinstance(some, list) for one in some}
+    while frame is not None:
+        if frame.f_code in codes:
+            return True
+        frame = frame.f_back
+    return False
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Let Ctrl-C raise KeyboardInterrupt inside, at the latest at the next `check_stopped`."""
+    if threading.current_thread() is not threading.main_thread():  # which alone gets signals
+        yield
+        return
+    before = signal.signal(signal.SIGINT, Interruption())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def check_stopped() -> None:
+    """Raise KeyboardInterrupt if Ctrl-C was pressed since `interruptible` began, even if the exception was lost."""
+    asked = signal.getsignal(signal.SIGINT)
+    if isinstance(asked, Interruption) and asked.asked:
+        raise KeyboardInterrupt
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Let Ctrl-C wait until what is inside is done."""
+    asked = signal.getsignal(signal.SIGINT)
+    if not isinstance(asked, Interruption):
+        yield
+        return
+    asked.held = True
+    try:
+        yield
+    finally:
+        asked.held = False
