@@ -95,25 +95,17 @@ def test_ctrl_c_waits_until_all_files_are_in_their_places(tmp_path: Path, monkey
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signal for one process")
 def test_a_process_ends_soon_whenever_it_gets_the_signal(folder: Path) -> None:
-    job = job_file(folder, GOALS, frames=[1, 6000])
+    job = job_file(folder, GOALS, frames=[1, 30000])
     words = ["solve", "--blend", drive(folder), "--job", job, "--output", folder / "out.blend"]
     command = [sys.executable, "standalone.py", *map(str, words)]
-
-    def ended(wait: float | None) -> tuple[int, float, str]:
+    for wait in (0.0, 0.3, 1.0, 2.0):
+        process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        assert any("Read blend" in line for line in process.stdout)  # the job takes many seconds from here
+        time.sleep(wait)
         begin = time.monotonic()
-        process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        if wait is not None:
-            time.sleep(wait)
-            begin = time.monotonic()
-            process.send_signal(signal.SIGINT)
-        _, error = process.communicate(timeout=120)
-        return process.returncode, time.monotonic() - begin, error
-
-    code, whole, error = ended(None)
-    assert code in (0, 1), error
-    (folder / "out.blend").unlink()
-    for share in (0.2, 0.6, 0.85):
-        code, seconds, error = ended(share * whole)
-        assert (code, error) == (130, "Stopped.\n")
-        assert seconds < 3.0
+        process.send_signal(signal.SIGINT)
+        _, error = process.communicate(timeout=60)
+        assert (process.returncode, error) == (130, "Stopped.\n"), wait
+        assert time.monotonic() - begin < 5.0
         assert [path.name for path in folder.glob("*out*")] == []
