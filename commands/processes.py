@@ -53,16 +53,14 @@ class Process:
         """Return the answer to a line; raises Ended if there is none."""
         assert self._popen.stdin is not None
         assert self._popen.stdout is not None
-        last = ""
-        try:
+        with suppress(OSError):  # it ended before it could read; what it said is still there
             self._popen.stdin.write(line + "\n")
             self._popen.stdin.flush()
-            for said in self._popen.stdout:
-                if said.startswith(MARK):
-                    return json.loads(said.removeprefix(MARK))
-                last = said.strip() or last
-        except OSError:  # it ended before it could read
-            pass
+        last = ""
+        for said in self._popen.stdout:
+            if said.startswith(MARK):
+                return json.loads(said.removeprefix(MARK))
+            last = said.strip() or last
         raise Ended(f"the process ended with code {self._popen.wait()}" + (f": {last}" if last else ""))
 
     def kill(self) -> None:
