@@ -141,7 +141,7 @@ class Recipe:
         seconds = (frames - frames[0]) / fps
         pose = self._between(skeleton, low, high, seconds)
         if self.path is not None or self.flights:
-            pose = shift_roots(skeleton, pose, self._shifts(skeleton, low, high, seconds))
+            pose = shift_roots(skeleton, pose, self._shifts(skeleton, low, high, pose, seconds))
         return Motion(pose, frames, fps)
 
     def _between(self, skeleton: Skeleton, low: Pose, high: Pose, seconds: Array) -> Pose:
@@ -173,8 +173,8 @@ class Recipe:
             result[:, [bone for bone in range(len(skeleton)) if bone not in taken]] = track.curve()(seconds)
         return result
 
-    def _shifts(self, skeleton: Skeleton, low: Pose, high: Pose, seconds: Array) -> Array:
-        """Return the shifts (F, 3) of the root from its place in the poses: on its path, and as flights have it."""
+    def _shifts(self, skeleton: Skeleton, low: Pose, high: Pose, pose: Pose, seconds: Array) -> Array:
+        """Return the shifts (F, 3) of the root from its place in the pose (F): on its path, and as flights have it."""
         curve = None if self.path is None else self.path.curve()
         root = 0 if self.root is None else skeleton.index(self.root)
         up = np.array(self.up) / np.linalg.norm(self.up)
@@ -187,7 +187,7 @@ class Recipe:
             at = np.array(times)
             return forward(skeleton, self._between(skeleton, low, high, at))[0][:, root] + shift(at)
 
-        shifts, places = shift(seconds), place(*seconds)
+        shifts = shift(seconds)
         starts = [*(flight.start for flight in self.flights), np.inf]
         ends = [-np.inf, *(flight.end for flight in self.flights)]
         for number, flight in enumerate(self.flights):
@@ -198,7 +198,7 @@ class Recipe:
             flying = (t >= 0.0) & (t <= span)
             t = t[flying, None]
             arc = start + speed * t + 0.5 * gravity * t * (span - t) * up
-            shifts[flying] += arc - places[flying]
+            shifts[flying] = arc - forward(skeleton, pose[flying])[0][:, root]
             gathered, lost = speed + fall - (start - earlier) / _INSTANT, speed - fall - (after - end) / _INSTANT
             shifts += _push(flight.start - seconds, min(self.push, flight.start - ends[number])) * -gathered
             shifts += _push(seconds - flight.end, min(self.push, starts[number + 1] - flight.end)) * lost
