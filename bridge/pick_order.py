@@ -9,6 +9,7 @@ from ..core.body import SIDES, Roles
 from .armature import Rig, read_rig
 from .channels import ArmatureObject
 from .control_bodies import find_controlled
+from .control_frames import read_state
 from .controls import ControlledBody
 from .roles import read_corrections, read_roles
 
@@ -40,8 +41,7 @@ def read_posers(armature: ArmatureObject) -> Mapping[str, str]:
 
 def _read(armature: ArmatureObject) -> _Found:
     """Return what drives the body now; it is found once for the same constraints."""
-    constraints = ((one.mute, one.influence) for bone in armature.pose.bones for one in bone.constraints)
-    state = armature.data.bones.keys(), read_corrections(armature), list(constraints)
+    state = armature.data.bones.keys(), read_corrections(armature), read_state(armature)
     known = _known.get(armature.session_uid)
     if known is None or known.state != state:
         known = _known[armature.session_uid] = _find(armature, state)

@@ -186,3 +186,26 @@ def t_pose(rig: Any) -> float:
         line = np.subtract(*(world(rig, names[roles.bone(f"{part}.{side}")]) for part in ("hand", "upper_arm")))
         found.append(float(np.degrees(np.arccos(np.clip(across * line[0] / np.linalg.norm(line), -1.0, 1.0)))))
     return max(found)
+
+
+def settings(rig: Any) -> dict[tuple[str, str], Any]:
+    """Custom properties, constraints and modes of all bones. Blender 4.5 lists the marks of pins among the first."""
+    found: dict[tuple[str, str], Any] = {}
+    for bone in rig.pose.bones:
+        own = {key: value for key, value in bone.items() if key != "poise_mark"}
+        found |= {(bone.name, key): value for key, value in own.items() if isinstance(value, int | float)}
+        found |= {(bone.name, one.name): (one.mute, one.influence) for one in bone.constraints}
+        found[bone.name, "mode"] = bone.rotation_mode
+    return found
+
+
+def keys(rig: Any) -> dict[tuple[str, int], dict[float, float]]:
+    return {
+        (curve.data_path, curve.array_index): {key.co.x: key.co.y for key in curve.keyframe_points}
+        for curve in bridge.motion.active_curves(rig)
+    }
+
+
+def seen(rig: Any, frame: int) -> np.ndarray:
+    bpy.context.scene.frame_set(frame)
+    return bridge.read_matrices(rig)

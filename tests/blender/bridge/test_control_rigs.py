@@ -14,6 +14,7 @@ from core import forward, rotation
 from core.pose import frame_rotations
 from edits.drag.session import DragSession
 from edits.pin_list import set_pins
+from tests.blender.control_drags import keys, seen, settings
 from tests.blender.rigs import load, make_ik_body, make_view, put_on_fk, select, world
 from tests.paths import SHARED
 
@@ -76,29 +77,6 @@ def stepping(request: Any) -> tuple[Any, dict[str, str]]:
 def key_all(bone: Any, frame: int) -> None:
     bone.keyframe_insert("location", frame=frame)
     bone.keyframe_insert(rotation_channel(bone.rotation_mode), frame=frame)
-
-
-def settings(rig: Any) -> dict[tuple[str, str], Any]:
-    """Custom properties, constraints and modes of all bones. Blender 4.5 lists the marks of pins among the first."""
-    found: dict[tuple[str, str], Any] = {}
-    for bone in rig.pose.bones:
-        own = {key: value for key, value in bone.items() if key != "poise_mark"}
-        found |= {(bone.name, key): value for key, value in own.items() if isinstance(value, int | float)}
-        found |= {(bone.name, one.name): (one.mute, one.influence) for one in bone.constraints}
-        found[bone.name, "mode"] = bone.rotation_mode
-    return found
-
-
-def keys(rig: Any) -> dict[tuple[str, int], dict[float, float]]:
-    return {
-        (curve.data_path, curve.array_index): {key.co.x: key.co.y for key in curve.keyframe_points}
-        for curve in bridge.motion.active_curves(rig)
-    }
-
-
-def seen(rig: Any, frame: int) -> np.ndarray:
-    context.scene.frame_set(frame)
-    return bridge.read_matrices(rig)
 
 
 @pytest.mark.parametrize("dragged", WAYS)

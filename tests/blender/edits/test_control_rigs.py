@@ -12,7 +12,21 @@ import pytest
 
 import bridge
 from bridge.channels import rotation_channel
-from tests.blender.control_drags import NEAR, RIGS, TURNED, WAYS, Parts, Shown, drag, pin_feet, size_of, solve_here
+from tests.blender.control_drags import (
+    NEAR,
+    RIGS,
+    TURNED,
+    WAYS,
+    Parts,
+    Shown,
+    drag,
+    keys,
+    pin_feet,
+    seen,
+    settings,
+    size_of,
+    solve_here,
+)
 from tests.blender.rigs import FULL, world
 
 context: Any = bpy.context
@@ -69,29 +83,6 @@ def key_step(rig: Any, sparse: bool = False) -> None:
             if not sparse:
                 keyed.keyframe_insert(rotation_channel(keyed.rotation_mode), frame=frame)
     context.scene.frame_set(FRAMES[1])
-
-
-def settings(rig: Any) -> dict[tuple[str, str], Any]:
-    """Custom properties, constraints and modes of all bones. Blender 4.5 lists the marks of pins among the first."""
-    found: dict[tuple[str, str], Any] = {}
-    for bone in rig.pose.bones:
-        own = {key: value for key, value in bone.items() if key != "poise_mark"}
-        found |= {(bone.name, key): value for key, value in own.items() if isinstance(value, int | float)}
-        found |= {(bone.name, one.name): (one.mute, one.influence) for one in bone.constraints}
-        found[bone.name, "mode"] = bone.rotation_mode
-    return found
-
-
-def keys(rig: Any) -> dict[tuple[str, int], dict[float, float]]:
-    return {
-        (curve.data_path, curve.array_index): {key.co.x: key.co.y for key in curve.keyframe_points}
-        for curve in bridge.motion.active_curves(rig)
-    }
-
-
-def seen(rig: Any, frame: int) -> np.ndarray:
-    context.scene.frame_set(frame)
-    return bridge.read_matrices(rig)
 
 
 def drag_at_once(rig: Any, parts: Parts, role: str) -> None:
