@@ -60,7 +60,7 @@ def reading_motion(
     numbers = np.atleast_1d(np.asarray(frames, float))
     if not numbers.size:
         raise BridgeError("The range of frames is empty.")
-    if not -FRAME_LIMIT <= numbers[0] <= numbers[-1] <= FRAME_LIMIT:
+    if not (np.abs(numbers) <= FRAME_LIMIT).all():
         raise BridgeError(f"Frames are from {-FRAME_LIMIT} to {FRAME_LIMIT}, not {numbers[0]:g} to {numbers[-1]:g}.")
     if numbers.size * len(rig.skeleton) > _MOST:
         raise BridgeError(
