@@ -46,7 +46,8 @@ def interruptible() -> Iterator[None]:
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        # None: Blender's own handler, which Python cannot install again
+        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
 
 
 def check_stopped() -> None:
