@@ -521,12 +521,13 @@ def shapes(hand: Any) -> Act:
 
 
 def stuck(hand: Any) -> Act:
-    """The hand hangs on a driven forearm: a drag by its joint turns it, and R does not make it move."""
+    """The hand hangs on a forearm that a constraint places: a drag by its joint turns it, and R does not make it move."""
     import numpy as np
 
     bones = do.armature().pose.bones
-    constraint = bones["forearm.L"].constraints.new("COPY_ROTATION")
+    constraint = bones["forearm.L"].constraints.new("CHILD_OF")  # a bone that only turns would be carried
     constraint.target, constraint.subtarget = do.armature(), "hips"
+    constraint.inverse_matrix = (do.armature().matrix_world @ bones["hips"].matrix).inverted()
     seen: Seen = {"start": do.channels()}
     x, y = hand.pixel(do.head(HAND))
     before, at = bones[HAND].matrix.to_3x3(), do.head(HAND)
