@@ -127,18 +127,21 @@ def named_bones(chain: Any) -> list[str]:
 
 
 def chain_method(
-    armature: Any, chain: Any, skeleton: Skeleton, pose: Pose, roles: Roles | None = None
+    armature: Any, chain: Any, skeleton: Skeleton, pose: Pose, roles: Roles | None = None, ranges: bool | None = None
 ) -> tuple[Skeleton, ContributionCCD]:
-    """Return the skeleton with the hinges of its anatomy, and the method, to solve from a pose (...).
+    """Return the skeleton with the limits of its anatomy, and the method, to solve from a pose (...).
 
-    The method is not successive: a drag makes the steps itself. Raises CoreError for bones that are missing.
+    `ranges`, of all joints, not just hinges, is by default as in the panel. The method is not successive: a drag makes
+    the steps itself. Raises CoreError for bones that are missing.
     """
     for bone in named_bones(chain):
         if bone not in skeleton.names:
             raise CoreError(f'The chain "{chain.name}" names "{bone}", which "{armature.name}" does not have any more.')
     numbers = read_numbers(chain)
     numbers["successive"] = False
-    skeleton, bends = with_hinges(skeleton, bridge.read_roles(armature, skeleton) if roles is None else roles, pose)
+    roles = bridge.read_roles(armature, skeleton) if roles is None else roles
+    ranged = bool(armature.poise_use_anatomy_limits) if ranges is None else ranges
+    skeleton, bends = with_hinges(skeleton, roles, pose, ranges=ranged)
     limits = bool(LIMITS[armature.poise_limits])
     return skeleton, ContributionCCD(read_actuations(chain), **numbers, base=chain.base, limits=limits, bends=bends)
 

@@ -37,7 +37,7 @@ def learn_chain(armature: Any, chain: str | None, frames: tuple[int, int]) -> Le
     rig = bridge.read_rig(armature)
     base, effector = find_ends(rig.skeleton, chain)
     motion, _ = bridge.read_motion(armature, rig, np.arange(frames[0], frames[1] + 1))
-    skeleton, bends = with_hinges(rig.skeleton, bridge.read_roles(armature, rig.skeleton), motion.pose)
+    skeleton, bends = with_hinges(rig.skeleton, bridge.read_roles(armature, rig.skeleton), motion.pose, ranges=True)
     method = ContributionCCD((Actuation(effector, "X"),), bends=bends)  # with another list in place of this one
     return learn(skeleton, motion.pose, effector, base, method=method)
 

@@ -286,11 +286,11 @@ def _solution(
     writable = _writable(skeleton, job)
     if job.ccd is not None and job.ccd.chain is not None:
         chain = find_chain(armature, job.ccd.chain, job.goals[0].bone)
-        limited, method = chain_method(armature, chain, writable, pose, roles)
+        limited, method = chain_method(armature, chain, writable, pose, roles, job.anatomical_limits)
         more = {"limits": bool(job.limits), "successive": chain.successive, "position_tolerance": position_tolerance}
         return solve(limited, pose, goals, replace(method, **more))
     if job.ccd is not None:
-        limited, bends = with_hinges(writable, roles, pose)
+        limited, bends = with_hinges(writable, roles, pose, ranges=job.anatomical_limits)
         method = job.ccd.method(bool(job.limits), position_tolerance)
         return solve(limited, pose, goals, replace(method, bends=bends))
     if job.humanoid is not None:

@@ -95,13 +95,13 @@ class POISE_PT_solver(ArmaturePanel, bpy.types.Panel):
         column = labelled(self.layout)
         column.row().prop(armature, "poise_method", expand=True)
         column.row().prop(armature, "poise_limits", expand=True)
+        column.prop(armature, "poise_use_anatomy_limits")
         if armature.poise_method == "HUMANOID":
             return
         column.row().prop(armature, "poise_wins", expand=True)
         column.prop(armature, "poise_root")
         column.row().prop(armature, "poise_balance", expand=True)
-        for name in ("use_anatomy_limits", "use_stretch"):
-            column.prop(armature, f"poise_{name}")
+        column.prop(armature, "poise_use_stretch")
         row = column.row(align=True, heading="Strength")
         row.prop(armature, "poise_use_strength", text="")
         number = row.row()

@@ -11,7 +11,7 @@ The numbers are set by hand, between those measured on three families of motion 
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any, ClassVar, Final, Protocol, TypeVar
@@ -228,9 +228,14 @@ def with_anatomy(
     if method.deviations is None:
         changes |= {"deviations": found.deviations, "axes": found.axes, "correlations": found.correlations}
     limits = (*found.limits, *found.ranges) if ranges else found.limits
-    if here is not None:
-        limits = tuple(group.widened(rotation.to_matrix(here.rotations[..., group.bones, :])) for group in limits)
-    return replace(skeleton, limits=(*skeleton.limits, *limits)), replace(method, **changes)
+    return add_limits(skeleton, limits, here), replace(method, **changes)
+
+
+def add_limits(skeleton: Skeleton, limits: Iterable[Framed], pose: Pose | None = None) -> Skeleton:
+    """Return the skeleton with more limits, wide enough for a pose (...), so that adding them moves no bone."""
+    if pose is not None:
+        limits = (group.widened(rotation.to_matrix(pose.rotations[..., group.bones, :])) for group in limits)
+    return replace(skeleton, limits=(*skeleton.limits, *limits))
 
 
 def with_ankles(skeleton: Skeleton, roles: Roles, pose: Pose) -> Skeleton:
@@ -238,11 +243,9 @@ def with_ankles(skeleton: Skeleton, roles: Roles, pose: Pose) -> Skeleton:
 
     These are what stops hips that are lowered over flat feet. Feet with limits of their own keep them.
     """
-    matrices = rotation.to_matrix(pose.rotations)
     feet = [roles.bone(f"foot.{side}") for side in SIDES]
     groups = (group.take(np.flatnonzero(np.isin(group.bones, feet))) for group in anatomy(skeleton, roles).ranges)
-    limits = tuple(group.widened(matrices[..., group.bones, :, :]) for group in groups if len(group.bones))
-    return replace(skeleton, limits=(*skeleton.limits, *limits))
+    return add_limits(skeleton, [group for group in groups if len(group.bones)], pose)
 
 
 def carrier_of(skeleton: Skeleton, roles: Roles) -> int | None:

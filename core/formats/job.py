@@ -139,8 +139,7 @@ class Job:
             for name, wanted in (("axes", goal.axes), ("relative_to", goal.relative_to)):
                 if wanted is not None:
                     raise CoreError(f"goals[{place}].{name}: only with {self._kinds()}.")
-        others = () if self.humanoid is not None else ("anatomical_limits",)
-        for name in ("root", *others, "balance", "stiffness", "joint_targets", "stretch", "strength"):
+        for name in ("root", "balance", "stiffness", "joint_targets", "stretch", "strength"):
             if getattr(self, name) != getattr(Job, name, {}):
                 raise CoreError(f'{name}: only with the method "pins".')
         if self.limits == "soft":

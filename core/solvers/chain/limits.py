@@ -1,13 +1,13 @@
 """How far a joint of a chain can turn about an axis within its limits."""
 
-from math import cos
+from math import atan, cos, hypot
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ... import rotation
-from ...limits import EulerBox, Framed, LimitGroup
+from ...limits import EulerBox, Framed, LimitGroup, OrderFreeBox
 from ...pose import Pose
 from ...rotation import Array
 from ...skeleton import Skeleton
@@ -53,22 +53,29 @@ def at_frames(groups: tuple[LimitGroup, ...], frames: NDArray[np.int64]) -> list
 
 
 def find_room(limits: list[Bounded], own: Array) -> Room | None:
-    """Return the room that ranges of Euler angles leave around an own rotation (4,); None for other limits."""
+    """Return the room that ranges of angles leave around an own rotation (4,); None for other limits."""
     middle, beside, across = 0.0, np.inf, np.inf
     for group, lower, upper in limits:
-        if not isinstance(group.group if isinstance(group, Framed) else group, EulerBox):
-            return None
+        kind = group.group if isinstance(group, Framed) else group
         angles = group.coordinates(rotation.to_matrix(own)[None])
-        first, second, third = np.minimum(angles - lower, upper - angles).reshape(3).tolist()
-        middle = max(middle, abs(float(angles[0, 1])))
-        beside, across = min(beside, second), min(across, first, third)
+        gaps = np.minimum(angles - lower, upper - angles)
+        if isinstance(kind, EulerBox):
+            first, second, third = gaps.reshape(3).tolist()
+            middle = max(middle, abs(float(angles[0, 1])))
+            beside, across = min(beside, second), min(across, first, third)
+        elif isinstance(kind, OrderFreeBox):
+            middle = max(middle, atan(hypot(*np.tan(0.5 * angles[0]).tolist())))
+            across = min(across, float(gaps.min()))
+        else:
+            return None
     return middle, beside - _CLOSE, across - _CLOSE
 
 
 def is_within(room: Room, way: float) -> bool:
     """Return whether no turn by `way` radians leaves the room.
 
-    The middle Euler angle changes by at most `way`, the others by at most `way` over its cosine.
+    The middle Euler angle changes by at most `way`, the others by at most `way` over its cosine. In their place for
+    angles without an order is half the angle of the rotation, which changes by at most half of `way`.
     """
     middle, beside, across = room
     farthest = middle + way

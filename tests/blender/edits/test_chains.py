@@ -12,7 +12,8 @@ import pytest
 
 import bridge
 from bridge import Grab
-from core import Pose, rotation
+from core import rotation
+from core.body.anatomy import anatomy
 from core.contribution import learning, preset
 from core.contribution.learned_list import Replay
 from core.formats.chain_list import actuations_data, read_list_file
@@ -290,18 +291,23 @@ def test_a_list_does_not_turn_what_is_dragged(rig: Any) -> None:
     assert contents() == before
 
 
-def test_knees_and_elbows_keep_the_limits_of_their_anatomy(rig: Any) -> None:
+@pytest.mark.parametrize("ranges", [True, False])
+def test_hinges_keep_the_limits_of_their_anatomy_and_other_joints_as_the_panel_says(rig: Any, ranges: bool) -> None:
+    rig.poise_use_anatomy_limits = ranges
     plain = bridge.read_rig(rig).skeleton
-    skeleton, _ = chain_method(rig, chain_of(rig), plain, Pose.rest(plain))
-    assert len(skeleton.limits) > len(plain.limits)
-    rng = np.random.default_rng(0)
+    known = anatomy(plain, bridge.read_roles(rig, plain))
+    rng, out = np.random.default_rng(0), np.zeros(2)
     for way in rng.normal(scale=0.25, size=(8, 3)):
         session = session_of(rig)
         session.drag(way, STILL)
-        for group in skeleton.limits:
-            values = group.coordinates(rotation.to_matrix(session.pose.rotations[group.bones]))
-            assert np.degrees(np.abs(excess(group, values)).max()) < 0.1
+        turns = session.pose.rotations
+        for place, groups in enumerate((known.limits, known.ranges)):
+            for group in groups:
+                beyond = excess(group, group.coordinates(rotation.to_matrix(turns[group.bones])))
+                out[place] = max(out[place], np.degrees(np.abs(beyond).max()))
         session.restore()
+    assert out[0] < 0.1
+    assert (out[1] < 0.1) == ranges
 
 
 def test_a_joint_that_was_bent_further_than_people_bend_stays_so_when_it_is_grabbed(rig: Any) -> None:

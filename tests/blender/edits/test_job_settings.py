@@ -96,6 +96,19 @@ def test_joints_go_as_far_as_those_of_people_unless_the_job_says_otherwise(withi
     assert np.degrees(2.0 * np.arctan2(y, w)) == pytest.approx(75.0 if within else 150.0, abs=0.5)
 
 
+@pytest.mark.parametrize("within", [True, False])
+def test_a_shoulder_led_by_a_list_goes_as_far_as_that_of_people_unless_the_job_says_otherwise(within: bool) -> None:
+    rig = body()
+    turning = [{"bone": "upper_arm.L", "axis": axis} for axis in "XYZ"]
+    shoulder, wrist = (np.array(rig.pose.bones[name].head) for name in ("upper_arm.L", "hand.L"))
+    behind = shoulder + np.array([0.0, np.linalg.norm(wrist - shoulder), 0.0])  # the body faces -Y
+    job = {} if within else {"anatomical_limits": False}
+    report = done(rig, [hand(behind)], method={"name": "ccd", "list": turning}, **job)
+    assert report.met == (not within)
+    assert ("limit" in "".join(report.explanations)) == within
+    assert (missed(rig, behind) > 0.01) == within
+
+
 def test_soft_limits_are_not_left_without_need() -> None:
     turned = {}
     for limits in ("soft", False):

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from core import Actuation, ContributionCCD, CoreError, EulerBox, Goal, Pose, Skeleton, forward, rotation, solve
+from core.body.anatomy import anatomy
 from core.body.detection import find_roles
 from core.contribution import PRESETS, learn, preset, preset_for, with_hinges
 from core.contribution.learned_list import Replay, uniform_list
+from core.limits import excess
 from tests.core.body.rigs import HANDS, STRAIGHT, THUMBS
 from tests.core.rigs import skeleton_of
 from tests.paths import ROOT
@@ -122,6 +124,40 @@ def test_a_straight_finger_that_is_pulled_in_bends_towards_the_palm(side: str, p
     knuckles = forward(skeleton, solution.pose)[0][[bare.index(f"ring{joint}.{side}") for joint in (1, 2, 3)], 2]
     assert knuckles[1] > knuckles[0] + 0.003  # the middle joint goes up, so that the finger bends down
     assert abs(knuckles[2] - knuckles[0]) < 0.003
+
+
+@pytest.mark.parametrize("base", ["clavicle.L", "upper_arm.L"])
+def test_clavicle_and_shoulder_go_no_further_than_those_of_people(base: str, figure: Skeleton) -> None:
+    """Hands of 60 arms all around the shoulder, each from the rest pose, all in one call."""
+    rng, rest = np.random.default_rng(0), Pose.rest(figure, (60,))
+    ways = rng.normal(size=(60, 3))
+    ways *= rng.uniform(0.2, 0.5, (60, 1)) / np.linalg.norm(ways, axis=1, keepdims=True)
+    shoulder = forward(figure, Pose.rest(figure))[0][figure.index("upper_arm.L")]
+    roles = find_roles(figure)
+    ranges = anatomy(figure, roles).ranges
+    method = ContributionCCD(preset("arm", figure, base, "hand.L", roles), base=base)
+    degrees: dict[bool, np.ndarray] = {}
+    for kept in (True, False):
+        skeleton, bends = with_hinges(figure, roles, rest, ranges=kept)
+        turns = solve(skeleton, rest, [Goal("hand.L", shoulder + ways)], replace(method, bends=bends)).pose.rotations
+        out = [excess(group, group.coordinates(rotation.to_matrix(turns[:, group.bones]))) for group in ranges]
+        degrees[kept] = np.degrees(np.max([np.abs(one).max(axis=(-1, -2)) for one in out], axis=0))
+    assert degrees[True].max() < 1e-5
+    assert np.sum(degrees[False] > 1.0) > 15
+
+
+def test_an_arm_that_is_further_than_people_go_stays_where_it_is(figure: Skeleton) -> None:
+    roles, bone = find_roles(figure), figure.index("clavicle.L")
+    turns = Pose.rest(figure).rotations.copy()
+    turns[bone] = rotation.mul(turns[bone], rotation.exp(np.array([0.0, 0.0, np.radians(80.0)])))
+    pose = replace(Pose.rest(figure), rotations=turns)
+    skeleton, bends = with_hinges(figure, roles, pose, ranges=True)
+    hand = forward(figure, pose)[0][figure.index("hand.L")]
+    method = ContributionCCD(preset("arm", figure, "clavicle.L", "hand.L", roles), base="clavicle.L", bends=bends)
+    found = solve(skeleton, pose, [Goal("hand.L", hand)], method).pose
+    np.testing.assert_allclose(found.rotations, pose.rotations, atol=1e-12)
+    beyond = solve(with_hinges(figure, roles, ranges=True)[0], pose, [Goal("hand.L", hand)], method)
+    assert beyond.brought_in[bone]
 
 
 def test_locked_axes_are_left_out() -> None:

@@ -222,7 +222,7 @@ def test_every_field_that_the_readme_shows_is_read() -> None:
         (job(method={"name": "humanoid", "pull": 2}), "method.pull: "),
         (job(method={"name": "humanoid", "resist": 1}), "method.resist: needs an object"),
         (job(method={"name": "humanoid"}, root="fixed"), 'root: only with the method "pins"'),
-        (job(method={"name": "ccd"}, anatomical_limits=False), 'anatomical_limits: only with the method "pins"'),
+        (job(method={"name": "ccd"}, stretch=True), 'stretch: only with the method "pins"'),
         (job(method={"name": "magic"}), 'method.name: needs "pins" or "ccd" or "humanoid", not "magic"'),
         (job(method={"win": "drag"}), 'method.win: unknown field; did you mean "wins"?'),
         (job(method={"wins": "draw"}), 'method.wins: needs "pins" or "drag", not "draw"'),
