@@ -209,7 +209,7 @@ class Skeleton:
         parents: list[int] = self.parents.tolist()
         for parent in parents:
             depth.append(depth[parent] + 1 if parent >= 0 else 0)
-        return tuple(np.flatnonzero(np.equal(depth, level)) for level in range(max(depth) + 1))
+        return tuple(np.split(np.argsort(depth, kind="stable"), np.cumsum(np.bincount(depth))[:-1]))
 
     @cached_property
     def descents(self) -> tuple[tuple[tuple[Indices, Indices, Indices, Indices], ...], ...]:

@@ -40,9 +40,9 @@ def find_roles(skeleton: Skeleton, deform: Flags | None = None, use_names: bool 
     readings = read_names(skeleton.names) if use_names else (NameReading(),) * len(skeleton)
     tree = build_tree(skeleton, flags, readings)
     shape = find_shape(tree) or find_incomplete(tree)
-    if use_names and not complete_limbs(tree, named_limbs(tree)):
+    plain = tuple(NameReading(side=reading.side) for reading in readings)
+    if plain != readings and not complete_limbs(tree, named_limbs(tree)):
         # if names form no limb but the shape is a body's, only the sides of the names count
-        plain = tuple(NameReading(side=reading.side) for reading in readings)
         other = build_tree(skeleton, flags, plain)
         other_shape = find_shape(other) or find_incomplete(other)
         if other_shape is not None:
@@ -97,7 +97,7 @@ def _doubt(skeleton: Skeleton, tree: BodyTree, body: HumanLimbs, trunk: Trunk, c
     rise = shoulders - legs
     square = max(float(rise @ rise), np.finfo(float).tiny)
     if trunk.head >= 0 and not trunk.neck and tree.readings[trunk.head].part != "head":
-        beyond = [bone for bone in tree.members if trunk.head in tree.ancestors(bone)]
+        beyond = [bone for bone in tree.members if tree.in_branches(bone, (trunk.head,))]
         if float(np.max((tree.tips[beyond] - shoulders) @ rise)) < _SHORT_HEAD * square:
             confidence["head"] = min(confidence["head"], _GUESS)
     carried = any(trunk.hips in skeleton.ancestors(thigh) for thigh in thighs)

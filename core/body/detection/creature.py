@@ -113,11 +113,11 @@ def _chosen(tree: BodyTree, pairs: Sequence[LimbPair]) -> list[LimbPair]:
     along = {pair: abs(float(pair.across[axis])) for pair in pairs}
     chosen: list[LimbPair] = []
     used: set[int] = set()
-    for pair in sorted(pairs, key=lambda pair: pair.limbs[0].cost + _OBLIQUE * (1.0 - along[pair])):
+    for pair in sorted(pairs, key=lambda pair: pair.cost + _OBLIQUE * (1.0 - along[pair])):
         if along[pair] > _ALONG and used.isdisjoint(pair.starts):
             chosen.append(pair)
             used |= pair.starts
-    return [pair for pair in chosen if used.isdisjoint(tree.ancestors(pair.trunk))]
+    return [pair for pair in chosen if not tree.in_branches(pair.trunk, used)]
 
 
 def _side_axis(pairs: Sequence[LimbPair]) -> int:
@@ -156,7 +156,7 @@ def _up(tree: BodyTree, pairs: Sequence[LimbPair]) -> Array:
     limbs = [limb for pair in pairs for limb in pair.limbs]
     down = sum((tree.tips[limb.chain[-1]] - tree.heads[limb.chain[0]] for limb in limbs), np.zeros(3))
     starts = {limb.chain[0] for limb in limbs}
-    middle = tree.heads[[bone for bone in tree.members if starts.isdisjoint(tree.ancestors(bone))]]
+    middle = tree.heads[[bone for bone in tree.members if not tree.in_branches(bone, starts)]]
     down /= _FLAT + np.ptp(middle, axis=0)
     down[_side_axis(pairs)] = 0.0
     return axis_vector(nearest_axis(-down))

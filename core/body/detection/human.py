@@ -243,4 +243,4 @@ def _walks(tree: BodyTree, named: Mapping[str, int], complete: set[tuple[str, st
     aside = [bone for bone in tree.members if tree.readings[bone].side and not tree.below(bone, head)]
     hips, knees = _middle(tree, thighs), _middle(tree, shins)
     upright = angle(tree.heads[head] - hips, hips - knees) < UPRIGHT
-    return upright and all(any(thigh in tree.ancestors(bone) for thigh in thighs) for bone in aside)
+    return upright and all(tree.in_branches(bone, thighs) for bone in aside)

@@ -35,6 +35,8 @@ def _choices(tree: BodyTree, pairs: Sequence[LimbPair]) -> Iterator[tuple[LimbPa
     """Yield (legs, arms), of which one is a pair and the other a limb with its mirror image."""
     singles = [(trunk, bone) for trunk in tree.members for bone in longest_chains(tree, trunk, LEAST_REACH)]
     for pair in pairs:
+        if pair.cost >= _COST:
+            continue
         taken = pair.bones
         for trunk, bone in singles:
             if bone not in taken and trunk not in taken:

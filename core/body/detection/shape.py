@@ -20,6 +20,7 @@ from .tree import BodyTree
 LEAST_REACH: Final = 0.25  # of the skeleton's size: shorter chains are no arms and legs
 _CHAINS: Final = 12  # chains on one bone that are compared, the longest: hair and skirts have dozens
 _PAIRS: Final = 8  # pairs on one bone that are compared
+_BEST: Final = 24  # pairs of all bones that are compared; no known body has more than 11
 LONGEST: Final = 12  # bones of a chain that are compared
 _LIKE: Final = 0.3  # the reach of two sides differs by less than this, relatively
 _TINY: Final = 1e-4  # of the size: shorter vectors have no direction
@@ -96,6 +97,11 @@ class LimbPair:
     across: Array  # (3,) unit vector from the second to the first
 
     @property
+    def cost(self) -> float:
+        """Difference of both limbs from the usual proportions."""
+        return self.limbs[0].cost
+
+    @property
     def starts(self) -> set[int]:
         """The first bone of each limb that has bones."""
         return {limb.chain[0] for limb in self.limbs if limb.chain}
@@ -136,19 +142,24 @@ def find_shape(tree: BodyTree) -> BodyShape | None:
 
 
 def long_pairs(tree: BodyTree) -> list[LimbPair]:
-    """Return the pairs that may be arms and legs: the longest on every bone."""
+    """Return the pairs that may be arms and legs, the best of the longest on every bone."""
     longest: dict[int, list[LimbPair]] = {}
     pairs = limb_pairs(tree, LEAST_REACH, tips=True)
     for pair in sorted(pairs, key=lambda pair: -tree.reach[pair.limbs[0].chain[0]]):
         longest.setdefault(pair.trunk, []).append(pair)
-    return [pair for on_bone in longest.values() for pair in on_bone[:_PAIRS]]
+    likely = (pair for on_bone in longest.values() for pair in on_bone[:_PAIRS])
+    return sorted(likely, key=lambda pair: pair.cost)[:_BEST]
 
 
 def best_body(tree: BodyTree, choices: Iterable[tuple[LimbPair, LimbPair]], most: float = _BODY) -> BodyShape | None:
     """Return the most human of these (legs, arms), or None if all cost at least `most`."""
-    shapes = [_body(tree, legs, arms) for legs, arms in choices if _apart(tree, legs, arms)]
-    possible = [shape for shape in shapes if shape is not None and shape.cost < most]
-    return min(possible, key=lambda shape: shape.cost, default=None)
+    best: BodyShape | None = None
+    for legs, arms in choices:
+        if legs.cost + arms.cost < most and _apart(tree, legs, arms):
+            shape = _body(tree, legs, arms)
+            if shape is not None and shape.cost < most:
+                best, most = shape, shape.cost
+    return best
 
 
 def longest_chains(tree: BodyTree, trunk: int, least_reach: float) -> list[int]:
@@ -164,11 +175,10 @@ def limb_pairs(tree: BodyTree, least_reach: float, tips: bool = False) -> list[L
     """
     found: list[LimbPair] = []
     for trunk in tree.members:
-        chains = {bone: tree.chain(bone) for bone in longest_chains(tree, trunk, least_reach)}
-        for one, other in combinations(chains, 2):
+        for one, other in combinations(longest_chains(tree, trunk, least_reach), 2):
             reach = tree.reach[one], tree.reach[other]
             if abs(reach[0] - reach[1]) < _LIKE * max(reach):
-                pair = _fit(tree, trunk, chains[one], chains[other], tips)
+                pair = _fit(tree, trunk, tree.chain(one), tree.chain(other), tips)
                 found += [pair] if pair is not None else []
     return found
 
@@ -177,8 +187,8 @@ def _apart(tree: BodyTree, legs: LimbPair, arms: LimbPair) -> bool:
     """Return whether the pairs are on different bones and neither is on a limb of the other."""
     return (
         legs.trunk != arms.trunk
-        and legs.starts.isdisjoint(tree.ancestors(arms.trunk))
-        and arms.starts.isdisjoint(tree.ancestors(legs.trunk))
+        and not tree.in_branches(arms.trunk, legs.starts)
+        and not tree.in_branches(legs.trunk, arms.starts)
     )
 
 
@@ -305,8 +315,8 @@ def _body(tree: BodyTree, legs: LimbPair, arms: LimbPair) -> BodyShape | None:
     beyond = _beyond(tree, legs, arms)
     rise = float(np.max((tree.tips[beyond] - shoulders.mean(axis=0)) @ up)) if beyond else 0.0
     cost = (
-        legs.limbs[0].cost
-        + arms.limbs[0].cost
+        legs.cost
+        + arms.cost
         + _square(_length(pelvis, hips) / leg, _BEFORE_LEG)
         + _square(_length(chest, shoulders) / arm, _BEFORE_ARM)
         + (lean / _LEAN) ** 2

@@ -1,9 +1,8 @@
 """Build the tree of the bones that may be parts of a body, linked as the body is, not as the rig parents them."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Final
 
 import numpy as np
@@ -36,7 +35,10 @@ class BodyTree:
     heads     (J, 3) in armature space
     tips      (J, 3) the head of the bone's end bone if it has one, else its tail
     reach     (J,) length of the longest path from the head through the heads of descendants
+    onward    (J,) the first bone of the rest of that path; -1 at its end
     depth     (J,) number of ancestors
+    order     (J,) place in an order in which a bone's descendants follow it; -1 for bones that are no members
+    after     (J,) place after those of its descendants
     readings  (J,) meanings of the names
     """
 
@@ -46,7 +48,10 @@ class BodyTree:
     heads: Array
     tips: Array
     reach: Array
+    onward: tuple[int, ...]
     depth: tuple[int, ...]
+    order: tuple[int, ...]
+    after: tuple[int, ...]
     readings: Sequence[NameReading]
 
     def ancestors(self, bone: int) -> list[int]:
@@ -67,14 +72,16 @@ class BodyTree:
 
     def below(self, bone: int, ancestor: int) -> bool:
         """Return whether a bone is a descendant of another one."""
-        return bone != ancestor and ancestor in self.ancestors(bone)
+        return bone >= 0 <= ancestor and self.order[ancestor] < self.order[bone] < self.after[ancestor]
+
+    def in_branches(self, bone: int, firsts: Iterable[int]) -> bool:
+        """Return whether a bone is one of these first bones of branches, or a descendant of one."""
+        return any(bone == first or self.below(bone, first) for first in firsts)
 
     def chain(self, bone: int) -> list[int]:
         """Return the longest chain from a bone to a leaf, both included."""
         chain = [bone]
-        while self.children[bone]:
-            head = self.heads[bone]
-            bone = max(self.children[bone], key=lambda c: float(lengths(self.heads[c] - head) + self.reach[c]))
+        while (bone := self.onward[bone]) >= 0:
             chain.append(bone)
         return chain
 
@@ -141,53 +148,82 @@ def _parents_among(members: list[int], used: Flags, raw: list[int], heads: Array
     parents = [-1] * len(raw)
     indices = np.array(members)
     known: dict[int, int] = {}
+    carrying: set[int] = set()
     for bone in members:
-        for above in chain_to_root(raw, bone)[1:]:
+        above = raw[bone]
+        while above >= 0 and parents[bone] < 0:
             if not used[above] and above not in known:
                 known[above] = _in_place(above, indices, heads, directions)
             place = above if used[above] else known[above]
-            if place >= 0 and bone not in chain_to_root(parents, place):  # the member may be a descendant of the bone
+            if place >= 0 and not _carries(parents, bone, place, carrying):  # the member may be a descendant
                 parents[bone] = place
-                break
+                carrying.add(place)
+            above = raw[above]
     return parents
+
+
+def _carries(parents: list[int], bone: int, other: int, carrying: set[int]) -> bool:
+    """Return whether a bone is another one or its ancestor; only those of `carrying` have children."""
+    return bone == other or (bone in carrying and bone in chain_to_root(parents, other))
 
 
 def _link_roots(members: list[int], parents: list[int], heads: Array, tips: Array) -> None:
     """Link roots, and children of roots, to the bones that end or begin near them."""
     carried = set(parents)
     leaves = [bone for bone in members if bone not in carried]
-    roots = [chain_to_root(parents, bone)[-1] for bone in members]
-    main = Counter(roots).most_common(1)[0][0]
+    main = Counter(_roots(members, parents)).most_common(1)[0][0]
     for bone in members:
         parent = parents[bone]
         if bone == main or (parent >= 0 and parents[parent] >= 0):
             continue
-        ending = [leaf for leaf in leaves if bone not in chain_to_root(parents, leaf)]
-        if ending:
-            gaps = lengths(tips[ending] - heads[bone])
-            # keep a root's own child unless another bone ends much nearer
-            if gaps.min() < 2.0 * _SAME_PLACE and (
-                parent < 0 or gaps.min() < np.linalg.norm(tips[parent] - heads[bone])
-            ):
-                parents[bone] = ending[int(gaps.argmin())]
-                continue
-        if parent < 0 and bone in carried:  # a root without children is a target, not a part
-            others = [other for other in members if bone not in chain_to_root(parents, other)]
-            gaps = lengths(heads[others] - heads[bone]) if others else np.zeros(0)
-            if len(gaps) and _SAME_PLACE < gaps.min() < _NEAR:  # at the same place: a control, not a part
-                parents[bone] = others[int(gaps.argmin())]
+        # keep a root's own child unless another bone ends much nearer
+        own = np.inf if parent < 0 else float(lengths(tips[parent] - heads[bone]))
+        ending, gap = _nearest(parents, bone, leaves, tips, heads[bone], 2.0 * _SAME_PLACE)
+        if gap < own:
+            parents[bone] = ending
+        elif parent < 0 and bone in carried:  # a root without children is a target, not a part
+            near, gap = _nearest(parents, bone, members, heads, heads[bone], _NEAR)
+            if _SAME_PLACE < gap < np.inf:  # at the same place: a control, not a part
+                parents[bone] = near
     _join_legs(members, parents, heads, main)
+
+
+def _roots(members: list[int], parents: list[int]) -> list[int]:
+    """Return the root of each member."""
+    roots: dict[int, int] = {}
+    for bone in members:
+        chain = [bone]
+        while chain[-1] not in roots and parents[chain[-1]] >= 0:
+            chain.append(parents[chain[-1]])
+        roots |= dict.fromkeys(chain, roots.get(chain[-1], chain[-1]))
+    return [roots[bone] for bone in members]
+
+
+def _nearest(
+    parents: list[int], bone: int, others: list[int], places: Array, place: Array, most: float
+) -> tuple[int, float]:
+    """Return the bone, no descendant, with the nearest place, and its distance; -1, inf if it is `most` or more."""
+    gaps = lengths(places[others] - place)
+    near: list[int] = np.flatnonzero(gaps < most).tolist()
+    for i in sorted(near, key=lambda i: float(gaps[i])):
+        if bone not in chain_to_root(parents, others[i]):
+            return others[i], float(gaps[i])
+    return -1, np.inf
 
 
 def _join_legs(members: list[int], parents: list[int], heads: Array, main: int) -> None:
     """Link two legs without hips, which are roots or linked to each other by now, to the first bone of the spine."""
     carried = set(parents)
-    loose = [bone for bone in members if bone in carried and bone != main and main not in chain_to_root(parents, bone)]
-    near = [bone for bone in loose if np.linalg.norm(heads[bone] - heads[main]) < _HIPS]
-    for one, other in combinations(near, 2):
-        if parents[one] < 0 or parents[other] < 0:
-            gap, to_middle = heads[one] - heads[other], 0.5 * (heads[one] + heads[other]) - heads[main]
-            if abs(gap @ to_middle) < _ACROSS * np.linalg.norm(gap) * np.linalg.norm(to_middle):
+    roots = _roots(members, parents)
+    loose = [bone for bone, root in zip(members, roots, strict=True) if bone in carried and root != main]
+    near = [bone for bone, gap in zip(loose, lengths(heads[loose] - heads[main]), strict=True) if gap < _HIPS]
+    for place, one in enumerate(near):
+        others = near[place + 1 :]
+        gaps: Array = heads[one] - heads[others]
+        to_middle: Array = 0.5 * (heads[one] + heads[others]) - heads[main]
+        across = np.abs(np.sum(gaps * to_middle, axis=1)) < _ACROSS * lengths(gaps) * lengths(to_middle)
+        for other, beside in zip(others, across.tolist(), strict=True):
+            if beside and (parents[one] < 0 or parents[other] < 0):
                 parents[one] = parents[other] = main
 
 
@@ -199,15 +235,27 @@ def _linked(
     for bone in members:
         if parents[bone] >= 0:
             children[parents[bone]].append(bone)
-    order = [bone for bone in members if parents[bone] < 0]
+    found = [bone for bone in members if parents[bone] < 0]
     depth = [0] * len(parents)
-    for bone in order:  # the loop extends the list it reads
+    for bone in found:  # the loop extends the list it reads
         for child in children[bone]:
             depth[child] = depth[bone] + 1
-        order += children[bone]
-    reach = np.zeros(len(parents))
-    for bone in reversed(order):
+        found += children[bone]
+    steps = lengths(heads - heads[parents]).tolist()
+    reach, onward, size = [0.0] * len(parents), [-1] * len(parents), [1] * len(parents)
+    for bone in reversed(found):
+        if children[bone]:
+            onward[bone] = max(children[bone], key=lambda child: steps[child] + reach[child])
+            reach[bone] = steps[onward[bone]] + reach[onward[bone]]
+            size[bone] += sum(size[child] for child in children[bone])
+    order, start = [-1] * len(parents), 0
+    for bone in found:
+        if parents[bone] < 0:
+            order[bone], start = start, start + size[bone]
+        place = order[bone] + 1
         for child in children[bone]:
-            reach[bone] = max(reach[bone], lengths(heads[child] - heads[bone]) + reach[child])
+            order[child], place = place, place + size[child]
+    after = [place + count for place, count in zip(order, size, strict=True)]
     below = tuple(tuple(bones) for bones in children)
-    return BodyTree(tuple(order), tuple(parents), below, heads, tips, reach, tuple(depth), readings)
+    return BodyTree(tuple(found), tuple(parents), below, heads, tips, np.array(reach), tuple(onward), tuple(depth),
+                    tuple(order), tuple(after), readings)  # fmt: skip
