@@ -14,7 +14,7 @@ from .. import bridge
 from ..bridge.motion import preserve_channels
 from ..core import CoreError, PinAndDrag, Pose, Skeleton, Solution, forward_matrices, rotation, solve
 from ..core.body import Roles
-from ..core.body.anatomy import Tuning, anatomy, with_anatomy, with_ankles
+from ..core.body.anatomy import Tuning, anatomy, with_anatomy, with_ranges
 from ..core.contribution import with_hinges
 from ..core.formats.job import Job, on_bones
 from ..core.formats.report import GoalReport, Report
@@ -294,7 +294,7 @@ def _solution(
         method = job.ccd.method(bool(job.limits), position_tolerance)
         return solve(limited, pose, goals, replace(method, bends=bends))
     if job.humanoid is not None:
-        writable = with_ankles(writable, roles, pose) if job.anatomical_limits else writable
+        writable = with_ranges(writable, roles, pose) if job.anatomical_limits else writable
         return solve(writable, pose, goals, job.humanoid.method(roles, bool(job.limits), **tolerances))
     tuning = bridge.read_tuning(armature, skeleton)
     method = PinAndDrag(

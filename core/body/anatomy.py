@@ -238,14 +238,9 @@ def add_limits(skeleton: Skeleton, limits: Iterable[Framed], pose: Pose | None =
     return replace(skeleton, limits=(*skeleton.limits, *limits))
 
 
-def with_ankles(skeleton: Skeleton, roles: Roles, pose: Pose) -> Skeleton:
-    """Return the skeleton with the limits of the anatomy's ankles added, wide enough for the pose (...).
-
-    These are what stops hips that are lowered over flat feet. Feet with limits of their own keep them.
-    """
-    feet = [roles.bone(f"foot.{side}") for side in SIDES]
-    groups = (group.take(np.flatnonzero(np.isin(group.bones, feet))) for group in anatomy(skeleton, roles).ranges)
-    return add_limits(skeleton, [group for group in groups if len(group.bones)], pose)
+def with_ranges(skeleton: Skeleton, roles: Roles, pose: Pose) -> Skeleton:
+    """Return the skeleton with the ranges of the joints of its anatomy added, wide enough for the pose (...)."""
+    return add_limits(skeleton, anatomy(skeleton, roles).ranges, pose)
 
 
 def carrier_of(skeleton: Skeleton, roles: Roles) -> int | None:

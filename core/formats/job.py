@@ -285,8 +285,8 @@ JOB: Final = Table(
               'and `false`',
               example='"limits": "soft"'),
         Field("anatomical_limits", FLAG,
-              'joints of a human body go no further than those of people, as in the panel; with the method '
-              '`"humanoid"`, which always keeps knees and elbows, ankles do not',
+              'joints of a human body go no further than those of people, as in the panel; knees and elbows always '
+              'bend their way',
               example='"anatomical_limits": false'),
         Field("root", choice(get_args(Root)),
               'what bones without parent may do: with `"pull"` they come along less willingly than joints bend, with '

@@ -10,7 +10,7 @@ import numpy as np
 from ... import bridge
 from ...bridge import Grab
 from ...core import Balance, CoreError, Goal, Humanoid, PinAndDrag, Skeleton, Solution, forward, rotation
-from ...core.body.anatomy import with_anatomy, with_ankles
+from ...core.body.anatomy import with_anatomy, with_ranges
 from ...core.goals import AnyGoal
 from ...core.rotation import Array
 from ..humanoid import read_humanoid
@@ -71,7 +71,7 @@ class DragSession:
         if armature.poise_method == "HUMANOID" and not body.alone:
             skeleton = body.skeleton
             if armature.poise_use_anatomy_limits:
-                skeleton = with_ankles(skeleton, body.roles, self.start)
+                skeleton = with_ranges(skeleton, body.roles, self.start)
             return skeleton, read_humanoid(armature).method(body.roles, bool(LIMITS[armature.poise_limits]))
         method = PinAndDrag(
             limits=LIMITS[armature.poise_limits],

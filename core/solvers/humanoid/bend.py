@@ -66,7 +66,7 @@ def bend(nodes: PosedNodes, task: LimbTask) -> None:
         return
     field, swivel = _field(nodes, bones), task.swivel
     if task.middle is not None:
-        swivel = swivel_towards(field, now.root, task.wanted, task.middle)
+        swivel = swivel_towards(field, now.root, task.wanted, task.upper, task.lower, task.middle)
     then = bend_limb(field, now.root, task.wanted, task.upper, task.lower, swivel)
     upper = _between(now.middle - now.root, now.normal, then.middle - then.root, then.normal)
     nodes.turn(bones.upper, upper)

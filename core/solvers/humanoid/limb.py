@@ -2,8 +2,11 @@
 
 The middle joint lies in a plane through root and end. A reference field of normals on the sphere of the end's
 directions p defines the zero of this plane: F(p) = R(x -> p) y, with the shortest rotation from x to p. The field is
-smooth everywhere but at -x, the direction that the limb cannot take. The swivel is the angle about p from F(p) to the
-plane's normal; the joint bends about the normal by a positive angle.
+smooth everywhere but at -x, the direction that the limb cannot take. As the limb bends, the zero goes over to the plane
+of its hinge, whose normal is y but for its part along p: a bent elbow is beside the way to the hand, not above it.
+Along the hinge that plane is undefined, and F remains; where the two normals are opposite, a hand would be in the head.
+The swivel is the angle about p from the zero to the plane's normal; the joint bends about the normal by a positive
+angle.
 """
 
 from dataclasses import dataclass
@@ -16,6 +19,8 @@ from ...rotation import Array, cross, lengths
 _SINGULAR: Final = 1e-12  # of 1 + cosine: nearer to -x, F is y, as in the source
 # Sines of the bend: from the second one on the bend defines the plane, up to the first one the hinge does.
 _STRAIGHT: Final = (0.01, 0.05)
+_BENT: Final = 1.5  # 1 - cosine of a bend of 120 degrees, from which on the hinge defines the zero
+_ACROSS: Final = 0.5  # square of the sine of the angle to the hinge, from which on it does
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,16 +51,15 @@ def measure_limb(root: Array, middle: Array, end: Array, hinge: Array) -> Limb:
     bend = cross(_unit(middle - root), _unit(end - middle))
     across = _unit(hinge - _dot(hinge, way) * way)
     bend = bend - _dot(bend, way) * way
-    clear = np.clip((_dot(bend, across) - _STRAIGHT[0]) / (_STRAIGHT[1] - _STRAIGHT[0]), 0.0, 1.0)
-    clear = clear * clear * (3.0 - 2.0 * clear)
+    clear = _rise((_dot(bend, across) - _STRAIGHT[0]) / (_STRAIGHT[1] - _STRAIGHT[0]))
     return Limb(root, middle, end, _unit(clear * _unit(bend) + (1.0 - clear) * across))
 
 
 def swivel_of(limb: Limb, field: Array) -> Array:
     """Return the swivel (...) of a limb, radians; `field` (..., 3, 3) has the axes x, y and z of F as columns."""
-    way = _unit(limb.end - limb.root)
-    zero = _in_space(field, way)
-    return np.arctan2(_dot(cross(zero, limb.normal), way), _dot(zero, limb.normal))[..., 0]
+    way = limb.end - limb.root
+    zero = _zero(field, _unit(way), lengths(way), lengths(limb.middle - limb.root), lengths(limb.end - limb.middle))
+    return _angle(zero, limb.normal, _unit(way))
 
 
 def bend_limb(field: Array, root: Array, target: Array, upper: Array, lower: Array, swivel: Array) -> Limb:
@@ -70,18 +74,18 @@ def bend_limb(field: Array, root: Array, target: Array, upper: Array, lower: Arr
     twice = 2.0 * upper * reach
     cosine = (upper * upper + reach * reach - lower * lower) / np.where(twice > 0.0, twice, 1.0)
     cosine = np.clip(np.where(twice > 0.0, cosine, 0.0), -1.0, 1.0)[..., None]
-    zero = _in_space(field, way)
+    zero = _zero(field, way, reach, upper, lower)
     normal = np.cos(swivel)[..., None] * zero + np.sin(swivel)[..., None] * cross(way, zero)
     out = cross(way, normal)
     middle = root + upper[..., None] * (cosine * way + np.sqrt(1.0 - cosine * cosine) * out)
     return Limb(root, middle, root + reach[..., None] * way, normal)
 
 
-def swivel_towards(field: Array, root: Array, end: Array, middle: Array) -> Array:
-    """Return the swivel (...) at which the middle joint is nearest to a place `middle` (..., 3)."""
-    way = _unit(end - root)
-    normal = _unit(cross(middle - root, way))
-    return swivel_of(Limb(root, middle, end, normal), field)
+def swivel_towards(field: Array, root: Array, target: Array, upper: Array, lower: Array, middle: Array) -> Array:
+    """Return the swivel (...) for `bend_limb` at which the middle joint is nearest to a place `middle` (..., 3)."""
+    way = _unit(target - root)
+    far = np.clip(lengths(target - root), np.abs(upper - lower), upper + lower)
+    return _angle(_zero(field, way, far, upper, lower), _unit(cross(middle - root, way)), way)
 
 
 def plane_frame(way: Array, normal: Array) -> Array:
@@ -91,10 +95,26 @@ def plane_frame(way: Array, normal: Array) -> Array:
     return np.stack([first, second, cross(first, second)], axis=-1)
 
 
-def _in_space(field: Array, way: Array) -> Array:
-    """Return F (..., 3) of a direction, both in armature space."""
+def _zero(field: Array, way: Array, far: Array, upper: Array, lower: Array) -> Array:
+    """Return the normal (..., 3) of swivel 0 in armature space, for unit directions (..., 3) and distances (...)."""
     local = (np.swapaxes(field, -1, -2) @ way[..., None])[..., 0]
-    return (field @ reference_field(local)[..., None])[..., 0]
+    hinge = [0.0, 1.0, 0.0] - local[..., 1:2] * local
+    twice = 2.0 * upper * lower
+    cosine = (far * far - upper * upper - lower * lower) / np.where(twice > 0.0, twice, 1.0)
+    share = _rise((1.0 - cosine[..., None]) / _BENT) * _rise(_dot(hinge, hinge) / _ACROSS)
+    normal = _unit((1.0 - share) * reference_field(local) + share * _unit(hinge))
+    return (field @ normal[..., None])[..., 0]
+
+
+def _angle(zero: Array, normal: Array, way: Array) -> Array:
+    """Return the angle (...) about a unit direction between two normals at right angles to it, radians."""
+    return np.arctan2(_dot(cross(zero, normal), way), _dot(zero, normal))[..., 0]
+
+
+def _rise(shares: Array) -> Array:
+    """Return shares eased in and out, 0 below 0 and 1 above 1."""
+    shares = np.clip(shares, 0.0, 1.0)
+    return shares * shares * (3.0 - 2.0 * shares)
 
 
 def _dot(a: Array, b: Array) -> Array:

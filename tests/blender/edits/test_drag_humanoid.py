@@ -6,8 +6,14 @@ import bpy
 import numpy as np
 import pytest
 
+import bridge
 from bridge import Grab
+from core import rotation
+from core.body.anatomy import anatomy
+from core.formats.job import parse
+from core.limits import excess
 from edits.drag.session import DragSession
+from edits.job import perform_job
 from tests.blender.rigs import contents, make_armature, select, turn, world
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -76,6 +82,30 @@ def test_any_part_is_led_and_comes_home(rig: Any, bone: str) -> None:
     for name, channels in start.items():
         np.testing.assert_allclose(np.concatenate(now[name]), np.concatenate(channels), atol=2e-4)
     session.restore()
+
+
+@pytest.mark.parametrize("ranges", [True, False])
+def test_joints_go_as_far_as_those_of_people_in_drags_and_jobs_as_the_switch_says(rig: Any, ranges: bool) -> None:
+    read = bridge.read_rig(rig)
+    groups = anatomy(read.skeleton, bridge.read_roles(rig, read.skeleton)).ranges
+
+    def beyond() -> float:
+        turns = rotation.to_matrix(bridge.read_pose(rig, read).rotations)
+        return float(np.degrees(max(np.abs(excess(g, g.coordinates(turns[g.bones]))).max() for g in groups)))
+
+    rig.poise_use_anatomy_limits = ranges
+    far, shoulder = [], world(rig, "upper_arm.L")
+    for place in ([-0.1, 0.25, 0.1], [0.1, 0.3, -0.1], [-0.15, 0.1, 0.3]):  # behind the back, and over it
+        session = DragSession(bpy.context, rig, [Grab("rig", "hand.L", (0.0, 0.0, 0.0))])
+        session.drag(shoulder + place - world(rig, "hand.L"), NO_TURN)
+        far.append(beyond())
+        session.restore()
+    job = {"version": 1, "method": {"name": "humanoid"}, "anatomical_limits": ranges, "goals": [
+        {"bone": "hand.L", "position": (shoulder + np.array([0.1, 0.3, -0.1])).tolist()},
+        *({"bone": foot, "pin": ["position"]} for foot in ("foot.L", "foot.R"))]}  # fmt: skip
+    perform_job(bpy.context, rig, parse(job))
+    far.append(beyond())
+    assert max(far) < 0.1 if ranges else min(max(far), far[-1]) > 5.0
 
 
 def test_pull_resist_and_reach_of_the_panel_are_heeded(rig: Any) -> None:

@@ -56,7 +56,11 @@ def test_the_swivel_that_is_set_is_the_one_that_is_measured() -> None:
     bend = np.sum(np.cross(seen.middle, seen.end - seen.middle) * seen.normal, axis=1)
     assert (bend > 0.0).all()
     np.testing.assert_allclose(
-        rotation.wrap(swivel_towards(field, limb.root, limb.end, limb.middle) - swivels), 0.0, atol=1e-9
+        rotation.wrap(
+            swivel_towards(field, limb.root, limb.end, np.full(500, UPPER), np.full(500, LOWER), limb.middle) - swivels
+        ),
+        0.0,
+        atol=1e-9,
     )
 
 
@@ -66,6 +70,18 @@ def test_a_limb_that_does_not_show_its_plane_bends_about_its_hinge(bend: float) 
     middle = np.array([UPPER, 0.0, 0.0])
     end = middle + LOWER * np.array([np.cos(bend), np.sin(bend), 0.0])
     np.testing.assert_allclose(measure_limb(np.zeros(3), middle, end, hinge).normal, hinge, atol=1e-12)
+
+
+def test_the_zero_goes_over_from_the_field_to_the_plane_of_the_hinge_as_the_limb_bends() -> None:
+    way = np.array([-0.5, -0.3, 0.6]) / np.linalg.norm([-0.5, -0.3, 0.6])
+    field, hinge = reference_field(way), np.array([0.0, 1.0, 0.0]) - way[1] * way
+    bends = np.radians([0.0, 30.0, 60.0, 90.0, 120.0, 150.0])
+    far = np.sqrt(UPPER**2 + LOWER**2 + 2.0 * UPPER * LOWER * np.cos(bends))
+    normals = bent(far[:, None] * way, 0.0).normal
+    off = [np.arccos(np.clip(normals @ (to / np.linalg.norm(to)), -1.0, 1.0)) for to in (field, hinge)]
+    np.testing.assert_allclose([off[0][0], *off[1][-2:]], 0.0, atol=1e-6)
+    assert (np.diff(off[0][:-1]) > 0.0).all()
+    np.testing.assert_allclose(off[0] + off[1], off[0][-1], atol=1e-6)  # the short way
 
 
 def closed_curve(seed: int, nearest: float) -> np.ndarray:
