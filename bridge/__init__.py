@@ -5,6 +5,7 @@ from .armature import (
     Rig,
     armature_to_world,
     check,
+    deforming,
     find_again,
     length_scale,
     mirrored,
@@ -49,6 +50,7 @@ from .interrupt import check_stopped, interruptible, undisturbed
 from .keys import (
     changed_bones,
     check_target,
+    freed_rig,
     key_frames,
     meets_curves,
     remove_keys,
@@ -67,7 +69,6 @@ from .motion import (
     is_animated,
     keyed_range,
     read_motion,
-    read_visual,
     reading_motion,
     reading_turns,
     using_action,

@@ -237,6 +237,11 @@ def read_matrices(armature: ArmatureObject) -> Array:
     return gather(bones, "matrix", 16).reshape(-1, 4, 4).swapaxes(1, 2)[:, :3]
 
 
+def deforming(armature: ArmatureObject) -> NDArray[np.bool_]:
+    """Return which bones (J,) deform meshes."""
+    return flags(armature.data.bones, "use_deform", 1)[:, 0]
+
+
 def channels_to_pose(
     rig: Rig, channels: dict[str, Array], evaluated: Array | None, modes: ModeGroups | None = None
 ) -> Pose:

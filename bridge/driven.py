@@ -25,6 +25,7 @@ _DECIDING: Final = {*CHANNELS, *_BONE_FLAGS, "rotation_mode"} - {"scale"}  # pat
 _SCALING: Final = {"COPY_SCALE", "LIMIT_SCALE", "MAINTAIN_VOLUME"}  # constraints that change the scale only
 _TURNING: Final = {"COPY_ROTATION", "LIMIT_ROTATION", "DAMPED_TRACK", "TRACK_TO", "LOCKED_TRACK"}  # the rotation only
 _CHAINS: Final = {"IK", "SPLINE_IK"}
+_SWITCHES: Final = ("mute", "enabled")  # properties of a constraint that turn it on and off
 _ALL: Final = 1 << 15  # a chain of all ancestors; Blender itself stops at 255
 
 AnimatedPaths = dict[str, set[str]]  # by bone: what follows `pose.bones["..."].`
@@ -112,7 +113,7 @@ def _may_act(constraint: Any, paths: set[str]) -> bool:
     if not constraint.is_valid:
         return False
     changing = _paths_of(constraint, paths)
-    on = not constraint.mute or bool(changing & {"mute", "enabled"})
+    on = not constraint.mute or bool(changing & {*_SWITCHES})
     if constraint.type in _CHAINS and constraint.target is None:
         return False
     return on and (constraint.influence > 0.0 or "influence" in changing)
@@ -163,12 +164,17 @@ def followed_object(armature: ArmatureObject, bone: str) -> str | None:
 
 
 def mute_constraints(armature: ArmatureObject, bones: Iterable[str]) -> list[str]:
-    """Mute the constraints that drive these bones and no others; return their names."""
+    """Mute the constraints that drive these bones and no others, and drivers that would unmute them; return names."""
     wanted, muted = set(bones), list[str]()
+    switches = {curve.data_path: curve for curve in armature.animation_data.drivers} if armature.animation_data else {}
     for bone in armature.pose.bones:
         for constraint in bone.constraints:
             decided = set(constrained_bones(constraint, bone))
-            if not constraint.mute and decided & wanted and decided <= wanted:
+            path = constraint.path_from_id()
+            switch = next((switches[f"{path}.{name}"] for name in _SWITCHES if f"{path}.{name}" in switches), None)
+            if decided & wanted and decided <= wanted and not (constraint.mute and switch is None):
+                if switch is not None:
+                    switch.mute = True
                 constraint.mute = True
                 muted.append(constraint.name)
     return muted

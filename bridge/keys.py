@@ -125,46 +125,46 @@ def write_motion(
     return _write_into(armature, _target(armature, action, new=True, empty=True), channels)
 
 
+def freed_rig(armature: ArmatureObject, rig: Rig, bones: Iterable[int]) -> Rig:
+    """Return the rig in which `bones` get all keys: nothing drives them, and locks, which are for the hand, are off."""
+    skeleton, free = rig.skeleton, np.isin(np.arange(len(rig.skeleton)), [*bones])
+    connected = np.where(free, flags(armature.data.bones, "use_connect", 1)[:, 0], skeleton.connected)
+    opened = replace(
+        skeleton,
+        movable=skeleton.movable | free,
+        translatable=skeleton.translatable | (free & ~connected)[:, None],
+        rotation_locks=skeleton.rotation_locks & ~free[:, None],
+        connected=connected,
+    )
+    return replace(rig, skeleton=opened)
+
+
 def write_visual(
     armature: ArmatureObject,
     rig: Rig,
     motion: Motion,
     bones: Iterable[int],
-    seen: Mapping[int, Pose],
+    freed: Iterable[int],
     action: str | None = None,
     new: bool = True,
 ) -> bpy.types.Action:
-    """Key the evaluated pose: rotations and locations of `bones`, of driven ones as in `seen`.
+    """Key rotations and locations of `bones`; of those that are `freed`, see `freed_rig`, all that the motion has.
 
-    `seen`: driven bone -> its local poses (F, 1), see `read_visual`; scales other than 1 are keyed, too. If the whole
-    motion is keyed into a new action, the modifiers of its curves are removed, because the keys contain their effect.
-    Otherwise as `write_keys`.
+    If the whole motion is keyed into a new action, the modifiers of its curves are removed, because the keys contain
+    their effect. Otherwise as `write_keys`.
     """
     check_target(armature, action, new)
-    skeleton, chosen = rig.skeleton, list(bones)
-    freed = np.isin(np.arange(len(skeleton)), [*seen])
-    locks, connected = flags(armature.pose.bones, "lock_location", 3), flags(armature.data.bones, "use_connect", 1)
-    turning = ~skeleton.rotation_locks.all(axis=1)
-    open_rig = replace(
-        rig,
-        driven={},
-        skeleton=replace(
-            skeleton,
-            movable=skeleton.movable | (freed & turning),
-            translatable=skeleton.translatable | freed[:, None] & ~connected & ~locks,
-        ),
-    )
-    rotations, translations = np.array(motion.pose.rotations), np.array(motion.pose.translations)
-    channels: list[_Channel] = []
-    for bone, pose in seen.items():
-        rotations[:, bone], translations[:, bone] = pose.rotations[:, 0], pose.translations[:, 0]
-        assert pose.scales is not None
-        if np.abs(pose.scales - 1.0).max() > _GROWN:
-            name, scales = skeleton.names[bone], pose.scales[:, 0]
-            channels += [_Channel(name, "scale", axis, motion.frames, scales[:, axis]) for axis in range(3)]
-    whole = replace(motion, pose=Pose.trusted(rotations, translations, motion.pose.scales, None))
-    placed = [bone for bone in chosen if np.any(translations[:, bone])]
-    channels = _channels(armature, open_rig, whole, chosen, placed, scale_channels(rig, chosen)) + channels
+    chosen, free, curves = list(bones), set(freed), _curves(armature)
+    present, names = read_channels(armature, ("scale",))["scale"], rig.skeleton.names
+    placed = [bone for bone in chosen if bone in free or np.any(motion.pose.translations[:, bone])]
+    channels = _channels(armature, freed_rig(armature, rig, free), motion, chosen, placed, scale_channels(rig, chosen))
+    scales = np.ones_like(motion.pose.translations) if motion.pose.scales is None else motion.pose.scales
+    for bone in sorted(free):
+        grown = max(np.abs(values - 1.0).max() for values in (scales[:, bone], present[bone])) > _GROWN
+        if grown or (channel_path(names[bone], "scale"), 0) in curves:
+            channels += [
+                _Channel(names[bone], "scale", axis, motion.frames, scales[:, bone, axis]) for axis in range(3)
+            ]
     first, last = keyed_range(armature)
     flat = new and motion.frames[0] <= first and motion.frames[-1] >= last
     _check_curves(armature, channels, flat)

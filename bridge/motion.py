@@ -95,28 +95,6 @@ def reading_turns(
     return channels_to_rotations(_sample(armature, rig, numbers, bones), places)
 
 
-def read_visual(armature: ArmatureObject, rig: Rig, frames: ArrayLike, bones: Sequence[int]) -> Pose:
-    """Return local rotations, locations and scales (F, B) that reproduce the evaluated pose of `bones` without drivers.
-
-    As Blender's visual keying: shear is lost. The scene's frame and the channels are restored.
-    """
-    check(armature)
-    chosen = [armature.pose.bones[rig.skeleton.names[bone]] for bone in bones]
-    found: list[list[tuple[Any, Any, Any]]] = []
-
-    def note() -> None:
-        own = (armature.convert_space(pose_bone=bone, matrix=bone.matrix, from_space="POSE", to_space="LOCAL")
-               for bone in chosen)  # fmt: skip
-        found.append([matrix.decompose() for matrix in own])
-
-    run_steps(_going_through(armature, np.atleast_1d(np.asarray(frames, float)), note))
-    places, turns, scales = (
-        np.array([[parts[k] for parts in row] for row in found], float).reshape(len(found), len(chosen), width)
-        for k, width in enumerate((3, 4, 3))
-    )
-    return Pose(turns, places, scales)
-
-
 def check_not_tweaked(armature: ArmatureObject) -> None:
     """Raise BridgeError in the NLA editor's tweak mode, where a strip's action replaces the object's own."""
     if armature.animation_data is not None and armature.animation_data.use_tweak_mode:

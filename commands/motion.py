@@ -164,6 +164,7 @@ def _bake(arguments: argparse.Namespace) -> int:
     if arguments.step > max(frames[1] - frames[0], 1):
         raise CoreError(f"--step: {arguments.step} is more than the frames from {frames[0]} to {frames[1]}.")
     edit = Baked(bpy.context, armature, frames, arguments.bones, arguments.step, arguments.visual, arguments.mute)
+    edit.measured = True
     edit.solve()
     report = edit.write(armature, arguments.action, not arguments.present)
     if edit.unkeyed():

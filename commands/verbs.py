@@ -177,6 +177,11 @@ def tell_report(arguments: argparse.Namespace, report: Report, **more: object) -
         + (f"{len(report.grown)} stretched, " if report.grown else "")
         + (f'keyed in "{report.action}"' if report.action else "nothing keyed")
     )
+    if report.pose is not None:
+        far, turned = report.pose.position_error, report.pose.rotation_error
+        assert far is not None
+        assert turned is not None
+        tell(f"Blender shows the pose to {1e3 * far.max():.2g} mm and {turned.max():.2g} degrees.")
     tell(f'Saved as "{arguments.output}".' if arguments.output else "Not saved: there was no --output.")
     show(arguments, data)
     return DONE if report.met else UNMET

@@ -175,7 +175,7 @@ def forward_matrices(skeleton: Skeleton, pose: Pose) -> Array:
             for bone in others:
                 base = result[..., skeleton.parents[bone], :, :]
                 parent = base[..., :3]
-                result[..., bone, :, :3] = _inherit(skeleton, int(bone), parent, rest[bone], own[..., bone, :, :])
+                result[..., bone, :, :3] = inherited_basis(skeleton, int(bone), parent, own[..., bone, :, :])
                 result[..., bone, :, 3:] = parent @ moved[..., bone, :, None] + base[..., 3:]
         if len(given) and pose.driven_matrices is not None:
             result[..., given, :, :] = pose.driven_matrices[..., given, :, :]
@@ -194,7 +194,7 @@ def own_channels(skeleton: Skeleton, matrices: Array, bones: Indices) -> tuple[A
     whole = np.array([mode == "FULL" for mode in skeleton.inherit_scale]) & skeleton.inherit_rotation
     for place in np.flatnonzero(~whole[bones] & (parents >= 0)):
         parent = base[..., place, :, :3]
-        frames[..., place, :, :] = _inherit(skeleton, int(bones[place]), parent, rest[place], np.eye(3))
+        frames[..., place, :, :] = inherited_basis(skeleton, int(bones[place]), parent, np.eye(3))
     own = np.linalg.pinv(frames) @ matrices[..., bones, :, :3]
     away = np.linalg.pinv(base[..., :3]) @ (matrices[..., bones, :, 3:] - base[..., 3:])
     moved = away[..., 0] - skeleton.offsets[bones]
@@ -222,8 +222,11 @@ def shifted(skeleton: Skeleton, pose: Pose, bone: int, step: Array) -> Pose:
     return replace(pose, translations=translations)
 
 
-def _inherit(skeleton: Skeleton, bone: int, parent: Array, rest: Array, own: Array) -> Array:
-    """Return the 3x3 part (..., 3, 3) of the frame of a bone that inherits a part of its parent's."""
+def inherited_basis(skeleton: Skeleton, bone: int, parent: Array, own: Array) -> Array:
+    """Return the 3x3 part (..., 3, 3) of a bone's frame, of its parent's and of the bone's own rotation and scale."""
+    rest = skeleton.rest_bases[bone]
+    if skeleton.parents[bone] < 0:
+        return rest @ own
     mode = skeleton.inherit_scale[bone]
     post_scale = None
     if skeleton.inherit_rotation[bone]:

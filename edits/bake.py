@@ -1,13 +1,19 @@
 """`bake`: a key at every frame, whatever made the motion."""
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final
 
 import numpy as np
 
 from .. import bridge
-from ..core import CoreError, Pose
+from ..core import CoreError
+from ..core.freed import freed_pose
 from .motion_edit import ChangedBones, MotionEdit, Progress
+from .shown import WantedPose, deforming, wanted_pose
+
+SEEN: Final = 1e-4  # metres of a human of 1.7 m, by which bones may be shown beside where they were seen
+SEEN_TURNED: Final = 0.1  # degrees, likewise
 
 
 class Baked(MotionEdit):
@@ -17,7 +23,7 @@ class Baked(MotionEdit):
     mute     mute the constraints of such bones, where they act on no other
     """
 
-    method = "bake"
+    method, pose_tolerance = "bake", (SEEN, SEEN_TURNED)
 
     def __init__(
         self, context: Any, armature: Any, frames: tuple[int, int], bones: Sequence[str] = (), step: int = 1,
@@ -29,12 +35,21 @@ class Baked(MotionEdit):
         super().__init__(context, armature, np.union1d(numbers, [frames[1]]))
         skeleton = self.rig.skeleton
         self._bones = np.array([skeleton.index(bone) for bone in bones] or range(len(skeleton)))
-        self.visual, self.mute = visual, mute
-        self._seen: dict[int, Pose] = {}
+        self._measured = deforming(self._bones, bridge.deforming(armature))
+        self.visual, self.mute, self.measured = visual, mute, visual  # else the curves are what was read, and fast
+        self._freed: list[int] = []
         if visual:
-            driven = [bone for bone in self._bones.tolist() if skeleton.names[bone] in self.rig.driven]
-            seen = bridge.read_visual(armature, self.rig, self.before.frames, driven) if driven else None
-            self._seen = {bone: seen[:, [k]] for k, bone in enumerate(driven)} if seen is not None else {}
+            self._free(armature)
+
+    def _free(self, armature: Any) -> None:
+        """Find the channels that show what Blender shows, and the bones that they free."""
+        seen = self.before.pose.driven_matrices  # None where the motion was not read frame by frame
+        seen = self.shown(armature, slice(None)).matrices if seen is None else seen
+        free = np.isin(np.arange(len(self.rig.skeleton)), self._bones)
+        skeleton = bridge.freed_rig(armature, self.rig, self._bones.tolist()).skeleton
+        pose, changed = freed_pose(skeleton, self.before.pose, seen, self.rig.decided, free)
+        self.after, self._freed = replace(self.before, pose=pose), np.flatnonzero(changed).tolist()
+        self._seen = seen[:, self._measured]
 
     def compute(self, progress: Progress) -> None:
         progress(1.0)
@@ -48,10 +63,18 @@ class Baked(MotionEdit):
         return f'{len(driven)} of the bones get no keys; "{driven[0]}" is decided by {self.rig.driven[driven[0]]}'
 
     def write_keys(self, armature: Any, changed: ChangedBones, action: str | None, new: bool) -> Any:
+        self._written = self._bones.tolist()
         if self.visual:
-            written = bridge.write_visual(armature, self.rig, self.after, self._bones.tolist(), self._seen, action, new)
+            written = bridge.write_visual(armature, self.rig, self.after, self._written, self._freed, action, new)
             if self.mute:
-                bridge.mute_constraints(armature, [self.rig.skeleton.names[bone] for bone in self._seen])
+                bridge.mute_constraints(armature, [self.rig.skeleton.names[bone] for bone in self._freed])
             return written
         placed = self._bones[np.any(self.before.pose.translations, axis=(0, 2))[self._bones]]
         return bridge.write_keys(armature, self.rig, self.after, self._bones, placed, action, new, self._bones)
+
+    def wanted(self, armature: Any, part: slice) -> WantedPose:
+        skeleton, bones = self.rig.skeleton, self._measured
+        if not self.visual:
+            return wanted_pose(skeleton, self.before.pose[part], bones, tails=True)
+        names = [skeleton.names[bone] for bone in bones.tolist()]
+        return WantedPose(bones, names, self._seen[part], skeleton.lengths[bones])

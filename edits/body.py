@@ -20,6 +20,7 @@ from .body_tools import BodyTool, PoseGoals, Wanted
 from .controls import find_control_motion, frames_of_body
 from .evaluation import Evaluation, evaluate
 from .motion_edit import POSITION_TOLERANCE, ROTATION_TOLERANCE, MotionEdit, Progress
+from .shown import WantedPose, wanted_body
 
 
 class BodyEdit(MotionEdit):
@@ -52,12 +53,12 @@ class BodyEdit(MotionEdit):
         if asked:  # in every frame
             poses, goals = stack([one.pose for one in asked]), _stacked([one.goals for one in asked])
             together = PoseGoals(poses, goals).solve(self.body)
-            self.wanted = together.pose
+            self.asked = together.pose
             self.solutions: list[Solution | _Frame] = [_Frame(together, place) for place in range(len(asked))]
         else:
-            self.wanted = stack([pose_of(one) for one in posed])
+            self.asked = stack([pose_of(one) for one in posed])
             self.solutions = [one for one in posed if isinstance(one, Solution)]
-        self.controlled, wanted = controlled, self.wanted
+        self.controlled, wanted = controlled, self.asked
         if controlled is not None:
             steps = find_control_motion(
                 context, armature, self.rig, controlled, self.before, wanted, frames is not None
@@ -84,9 +85,17 @@ class BodyEdit(MotionEdit):
         self.take = frames_of_body(self.controlled, evaluate(bpy.context, armature, self.at))
         return report_goals(self.body.skeleton, self.solutions, self.take)
 
+    def wanted(self, armature: Any, part: slice) -> WantedPose:
+        if self.controlled is None:
+            return super().wanted(armature, part)
+        return wanted_body(self.body.skeleton, self.controlled.roles, self.asked[part])
+
+    def shown(self, armature: Any, part: slice) -> Evaluation:
+        return self.take.part(part)
+
     def explain(self, goals: tuple[GoalReport, ...]) -> tuple[str, ...]:
         held = (
-            bridge.explain_missed_bones(self.body, self.wanted, self.after.pose)
+            bridge.explain_missed_bones(self.body, self.asked, self.after.pose)
             if self.control_motion is None
             else [*bridge.explain_limited_controls(self.control_motion.at_limit), *self.control_motion.misfit]
         )

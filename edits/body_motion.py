@@ -13,9 +13,10 @@ from ..bridge.motion import preserve_channels
 from ..core import Motion, Pose
 from ..core.rotation import Array
 from ..core.steps import run_steps
-from .controls import ControlMotion, find_control_motion
-from .evaluation import evaluate
+from .controls import ControlMotion, find_control_motion, frames_of_body
+from .evaluation import Evaluation, evaluate
 from .motion_edit import ChangedBones, Frames, MotionEdit
+from .shown import WantedPose, wanted_body
 
 
 class BodyMotion(MotionEdit):
@@ -73,6 +74,18 @@ class BodyMotion(MotionEdit):
             run_steps(self.pose_controls(armature, new))
         assert self.control_motion is not None
         return self.control_motion
+
+    def wanted(self, armature: Any, part: slice) -> WantedPose:
+        if self.controlled is None:
+            return super().wanted(armature, part)
+        return wanted_body(self.skeleton, self.roles, self.after.pose[part])
+
+    def shown(self, armature: Any, part: slice) -> Evaluation:
+        seen = super().shown(armature, part)
+        if self.controlled is None:
+            return seen
+        body = bridge.repeated(self.controlled.now, len(self.before)) if self.makes_motion else self.controlled
+        return frames_of_body(body.take(part), seen)
 
     def show_pose(self, armature: Any, pose: Pose) -> None:
         """Give the armature a pose of its body at the present frame, without keys."""

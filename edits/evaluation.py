@@ -34,7 +34,11 @@ class Evaluation:
 
     def at(self, place: int) -> "Evaluation":
         """Return one frame, counted from 0, without the objects."""
-        return Evaluation(self.frames[[place]], self.worlds[[place]], self.matrices[[place]])
+        return self.part(slice(place, place + 1))
+
+    def part(self, places: slice) -> "Evaluation":
+        """Return some frames, counted from 0, without the objects."""
+        return Evaluation(self.frames[places], self.worlds[places], self.matrices[places])
 
     def bone_point(self, bone: int, point: Array) -> Array:
         """Return a point of a bone, (F, 3) in armature space."""

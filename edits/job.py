@@ -26,6 +26,7 @@ from .controls import find_control_motion, frames_of_body
 from .evaluation import Evaluation, evaluate
 from .job_goals import PreparedGoal, check_scale, followed_objects, held_frames, prepare_balance, prepare_goal
 from .motion_edit import ChangedBones, MotionEdit, Progress, check_scene, no_progress
+from .shown import WantedPose, wanted_body
 
 _ROUNDS: Final = 4  # of posing the controls: what joins the parts of a driven body may give way a little
 _SETTLED: Final = 1e-4  # radians and armature units up to which two poses of a driven body are the same
@@ -164,8 +165,16 @@ class JobEdit(MotionEdit):
     def measure(self, armature: Any) -> tuple[GoalReport, ...]:
         with preserve_channels(self._context, armature, self._changed) if self.keyed else nullcontext():
             frames = self.before.frames if self.keyed else None
-            after = frames_of_body(self.controlled, evaluate(self._context, armature, frames, self._follow))
-        return tuple(_report(goal, self.body, after, self.job) for goal in self.goals)
+            self.take = frames_of_body(self.controlled, evaluate(self._context, armature, frames, self._follow))
+        return tuple(_report(goal, self.body, self.take, self.job) for goal in self.goals)
+
+    def wanted(self, armature: Any, part: slice) -> WantedPose:
+        if self.controlled is None:
+            return super().wanted(armature, part)
+        return wanted_body(self.body, self.roles, self.solution.pose[part])
+
+    def shown(self, armature: Any, part: slice) -> Evaluation:
+        return self.take.part(part)
 
     def explain(self, goals: tuple[GoalReport, ...]) -> tuple[str, ...]:
         tacit = self.job.balance is not None and self.job.balance.feet

@@ -22,10 +22,11 @@ from ..core.keypoints.body import LANDMARK
 from ..core.rotation import lengths
 from ..core.sources import read_bytes
 from .controls import frames_of_body
-from .evaluation import evaluate
+from .evaluation import Evaluation, evaluate
 from .files import MOTIONS
 from .keypoint_target import KeypointTarget, find_target, write_body_motion
 from .retarget import imported
+from .shown import BESIDE, TURNED, WantedPose, known_bones, measure_pose, wanted_body, wanted_pose
 
 MOST_FRAMES: Final = 1_000_000  # of a motion: more than two hours at 120 frames a second
 END: Final = 0.005  # metres, tolerance of a wrist or an ankle
@@ -143,7 +144,12 @@ def perform_keypoints(
     clock.append(perf_counter())
     if job.exact and job.lock_feet:
         notes += ("Feet are not locked: with exact ends they are where their points are.",)
-    goals, names = measure_ends(context, armature, target, ends, frames), target.character.skeleton.names
+    names = target.character.skeleton.names
+    goals, pose = (
+        measure_ends(context, armature, target, ends, frames),
+        _measure_pose(context, armature, target, motion),
+    )
+    missed = [goal.sentence() for goal in (*goals, *([] if pose is None else [pose])) if not goal.met.all()]
     turned, moved = target.character.posed_bones()
     report = Report(
         armature=armature.name,
@@ -151,10 +157,11 @@ def perform_keypoints(
         method=job.method,
         seconds=dict(zip(("read", "solve", "write"), np.diff(clock).tolist(), strict=True)),
         goals=goals,
-        explanations=tuple(goal.sentence() for goal in goals if not goal.met.all()),
+        explanations=tuple(missed),
         action=action.name,
         rotated=tuple(names[bone] for bone in turned),
         moved=tuple(names[bone] for bone in moved),
+        pose=pose,
     )
     subject = captured.subject
     return report, Interpretation(
@@ -177,6 +184,24 @@ def solve_motion(
             character.skeleton, motion, character.roles, up=axis_vector(character.roles.up)
         ).pinned.motion
     return motion, []
+
+
+def _measure_pose(context: Any, armature: Any, target: KeypointTarget, motion: Motion) -> GoalReport | None:
+    """Return how far Blender shows the body beside its motion."""
+    character, known = target.character, known_bones(target.rig, bridge.deforming(armature))
+    skeleton, body = character.skeleton, target.controlled and bridge.repeated(target.controlled, len(motion))
+
+    def wanted(part: slice) -> WantedPose:
+        if body is None:
+            return wanted_pose(skeleton, motion.pose[part], known, tails=True)
+        return wanted_body(skeleton, character.roles, motion.pose[part])
+
+    def shown(part: slice) -> Evaluation:
+        seen = evaluate(context, armature, motion.frames[part])
+        return seen if body is None else frames_of_body(body.take(part), seen)
+
+    size = skeleton.size * float(bridge.length_scale(bridge.world_matrix(armature)))
+    return measure_pose(motion.frames, wanted, shown, (BESIDE * size, TURNED))
 
 
 def measure_ends(

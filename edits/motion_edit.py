@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import bridge
+from ..bridge.motion import preserve_channels
 from ..core import CoreError, Motion
 from ..core.editing.timed_pins import TimedPin, pin_errors
 from ..core.formats.report import GoalReport, Report
@@ -17,6 +19,8 @@ from ..core.motion import blocks
 from ..core.rotation import Array, lengths
 from ..core.skeleton import Flags
 from .controls import ControlMotion
+from .evaluation import Evaluation, evaluate
+from .shown import BESIDE, TURNED, WantedPose, known_bones, measure_pose, wanted_pose
 
 POSITION_TOLERANCE, ROTATION_TOLERANCE = 0.001, 0.5  # metres and degrees to which a pin holds
 
@@ -43,6 +47,8 @@ class MotionEdit:
     whole_scales = False  # whether all scales are written, not only the lengths of bones with stretch
     keyed = True  # whether keys are written, not only the pose
     control_motion: ControlMotion | None = None  # where the body is driven by controls, once they are posed
+    pose_tolerance = BESIDE, TURNED  # of what Blender shows, in metres of a human of 1.7 m and in degrees
+    measured = True  # whether the report says how far Blender shows the pose from the one that was solved
 
     def __init__(
         self, context: Any, armature: Any, frames: tuple[int, int] | Frames | None, keyed: bool = True
@@ -66,6 +72,7 @@ class MotionEdit:
             self.before, self.worlds = bridge.read_motion(armature, self.rig, numbers, self.noting(armature))
         self.after = self.before
         self.pins: Sequence[TimedPin] = ()
+        self._written: Sequence[int] = ()  # bones of the rig
         self.always_keyed: Flags = np.zeros(len(self.skeleton), bool)  # bones that are keyed even if unchanged
         self.seconds = {"read": perf_counter() - begin}
 
@@ -118,21 +125,25 @@ class MotionEdit:
     def report(self, armature: Any, written: Any, changed: ChangedBones) -> Report:
         """Report what was written into an action, and how the pins hold there."""
         names, goals = self.skeleton.names, self.measure(armature)
+        pose = self.measure_pose(armature) if self.measured else None
+        missed = [] if pose is None or pose.met.all() else [pose.sentence()]
         return Report(
             armature=armature.name,
             frames=self.before.frames,
             method=self.method,
             seconds=self.seconds,
             goals=goals,
-            explanations=self.explain(goals),
+            explanations=(*self.explain(goals), *missed),
             action=None if written is None else written.name,
             rotated=tuple(names[bone] for bone in changed[0]),
             moved=tuple(names[bone] for bone in changed[1]),
+            pose=pose,
         )
 
     def write_keys(self, armature: Any, changed: ChangedBones, action: str | None, new: bool) -> Any:
         """Write the keys of the changed bones, or, if not `keyed`, their pose; return the action, if there is one."""
         motion, (turned, moved, scaled) = self.rig_motion(armature, changed, new)
+        self._written = sorted({*turned.tolist(), *moved.tolist(), *scaled.tolist()})
         if not self.keyed:
             bones = {*turned.tolist(), *moved.tolist()}
             bridge.write_pose(armature, self.rig, motion.pose[0], bones, scaled, self.whole_scales)
@@ -149,6 +160,26 @@ class MotionEdit:
     def measure(self, armature: Any) -> tuple[GoalReport, ...]:
         """Return how the pins hold in the motion that the armature has now."""
         return self.measure_pins(armature, self.pins)
+
+    def measure_pose(self, armature: Any) -> GoalReport | None:
+        """Return how far Blender shows the bones beside the pose that was to be shown; None where none is known."""
+        beside, turned = self.pose_tolerance
+        size = self.skeleton.size * float(bridge.length_scale(self.worlds).max())
+        wanted, shown = partial(self.wanted, armature), partial(self.shown, armature)
+        return measure_pose(self.before.frames, wanted, shown, (beside * size, turned))
+
+    def wanted(self, armature: Any, part: slice) -> WantedPose:
+        """Return which bones are to be shown where in some frames, counted from 0."""
+        bones = known_bones(self.rig, bridge.deforming(armature))
+        return wanted_pose(self.rig.skeleton, self.after.pose[part], bones, tails=True)
+
+    def shown(self, armature: Any, part: slice) -> Evaluation:
+        """Return where Blender shows the bones of `wanted` in some frames, counted from 0."""
+        context: Any = bpy.context
+        if not self.keyed:
+            return evaluate(context, armature, None)
+        with preserve_channels(context, armature, self._written):
+            return evaluate(context, armature, self.before.frames[part])
 
     def measure_pins(self, armature: Any, pins: Sequence[TimedPin]) -> tuple[GoalReport, ...]:
         """Return how some pins hold. Only the frames that they hold are read, in blocks that bound the memory."""

@@ -38,6 +38,8 @@ class PinnedMotion(HeldMotion):
     `only`. `after` has the original motion in the others.
     """
 
+    measured = False  # pins are moved many times
+
     def __init__(self, context: Any, armature: Any, frame: int | None = None, pinned: bool = True) -> None:
         pinned_actions.follow_renamed_bones(armature)
         source = pinned_actions.need_source(armature)

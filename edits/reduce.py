@@ -14,6 +14,7 @@ from ..core.formats.report import GoalReport
 from ..core.motion import blocks
 from ..core.rotation import Array, lengths
 from .motion_edit import ChangedBones, MotionEdit, Progress, no_action
+from .shown import WantedPose, wanted_pose
 
 TOLERANCE: Final = 0.005  # metres
 ALL: Final = "all"
@@ -48,6 +49,7 @@ class Reduced(MotionEdit):
         self.tolerance = tolerance
         scale = np.linalg.norm(self.worlds[:, :3, :3], ord=2, axis=(-2, -1)).max()
         self._own = tolerance / float(scale)
+        self.pose_tolerance = self._own / skeleton.size, np.inf
         carriers = sorted({above for bone in self.chosen for above in skeleton.ancestors(bone)})
         self._carriers = [skeleton.names[bone] for bone in carriers]
         self._span = first, last = float(self.before.frames[0]), float(self.before.frames[-1])
@@ -122,6 +124,9 @@ class Reduced(MotionEdit):
             GoalReport(self.rig.skeleton.names[bone], "keep", self._quarters, gaps[:, k], None, self.tolerance, 1.0)
             for k, bone in enumerate(self.chosen)
         )
+
+    def wanted(self, armature: Any, part: slice) -> WantedPose:
+        return wanted_pose(self.rig.skeleton, self.before.pose[part], np.array(self.chosen), tails=False)
 
     def summary(self) -> str:
         """Return what became of the keys, as '120 of 800 keys kept on 14 bones, 900 of 1580 in all'."""

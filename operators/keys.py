@@ -124,4 +124,5 @@ class POISE_OT_bake_motion(KeysTool, bpy.types.Operator):
     def end(self, context: Any, armature: Any, edit: Baked) -> tuple[str, str]:
         report = self.written(armature, edit)
         sentence = f'Keyed {counted(len(report.frames), "frame")} in "{report.action}"'
-        return ("WARNING", f"{sentence}; {edit.unkeyed()}") if edit.unkeyed() else ("INFO", sentence)
+        wrong = [*report.explanations, *filter(None, [edit.unkeyed()])]
+        return ("WARNING", f"{sentence}; {'; '.join(wrong)}") if wrong else ("INFO", sentence)

@@ -16,6 +16,7 @@ _PHRASES: Final = {
     "look_at": ("", "looking {} degrees past its target"),
     "distance": ("{} off the distance that was asked for", ""),
     "balance": ("{} outside of what the body stands on", ""),
+    "pose": ("shown {} beside its pose", "shown turned {} degrees off"),
 }
 
 
@@ -91,8 +92,10 @@ class GoalReport:
 class Report:
     """What a job did.
 
-    seconds                by phase: "read", "solve" and "write"
+    seconds                by phase: "read", "solve", "write" and "measure"
     rotated, moved, grown  names of the bones that were written
+    pose                   how far Blender shows bones from the pose that was to be shown: in each frame that of the
+                           bone that is farthest off, with the name of the one that is so in all; None: not measured
     """
 
     armature: str
@@ -105,16 +108,22 @@ class Report:
     rotated: tuple[str, ...]
     moved: tuple[str, ...]
     grown: tuple[str, ...] = ()
+    pose: GoalReport | None = None
+
+    @property
+    def measured(self) -> tuple[GoalReport, ...]:
+        """The goals and the pose."""
+        return self.goals if self.pose is None else (*self.goals, self.pose)
 
     @property
     def met(self) -> bool:
-        """Every goal within tolerance in all its frames."""
-        return all(bool(goal.met.all()) for goal in self.goals)
+        """Every goal, and the pose, within tolerance in all its frames."""
+        return all(bool(goal.met.all()) for goal in self.measured)
 
     @property
     def converged_frames(self) -> int:
-        """Frames in which every goal that was fully on is within tolerance, as measured in Blender."""
-        missed = {frame for goal in self.goals for frame in goal.frames[~goal.met].tolist()}
+        """Frames in which the pose, and every goal that was fully on, is within tolerance, as measured in Blender."""
+        missed = {frame for goal in self.measured for frame in goal.frames[~goal.met].tolist()}
         return len(self.frames) - len(missed)
 
     def data(self) -> dict[str, Any]:
@@ -126,6 +135,7 @@ class Report:
             "seconds": {phase: round(seconds, 6) for phase, seconds in self.seconds.items()},
             "frames_per_second": round(len(self.frames) / sum(self.seconds.values()), 1),
             "goals": [goal.data() for goal in self.goals],
+            "pose": None if self.pose is None else self.pose.data(),
             "converged_frames": self.converged_frames,
             "explanations": list(self.explanations),
             "action": self.action,
@@ -155,7 +165,7 @@ GOAL_REPORT: Final = Table(
         (
             "kind",
             NAME,
-            "`pin`, `drag`, `look_at`, `distance` or `balance`; of verbs also `hold`, `keep`, `end` or `body`",
+            "`pin`, `drag`, `look_at`, `distance` or `balance`; of verbs also `hold`, `keep`, `end`, `body` or `pose`",
         ),
         ("frames", vector(2), "the first and the last frame in which it was fully on"),
         ("position_error", _ERRORS, "metres, as Blender shows it"),
@@ -171,7 +181,12 @@ REPORT: Final = Table(
         ("seconds", object_of(number(0.0), "an object of seconds"), "by phase"),
         ("frames_per_second", number(0.0), "of all phases"),
         ("goals", list_of(GOAL_REPORT.kind()), "how each goal was met"),
-        ("converged_frames", whole(0), "in which all goals are met"),
+        (
+            "pose",
+            by_type({type(None): NULL}, GOAL_REPORT.kind()),
+            "how far Blender shows the bones from the pose that was solved or seen, and which one is farthest off",
+        ),
+        ("converged_frames", whole(0), "in which all goals and the pose are met"),
         ("explanations", list_of(NAME), "a sentence for each goal that is missed"),
         ("action", by_type({type(None): NULL}, NAME), "which one has the keys"),
     ),
