@@ -45,12 +45,12 @@ from .controls import (
 )
 from .driven import followed_object, mute_constraints
 from .errors import BridgeError
+from .freed import freed_rig
 from .grab import Grab, pick
 from .interrupt import check_stopped, interruptible, undisturbed
 from .keys import (
     changed_bones,
     check_target,
-    freed_rig,
     key_frames,
     meets_curves,
     remove_keys,

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, Final
 
@@ -17,11 +17,24 @@ from ..core.editing.reduction import BoneKeys
 from ..core.motion import blocks
 from ..core.rotation import Array
 from .armature import Rig, check, read_pose, scale_channels
-from .channels import CHANNELS, ArmatureObject, channel_path, channelbag_of, flags, read_channels, rotation_channel
+from .channels import CHANNELS, ArmatureObject, channel_path, channelbag_of, read_channels, rotation_channel
 from .driven import split_path
 from .errors import BridgeError
+from .freed import freed_rig
 from .motion import SAME_FRAME, check_not_tweaked, keyed_range
-from .points import HANDLES, KEY, SEGMENT, Keys, blank_keys, item, join, read_keys, read_segments, write_keys_of
+from .points import (
+    HANDLES,
+    KEY,
+    SEGMENT,
+    Keys,
+    blank_keys,
+    item,
+    join,
+    merge_flat,
+    read_keys,
+    read_segments,
+    write_keys_of,
+)
 
 _TURNED: Final = 1e-6  # radians
 _MOVED: Final = 1e-6  # of the skeleton's size, or of the largest location
@@ -125,20 +138,6 @@ def write_motion(
     return _write_into(armature, _target(armature, action, new=True, empty=True), channels)
 
 
-def freed_rig(armature: ArmatureObject, rig: Rig, bones: Iterable[int]) -> Rig:
-    """Return the rig in which `bones` get all keys: nothing drives them, and locks, which are for the hand, are off."""
-    skeleton, free = rig.skeleton, np.isin(np.arange(len(rig.skeleton)), [*bones])
-    connected = np.where(free, flags(armature.data.bones, "use_connect", 1)[:, 0], skeleton.connected)
-    opened = replace(
-        skeleton,
-        movable=skeleton.movable | free,
-        translatable=skeleton.translatable | (free & ~connected)[:, None],
-        rotation_locks=skeleton.rotation_locks & ~free[:, None],
-        connected=connected,
-    )
-    return replace(rig, skeleton=opened)
-
-
 def write_visual(
     armature: ArmatureObject,
     rig: Rig,
@@ -189,11 +188,13 @@ def prepare_keys(armature: ArmatureObject, rig: Rig, motions: Mapping[int, Motio
 
 
 def write_reduced(
-    armature: ArmatureObject, rig: Rig, bones: Sequence[BoneKeys], action: str | None = None, new: bool = True
-) -> bpy.types.Action:
+    armature: ArmatureObject, rig: Rig, bones: Sequence[BoneKeys], still: Iterable[int], span: tuple[float, float],
+    action: str | None = None, new: bool = True,
+) -> bpy.types.Action:  # fmt: skip
     """Replace the keys of bones from the first to the last frame by reduced keys with handles.
 
-    Otherwise as `write_keys`.
+    Curves of the bones `still` (indices) that are flat, and have no keys outside the `span`, get one key. Otherwise as
+    `write_keys`.
     """
     check_target(armature, action, new)
     channels: list[_Channel] = []
@@ -208,7 +209,12 @@ def write_reduced(
         for channel, index, column in free:
             handles = np.stack([keys.left[:, column], keys.right[:, column]])
             channels.append(_Channel(bone, channel, index, keys.frames, keys.values[:, column], handles))
-    return _write_all(armature, channels, action, new)
+    written = _write_all(armature, channels, action, new)
+    names = {rig.skeleton.names[bone] for bone in still}
+    for bone, curve in _curves_of_bones(armature):
+        if bone in names and not (curve.lock or curve.is_empty or len(curve.sampled_points)):
+            merge_flat(curve, *span)
+    return written
 
 
 def check_target(armature: ArmatureObject, action: str | None = None, new: bool = True) -> None:

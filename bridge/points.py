@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..core.editing.bezier import split
 from .motion import SAME_FRAME
 
+_FLAT: Final = 1e-6  # of the value: a curve that changes less is flat, in single precision
 # properties of a key that apply to the segment up to the next one
 SEGMENT: Final = ("interpolation", "easing", "back", "amplitude", "period")
 HANDLES: Final = ("co", "handle_left", "handle_right")  # positions of keys and their handles
@@ -72,6 +73,16 @@ def read_keys(points: Any, names: Iterable[str]) -> Keys:
         points.foreach_get(name, values)
         result[name] = values.reshape(-1, size)
     return result
+
+
+def merge_flat(curve: Any, first: float, last: float) -> None:
+    """Leave only the first key of a curve whose keys and handles have one value, if all of them are in a range."""
+    keys = read_keys(curve.keyframe_points, HANDLES)
+    (begin, end), values = curve.range(), np.concatenate([places[:, 1] for places in keys.values()])
+    flat = np.ptp(values) <= _FLAT * np.abs(values).max()
+    if len(keys["co"]) > 1 and flat and begin >= first - SAME_FRAME and end <= last + SAME_FRAME:
+        one = {name: places[:1] for name, places in read_keys(curve.keyframe_points, KEY).items()}
+        write_keys_of(curve, one, dict.fromkeys(HANDLES, np.ones(1, bool)))
 
 
 def write_keys_of(curve: Any, keys: Keys, held: dict[str, NDArray[np.bool_]]) -> None:

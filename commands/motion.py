@@ -79,7 +79,7 @@ def _generate(arguments: argparse.Namespace) -> int:
     report = edit.write(armature, arguments.action or f"{armature.name} {recipe.name}")
     tell(f'A motion of {recipe.seconds:g} seconds by the recipe "{recipe.name}".')
     if arguments.tolerance is not None:
-        fewer = Reduced(context, armature, bridge.keyed_range(armature), [reduce.ALL], arguments.tolerance)
+        fewer = Reduced(context, armature, bridge.keyed_range(armature), (), arguments.tolerance)
         fewer.solve()
         fewer.write(armature, new=False)
         tell(f"{fewer.summary()}.")
@@ -116,11 +116,16 @@ def _retarget(arguments: argparse.Namespace) -> int:
 
 
 def _reduce_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--tolerance", type=float, default=reduce.TOLERANCE, metavar="M", help="metres, in the world")
+    parser.add_argument(
+        "--tolerance",
+        type=float,
+        default=reduce.TOLERANCE,
+        metavar="M",
+        help="metres in the world, of tails and points a bone's length beside",
+    )
     parser.add_argument(
         "--bones", nargs="+", default=[], metavar="BONE",
-        help=f'names or roles of what is to stay there, by default hips, head, hands and feet; "{reduce.ALL}": all '
-        "bones",
+        help=f'names or roles of what is to stay there, by default all; "{reduce.BODY}": hips, head, hands and feet',
     )  # fmt: skip
     add_motion(parser)
 

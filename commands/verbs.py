@@ -184,7 +184,7 @@ def tell_report(arguments: argparse.Namespace, report: Report, **more: object) -
         tell(f"Blender shows the pose to {1e3 * far.max():.2g} mm and {turned.max():.2g} degrees.")
     tell(f'Saved as "{arguments.output}".' if arguments.output else "Not saved: there was no --output.")
     show(arguments, data)
-    return DONE if report.met else UNMET
+    return DONE if report.met and report.shown else UNMET
 
 
 def outputs(arguments: argparse.Namespace) -> list[Path]:

@@ -6,9 +6,9 @@ from typing import Any, Final
 import numpy as np
 
 from .. import bridge
-from ..core import CoreError, forward
+from ..core import CoreError
 from ..core.body import SIDES
-from ..core.editing.reduction import CONSTANT, QUARTERS, BoneChannels, ReducedKeys, reduce_keys
+from ..core.editing.reduction import CONSTANT, QUARTERS, BoneChannels, ReducedKeys, reduce_keys, watched_points
 from ..core.formats.recipe import bones_of
 from ..core.formats.report import GoalReport
 from ..core.motion import blocks
@@ -17,15 +17,16 @@ from .motion_edit import ChangedBones, MotionEdit, Progress, no_action
 from .shown import WantedPose, wanted_pose
 
 TOLERANCE: Final = 0.005  # metres
-ALL: Final = "all"
+BODY: Final = "body"  # for the bones of WATCHED
 _NAMED: Final = 3  # bones that a sentence names at most
 WATCHED: Final = ("hips", "head", *(f"{part}.{side}" for part in ("hand", "foot") for side in SIDES))
 
 
 class Reduced(MotionEdit):
-    """Fewer keys on the chosen bones and their ancestors; `bones`: names or roles, by default those of WATCHED.
+    """Fewer keys on the chosen bones and their ancestors; `bones`: names, roles or BODY, by default all.
 
-    `tolerance` is in metres, at every frame and its quarters. Bones with stepped keys keep them, and so do bones that
+    `tolerance` is in metres, at every frame and its quarters, for tails and points a bone's length beside its head.
+    Flat curves get one key. Bones with stepped keys keep them, and so do bones that
     would get no fewer. Once written, `kept` of `keyed` is the number of keys on these bones, a key being one frame of
     a bone, and `all_kept` of `all_keyed` the number on all bones.
     """
@@ -50,7 +51,7 @@ class Reduced(MotionEdit):
         scale = np.linalg.norm(self.worlds[:, :3, :3], ord=2, axis=(-2, -1)).max()
         self._own = tolerance / float(scale)
         self.pose_tolerance = self._own / skeleton.size, np.inf
-        carriers = sorted({above for bone in self.chosen for above in skeleton.ancestors(bone)})
+        self._carrying = carriers = sorted({above for bone in self.chosen for above in skeleton.ancestors(bone)})
         self._carriers = [skeleton.names[bone] for bone in carriers]
         self._span = first, last = float(self.before.frames[0]), float(self.before.frames[-1])
         self._quarters = np.arange(QUARTERS * int(first), QUARTERS * int(last) + 1) / QUARTERS
@@ -75,12 +76,13 @@ class Reduced(MotionEdit):
         self.kept = self.keyed = self.all_kept = self.all_keyed = 0
 
     def _chosen(self, armature: Any, bones: Sequence[str]) -> list[int]:
-        skeleton, roles = self.rig.skeleton, bridge.read_roles(armature, self.rig.skeleton)
-        if list(bones) == [ALL]:
+        skeleton = self.rig.skeleton
+        if not bones:
             return list(range(len(skeleton)))
-        if not bones and not roles.humanoid:
+        roles = bridge.read_roles(armature, skeleton)
+        if list(bones) == [BODY] and not roles.humanoid:
             return [bone for bone in range(len(skeleton)) if bone not in set(skeleton.parents.tolist())]
-        named = bones or [role for role in WATCHED if role in roles.bones]
+        named = [role for role in WATCHED if role in roles.bones] if list(bones) == [BODY] else bones
         return [
             bone
             for name in named
@@ -106,19 +108,20 @@ class Reduced(MotionEdit):
         assert self.reduced is not None  # `solve` comes first
         names = self.rig.skeleton.names
         fewer = [one for one in self.reduced.bones if len(one.keys.frames) < self._keys.get(names[one.bone], 0)]
-        written = bridge.write_reduced(armature, self.rig, fewer, action, new)
+        written = bridge.write_reduced(armature, self.rig, fewer, self._carrying, self._span, action, new)
         now = {bone: len(at) for bone, at in bridge.key_frames(armature, *self._span).items()}
         self.all_keyed, self.all_kept = sum(self._keys.values()), sum(now.values())
         self.keyed, self.kept = (sum(keys.get(bone, 0) for bone in self._carriers) for keys in (self._keys, now))
         return written
 
     def measure(self, armature: Any) -> tuple[GoalReport, ...]:
-        """Return how far the chosen bones' heads moved, in the world, at every frame and its quarters."""
+        """Return how far watched points of the chosen bones moved, in the world, at every frame and its quarters."""
         parts: list[Array] = []
         for part in blocks(len(self._quarters)):
             after, worlds = bridge.read_motion(armature, self.rig, self._quarters[part])
-            was, now = (forward(self.rig.skeleton, p)[0][:, self.chosen] for p in (self._truth.pose[part], after.pose))
-            parts.append(lengths((worlds[:, None, :3, :3] @ (now - was)[..., None])[..., 0]))
+            was, now = (watched_points(self.rig.skeleton, p, self.chosen) for p in (self._truth.pose[part], after.pose))
+            moved = (worlds[:, None, None, :3, :3] @ (now - was)[..., None])[..., 0]
+            parts.append(lengths(moved).max(axis=-1))
         gaps = np.concatenate(parts)
         return tuple(
             GoalReport(self.rig.skeleton.names[bone], "keep", self._quarters, gaps[:, k], None, self.tolerance, 1.0)

@@ -27,7 +27,7 @@ from ..edits.generated_motion import (
     write_generated,
 )
 from ..edits.motion_edit import MotionEdit, temporary_value
-from ..edits.reduce import ALL, TOLERANCE, Reduced
+from ..edits.reduce import TOLERANCE, Reduced
 from ..edits.sample_curves import add_sample, check_generated, remove_sample, toggle_weights
 from ..edits.words import counted
 from ..properties.overrides import linked_count
@@ -91,7 +91,7 @@ class KeyedTool(Background):
     def begin_more(self, context: Any, armature: Any) -> MotionEdit | None:
         if self.keys == "EVERY":
             return None
-        return Reduced(context, armature, bridge.keyed_range(armature), [ALL], self.tolerance)
+        return Reduced(context, armature, bridge.keyed_range(armature), (), self.tolerance)
 
     def end_more(self, context: Any, armature: Any, edit: Reduced) -> tuple[str, str]:
         report = edit.write(armature, new=False)

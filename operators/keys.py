@@ -10,7 +10,7 @@ from ..core import CoreError
 from ..core.formats.report import Report
 from ..edits.bake import Baked
 from ..edits.motion_edit import MotionEdit, no_action
-from ..edits.reduce import ALL, TOLERANCE, Reduced
+from ..edits.reduce import BODY, TOLERANCE, Reduced
 from ..edits.words import counted
 from .background import Background
 from .tool import frame_property, selected_bones
@@ -63,16 +63,17 @@ class POISE_OT_reduce_keys(KeysTool, bpy.types.Operator):
     bl_label = "Reduce Keys"
 
     tolerance: FloatProperty(
-        name="Tolerance", description="How far the bones may be off, in the world", default=TOLERANCE, min=1e-5,
+        name="Tolerance", description="How far tails, and points a bone's length beside heads, may be off in the world",
+        default=TOLERANCE, min=1e-5,
         soft_max=0.1, precision=4, subtype="DISTANCE", unit="LENGTH",
     )  # fmt: skip
     bones: EnumProperty(
         name="Bones",
         description="What is to stay within the tolerance; the keys of these bones, and of all that they hang on, go",
         items=(
-            ("BODY", "Body", "Hips, head, hands and feet, or the ends of a creature's limbs"),
+            ("ALL", "All", "All bones"),
             ("SELECTED", "Selected", "The selected bones"),
-            ("ALL", "All", "All bones, so that none keeps its keys"),
+            ("BODY", "Body", "Hips, head, hands and feet, or the ends of a creature's limbs; fingers keep their keys"),
         ),
     )
 
@@ -84,7 +85,7 @@ class POISE_OT_reduce_keys(KeysTool, bpy.types.Operator):
 
     def begin(self, context: Any, armature: Any) -> MotionEdit:
         bridge.check_target(armature, None, self.action == "NEW")
-        bones = {"SELECTED": selected_bones, "ALL": lambda _: [ALL]}.get(self.bones, lambda _: [])(context)
+        bones = {"SELECTED": selected_bones, "BODY": lambda _: [BODY]}.get(self.bones, lambda _: [])(context)
         return Reduced(context, armature, self.frames(armature), bones, self.tolerance)
 
     def end(self, context: Any, armature: Any, edit: Reduced) -> tuple[str, str]:

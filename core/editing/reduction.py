@@ -28,7 +28,9 @@ from .bezier import Keys
 QUARTERS: Final = 4  # samples per frame
 SPACING: Final = 12  # frames between the first keys
 APART: Final = 6  # frames between keys inserted at once, and the reach of the search for a frame without key
-ASIDE: Final = 0.25  # of the bone's length: distance of a watched point beside the bone, which shows twist
+# watched points, in lengths of their bone from its head: the tail, and points beside, which show twist; the head is
+# between these
+PLACES: Final = ((0.0, 1.0, 0.0), (1.0, 0.0, 0.0), (-1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, 0.0, -1.0))
 WINDOW: Final = 2  # keys fitted again on each side of a removed key
 RIDGE: Final = 1e-9  # of the trace of the normal equations, against windows with too few samples
 AIM: Final = 0.99  # of the tolerance: first aim for linear errors
@@ -91,6 +93,12 @@ class ReducedKeys:
         return self.kept / max(self.before, 1)
 
 
+def watched_points(skeleton: Skeleton, pose: Pose, bones: Sequence[int]) -> Array:
+    """Return the points (..., B, P, 3) of some bones that are to stay within a tolerance."""
+    heads, frames = (part[..., list(bones), None, :] for part in forward(skeleton, pose))
+    return heads + rotation.rotate(frames, np.array(PLACES) * skeleton.lengths[list(bones), None, None])
+
+
 def channels_of(skeleton: Skeleton, motion: Motion) -> tuple[BoneChannels, ...]:
     """Return channels of all bones in their own rotation modes, without jumps; locations only of bones that move.
 
@@ -116,7 +124,8 @@ def reduce_keys(
 ) -> ReducedKeys:
     """Return as few keys as are found with which the chosen bones stay within `tolerance`, in armature units.
 
-    Head, tail and a point beside each chosen bone are watched. Only the chosen bones and their ancestors get keys.
+    Head, tail and points a bone's length beside the head of each chosen bone are watched. Only these bones and their
+    ancestors get keys.
     `channels`: the keyed values in each frame, by default `channels_of`. Motions may be sampled at quarters of frames;
     at whole frames only, they are interpolated by Catmull-Rom splines. `progress` is called with the share done and may
     raise to cancel. The error exceeds the tolerance only for curves that keys with handles cannot follow between two
@@ -171,7 +180,9 @@ class _Fit:
         free[:, first - above : last - above + 1] = True
         heights = self.heights[:, above : below + 1]
         matrix = basis.reshape(len(basis), -1)
-        rest = np.where(free[..., None], 0.0, heights).reshape(matrix.shape[1], -1)
+        start = np.zeros_like(heights)  # a flat curve stays exactly so
+        start[0] = self.truth[0]
+        rest = np.where(free[..., None], start, heights).reshape(matrix.shape[1], -1)
         one = free[2] & ~self.corners[above : below + 1]  # both slopes are one unknown
         basis[:, 1, one] += basis[:, 2, one]
         free[2, one] = False
@@ -179,7 +190,7 @@ class _Fit:
         gap = self.truth[samples] - matrix @ rest
         square = used.T @ used
         square[np.diag_indices_from(square)] += RIDGE * np.trace(square)
-        heights[free] = np.linalg.solve(square, used.T @ gap)
+        heights[free] = start[free] + np.linalg.solve(square, used.T @ gap)
         heights[2, one] = heights[1, one]
         basis[:, 1, one] -= basis[:, 2, one]
         self.fitted[samples] = matrix @ heights.reshape(matrix.shape[1], -1)
@@ -227,9 +238,8 @@ class _KeyReducer:
         self.whole = bool(motion.frames[1] - motion.frames[0] == 1.0)
         self.fits = [_Fit(one, self.whole, float(motion.frames[0])) for one in channels]
         self.count = len(motion) if self.whole else (len(motion) - 1) // QUARTERS + 1  # frames
-        places = [(0.0, 0.0, 0.0), (0.0, 1.0, 0.0), (ASIDE, 0.0, 0.0)]
-        self.owners = np.repeat(chosen, len(places))
-        self.places = np.tile(places, (len(chosen), 1)) * skeleton.lengths[self.owners, None]
+        self.owners = np.repeat(chosen, len(PLACES))
+        self.places = np.tile(PLACES, (len(chosen), 1)) * skeleton.lengths[self.owners, None]
         # at the samples; channels without keys hold the values of the frame before
         held = np.minimum(np.arange(QUARTERS * (self.count - 1) + 1) // QUARTERS, self.count - 1)
         self.base = motion.pose[held] if self.whole else motion.pose

@@ -111,19 +111,20 @@ class Report:
     pose: GoalReport | None = None
 
     @property
-    def measured(self) -> tuple[GoalReport, ...]:
-        """The goals and the pose."""
-        return self.goals if self.pose is None else (*self.goals, self.pose)
+    def met(self) -> bool:
+        """Every goal within tolerance in all its frames."""
+        return all(bool(goal.met.all()) for goal in self.goals)
 
     @property
-    def met(self) -> bool:
-        """Every goal, and the pose, within tolerance in all its frames."""
-        return all(bool(goal.met.all()) for goal in self.measured)
+    def shown(self) -> bool:
+        """The pose within tolerance in all frames."""
+        return self.pose is None or bool(self.pose.met.all())
 
     @property
     def converged_frames(self) -> int:
         """Frames in which the pose, and every goal that was fully on, is within tolerance, as measured in Blender."""
-        missed = {frame for goal in self.measured for frame in goal.frames[~goal.met].tolist()}
+        measured = self.goals if self.pose is None else (*self.goals, self.pose)
+        missed = {frame for goal in measured for frame in goal.frames[~goal.met].tolist()}
         return len(self.frames) - len(missed)
 
     def data(self) -> dict[str, Any]:

@@ -60,6 +60,49 @@ def test_reduced_keys_stay_within_the_tolerance_in_blender_between_frames_too(cl
     assert outside == [*range(1, 20), *range(61, 67)]
 
 
+def test_all_bones_and_points_a_bones_length_beside_them_stay_within_the_tolerance(clip: Any) -> None:
+    def beside() -> np.ndarray:
+        """Points around each bone at a bone's length, and its tail, in the world."""
+        found = []
+        for frame in range(20, 41):
+            context.scene.frame_set(frame)
+            for bone in clip.pose.bones:
+                axes, head = np.array(bone.matrix.to_3x3()), np.array(bone.head)
+                ways = np.array([(0, 1, 0), (1, 0, 0), (-1, 0, 0), (0, 0, 1), (0, 0, -1), (0.7, 0, 0.7)])
+                found.append(clip.matrix_world.to_scale()[0] * (head + bone.bone.length * ways @ axes.T))
+        return np.array(found)
+
+    before = beside()
+    edit = Reduced(context, clip, (20, 40), (), 0.005)
+    edit.solve()
+    assert edit.write(clip).met
+    assert np.linalg.norm(beside() - before, axis=-1).max() < 0.005
+    assert edit.all_kept < 0.4 * edit.all_keyed
+
+
+def test_flat_curves_get_one_key_unless_there_are_keys_outside_the_range(clip: Any) -> None:
+    for frame in range(1, 67):
+        for bone in clip.pose.bones:
+            bone.keyframe_insert("scale", frame=frame)
+        for channel in ("location", "rotation_euler"):
+            clip.pose.bones["LeftHand"].keyframe_insert(channel, frame=frame)
+    for (path, index), curve in curves(clip).items():
+        if '"LeftHand"' in path:
+            for key in curve.keyframe_points:
+                key.co[1] = 0.1 * index + path.endswith("scale")
+            curve.update()
+    at = heads(clip, np.arange(1.0, 67.0))
+    for frames, count in (((1, 60), 66), ((1, 66), 1)):
+        edit = Reduced(context, clip, frames, (), 0.005)
+        edit.solve()
+        assert edit.write(clip, new=False).met
+        found = {len(curve.keyframe_points) for (path, _), curve in curves(clip).items() if path.endswith("scale")}
+        assert found == {count}
+    hand = {len(curve.keyframe_points) for (path, _), curve in curves(clip).items() if '"LeftHand"' in path}
+    assert hand == {1}
+    assert np.linalg.norm(heads(clip, np.arange(1.0, 67.0)) - at, axis=-1).max() < 0.01
+
+
 def test_straight_ways_and_a_jump_between_two_frames_are_kept_as_well(clip: Any) -> None:
     for curve in curves(clip).values():
         for key in curve.keyframe_points:
