@@ -74,6 +74,6 @@ from .motion import (
     using_action,
 )
 from .rest import make_rest
-from .roles import can_correct, mapping_to_corrections, read_corrections, read_roles, write_corrections
+from .roles import can_correct, mapping_to_corrections, read_corrections, read_figure, read_roles, write_corrections
 from .shapes import read_outline
 from .view import View, read_view

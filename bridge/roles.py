@@ -1,33 +1,46 @@
 """Read the roles of an armature: as detected, with the corrections of the user."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
-from ..core import CoreError, Skeleton
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..core import CoreError, Motion, Skeleton
 from ..core.body import Roles, find_roles
 from ..core.body.corrections import NO_PART, correct_roles
+from ..core.body.detection.rest_pose import is_folded
 from ..core.body.roles import ROLES
+from ..core.body.unfolding import unfold
+from ..core.rotation import Array
 from ..core.skeleton import Flags
+from .armature import read_rig
 from .bones import read_bones
 from .channels import ArmatureObject, flags
+from .errors import BridgeError
+from .motion import keyed_range, read_motion
+
+_LOOKS: Final = 32  # frames that are looked at for a rest pose
 
 
 def read_roles(
     armature: ArmatureObject, skeleton: Skeleton | None = None, further: Mapping[str, str] | None = None
 ) -> Roles:
-    """Return the roles of an armature with the user's corrections; `skeleton` if its bones have been read already.
+    """Return the roles of an armature with the user's corrections.
+
+    With `skeleton` they are those that its rest pose shows; without, the motion may show what the rest pose does not.
 
     Corrections are stored in `PoseBone.poise_role`; `further` ones, bone -> role, take precedence. Raises CoreError for
     corrections that contradict each other, such as two bones for one role.
     """
-    skeleton = Skeleton(**read_bones(armature)) if skeleton is None else skeleton
-    more = {skeleton.index(name): role for name, role in (further or {}).items()}
+    bones = Skeleton(**read_bones(armature)) if skeleton is None else skeleton
+    more = {bones.index(name): role for name, role in (further or {}).items()}
     said = {
         bone: role for bone, role in read_corrections(armature).items() if role == NO_PART or role not in more.values()
     }
-    return correct_roles(skeleton, guess_roles(armature, skeleton), said | more)
+    return correct_roles(bones, guess_roles(armature, skeleton), said | more)
 
 
 def can_correct(part: str) -> bool:
@@ -37,10 +50,34 @@ def can_correct(part: str) -> bool:
 
 def guess_roles(armature: ArmatureObject, skeleton: Skeleton | None = None) -> Roles:
     """Return the detected roles without the user's corrections; they are found once for the same bones."""
-    skeleton = Skeleton(**read_bones(armature)) if skeleton is None else skeleton
+    own = skeleton or Skeleton(**read_bones(armature))
+    shown = own if skeleton is not None else _shown(armature, own)
     deform = flags(armature.data.bones, "use_deform", 1)[:, 0]
-    shape = (skeleton.parents, skeleton.offsets, skeleton.rest_bases, skeleton.lengths, deform)
-    return _found(_Bones((skeleton.names, *(values.tobytes() for values in shape)), skeleton, deform))
+    shape = (shown.parents, shown.offsets, shown.rest_bases, shown.lengths, deform)
+    found = _found(_Bones((shown.names, *(values.tobytes() for values in shape)), shown, deform))
+    return found if shown is own else replace(found, rest="folded")
+
+
+def read_figure(armature: ArmatureObject, frames: ArrayLike) -> tuple[Skeleton, Motion, Array]:
+    """Return a skeleton whose rest pose shows the body, its motion at frames (F,), and the object's world matrices.
+
+    Raises BridgeError as `read_motion`.
+    """
+    rig = read_rig(armature)
+    motion, worlds = read_motion(armature, rig, frames)
+    skeleton, pose = unfold(rig.skeleton, motion.pose)
+    return skeleton, replace(motion, pose=pose), worlds
+
+
+def _shown(armature: ArmatureObject, skeleton: Skeleton) -> Skeleton:
+    """Return the armature's skeleton; where its rest pose shows no body but its motion does, with one from there."""
+    if not is_folded(skeleton):
+        return skeleton
+    try:
+        first, last = keyed_range(armature)
+        return read_figure(armature, np.unique(np.linspace(first, last, _LOOKS).round()))[0]
+    except BridgeError:
+        return skeleton
 
 
 @dataclass(frozen=True)

@@ -73,6 +73,8 @@ def summary(entry: dict[str, Any]) -> str:
 def body_sentence(entry: dict[str, Any]) -> str:
     """Return the body of an entry of `find_parts` as words."""
     if not entry["humanoid"]:
+        if entry["rest"] == "folded":
+            return "a rest pose that shows no body: all bones point the same way"
         return f"no human body, but {', '.join(entry['limbs'])}" if entry["limbs"] else "no human body"
     unsure = sorted(role for role in entry["roles"] if entry["confidence"][role] < UNSURE)
     return f"a human body facing {entry['facing']}, rest pose {entry['rest']}" + (

@@ -95,11 +95,10 @@ def load_recording(context: Any, path: Path, layout: str | None, mapping: Path |
 def _of_figure(context: Any, path: Path, parts: RoleMapping) -> keypoints.Recording:
     """Return the joints of the armature in a file that Blender imports; `parts`: corrections of its roles."""
     with imported(context, path) as (source, _):
-        rig = bridge.read_rig(source)
         first, last = bridge.keyed_range(source)
-        motion, worlds = bridge.read_motion(source, rig, np.arange(first, last + 1))
-        roles = bridge.read_roles(source, rig.skeleton, bridge.mapping_to_corrections(source, parts))
-        points = keypoints.joint_landmarks(rig.skeleton, roles, motion.pose)
+        skeleton, motion, worlds = bridge.read_figure(source, np.arange(first, last + 1))
+        roles = bridge.read_roles(source, skeleton, bridge.mapping_to_corrections(source, parts))
+        points = keypoints.joint_landmarks(skeleton, roles, motion.pose)
     points = points @ worlds[:, :3, :3].swapaxes(1, 2) + worlds[:, None, :3, 3]
     return keypoints.Recording(keypoints.find_layout("marks"), points, None, motion.fps)
 

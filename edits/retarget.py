@@ -35,10 +35,9 @@ class Retargeted(HeldMotion):
             raise CoreError("A motion is brought from one armature to another; these are the same.")
         whole = frames or bridge.keyed_range(source)
         super().__init__(context, armature, whole)
-        own = bridge.read_rig(source)
-        motion, worlds = bridge.read_motion(source, own, self.before.frames)
-        motion = _with_object(own.skeleton, motion, worlds)
-        roles = bridge.read_roles(source, own.skeleton)
+        own, motion, worlds = bridge.read_figure(source, self.before.frames)
+        motion = _with_object(own, motion, worlds)
+        roles = bridge.read_roles(source, own)
         skeleton = self.skeleton
         if self.controlled is None:
             body = [bone for role in self.roles.bones for bone in self.roles.chain(role)]
@@ -48,11 +47,11 @@ class Retargeted(HeldMotion):
                     f'"{driven}" is decided by {self.rig.driven[driven]}, and no controls are known that lead it; '
                     "no motion can be put on it."
                 )
-        self.after = retarget(own.skeleton, motion, roles, skeleton, self.roles)
+        self.after = retarget(own, motion, roles, skeleton, self.roles)
         self.always_keyed[:] = True
         if plant:
             up = bridge.world_up(worlds[0])
-            self.after, self.pins = keep_contacts(own.skeleton, motion, roles, skeleton, self.after, self.roles, up)
+            self.after, self.pins = keep_contacts(own, motion, roles, skeleton, self.after, self.roles, up)
 
 
 def _with_object(skeleton: Skeleton, motion: Motion, worlds: Array) -> Motion:

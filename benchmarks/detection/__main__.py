@@ -1,11 +1,17 @@
 """Which parts of a body are found on which rig: `python -m benchmarks.detection [FILE ...]`, in a Python with bpy.
 
 Every rig of ../shared/data/rigs and of tests/data that has an answer, once with the names that it came with and once
-as if they said nothing, by shape alone. Answers are given by hand; `tests/blender/core/test_roles.py` has them.
+as if they said nothing, by shape alone. Answers are given by hand; `tests/blender/core/test_roles.py` has them. Without
+FILE, then one figure's clip as many programs write it (`tests/blender/core/flavours.py`), in two halves: detection was
+written with one, and the other was kept apart.
 """
 
+import io
 import os
 import sys
+import tempfile
+from contextlib import redirect_stdout
+from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("POISE_ZOO", "full")  # before the tests' list of files is made
@@ -14,8 +20,14 @@ import standalone
 
 standalone.enable()
 
-from core.body import BODY  # noqa: E402  (Poise has to be enabled first)
+import numpy as np  # noqa: E402  (Poise has to be enabled first)
+
+import bridge  # noqa: E402
+from core.body import BODY, find_roles  # noqa: E402
+from tests.blender.core.figure import answer_of, bvh_of  # noqa: E402
+from tests.blender.core.flavours import APART, TUNED  # noqa: E402
 from tests.blender.core.rigs import cases, files, roles_of, wrong  # noqa: E402
+from tests.blender.rigs import load  # noqa: E402
 
 HEAD = ("rig", "body", "named", "by shape")
 
@@ -33,7 +45,42 @@ def main() -> int:
             table.append(f"| {' | '.join([name, *_row(name, rig, answer, totals, notes)])} |")
     sums = [f"{right} of {count} ({100.0 * right / max(count, 1):.1f} %)" for right, count in totals.values()]
     print("\n".join([*table, f"| all | | {' | '.join(sums)} |", "", *notes]))
+    if not sys.argv[1:]:
+        print("\n".join(["", *_clips()]))
     return int(totals[True][0] < totals[True][1])
+
+
+def _clips() -> list[str]:
+    """Return the table of the clips: parts, those of hands too, that are right."""
+    table = [f"| clip | {' | '.join(HEAD[2:])} |", "| --- | --- | --- |"]
+    with tempfile.TemporaryDirectory() as folder:
+        for half, flavours in (("looked at", TUNED), ("kept apart", APART)):
+            totals = {True: [0, 0], False: [0, 0]}
+            for name, flavour in flavours.items():
+                path = Path(folder) / "clip.bvh"
+                path.write_text(bvh_of(flavour), encoding="utf-8")
+                with redirect_stdout(io.StringIO()):
+                    (armature,) = load(path)
+                skeleton, _, _ = bridge.read_figure(armature, np.arange(*bridge.keyed_range(armature)))
+                answer = answer_of(flavour)
+                cells: list[str] = []
+                for named in (True, False):
+                    roles = bridge.read_roles(armature) if named else find_roles(skeleton, use_names=False)
+                    found = {role: bones for role, bones in roles.bones.items() if bones != ()}
+                    right = [role for role, bones in found.items() if _names(skeleton, bones) == answer.get(role)]
+                    asked = answer.keys() | found.keys()
+                    totals[named][0] += len(right)
+                    totals[named][1] += len(asked)
+                    cells.append(f"{len(right)} of {len(asked)}")
+                table.append(f"| {name} | {' | '.join(cells)} |")
+            sums = [f"{right} of {count} ({100.0 * right / count:.1f} %)" for right, count in totals.values()]
+            table.append(f"| all that were {half} | {' | '.join(sums)} |")
+    return table
+
+
+def _names(skeleton: Any, bones: Any) -> str | list[str]:
+    """Return the names of one bone or several."""
+    return skeleton.names[bones] if isinstance(bones, int) else [skeleton.names[bone] for bone in bones]
 
 
 def _row(name: str, rig: Any, answer: dict[str, Any], totals: dict[bool, list[int]], notes: list[str]) -> list[str]:

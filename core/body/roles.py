@@ -41,7 +41,7 @@ class Roles:
     confidence  0 to 1 for every key of `bones` and `limbs`; ask the user where it is less than 0.5
     missing     roles of `BODY` that a humanoid lacks
     facing, up  axes of armature space such as "-Y"
-    rest        kind of rest pose: "T", "A", "I" or "other"
+    rest        kind of rest pose: "T", "A", "I", "other", or "folded" if all bones point the same way
     """
 
     humanoid: bool
@@ -75,6 +75,8 @@ class Roles:
             raise CoreError(
                 f"No {' and no '.join(lacking)} is found; say which bone it is."
                 if self.humanoid
+                else "The rest pose shows no body: all bones point the same way. Make Rest Pose takes a pose that does."
+                if self.rest == "folded"
                 else "No humanoid body is found here; say which bones are its parts."
             )
         return [self.chain(role)[0] for role in wanted]

@@ -18,7 +18,7 @@ from .fingers import named_fingers, shaped_fingers
 from .human import BY_NAME, HumanLimbs, complete_limbs, find_limbs, named_limbs
 from .incomplete import find_incomplete
 from .names import NameReading, read_names
-from .rest_pose import rest_kind
+from .rest_pose import is_folded, rest_kind
 from .shape import find_shape
 from .tree import BodyTree, build_tree
 from .trunk import Trunk, find_trunk
@@ -48,6 +48,8 @@ def find_roles(skeleton: Skeleton, deform: Flags | None = None, use_names: bool 
         if other_shape is not None:
             tree, shape = other, other_shape
     body = find_limbs(tree, shape)
+    if is_folded(skeleton) and complete_limbs(tree, named_limbs(tree)):
+        return Roles(False, {}, {}, {}, {}, (), "-Y", "+Z", "folded")
     return _creature(tree) if body is None else _humanoid(skeleton, tree, body)
 
 

@@ -17,11 +17,13 @@ def named_fingers(tree: BodyTree, hand: int, side: str) -> dict[str, tuple[int, 
     """Return finger -> phalanges, and "palm.FINGER" -> (metacarpal,), of the bones below `hand`, by their names."""
     named = [bone for bone in tree.members if tree.readings[bone].side in ("", side) and not tree.readings[bone].twist]
     below = [bone for bone in named if tree.below(bone, hand)]
+    parts = {bone: tree.readings[bone].part for bone in below}
+    called = [bone for bone in below if parts[bone] in FINGERS]
+    # a bone that carries fingers with names is of the palm: CMU's FingerBase
+    fingers = [bone for bone in below if parts[bone] == "finger" and not any(tree.below(one, bone) for one in called)]
+    parts |= _numbered(tree, fingers)
     found: dict[str, list[int]] = {}
-    for bone in below:
-        part = tree.readings[bone].part
-        if part == "finger":
-            part = _numbered(tree, below, bone)
+    for bone, part in parts.items():
         if part in FINGERS:
             found.setdefault(part, []).append(bone)
     result = {
@@ -29,23 +31,24 @@ def named_fingers(tree: BodyTree, hand: int, side: str) -> dict[str, tuple[int, 
     }
     for finger, bones in list(result.items()):
         above = tree.parents[bones[0]]
-        if finger != "thumb" and above != hand and tree.readings[above].part == "palm":
+        if finger != "thumb" and above != hand and tree.readings[above].part in ("palm", "finger"):
             result[f"palm.{finger}"] = (above,)
     return result
 
 
-def _numbered(tree: BodyTree, below: Sequence[int], bone: int) -> str:
-    """Return the finger of a bone called finger and a number, counted from the thumb; a single chain is the middle.
+def _numbered(tree: BodyTree, bones: Sequence[int]) -> dict[int, str]:
+    """Return the fingers of bones called finger and a number, counted from the thumb; a single chain is the middle.
 
-    3ds Max counts from 0, and "Finger12" is a phalanx of finger 1; MakeHuman counts from 1.
+    3ds Max counts from 0, and "Finger12" and "Finger01" are phalanges of the fingers 1 and 0; MakeHuman counts from 1.
     """
-    fingers = [tree.readings[other].numbers for other in below if tree.readings[other].part == "finger"]
-    firsts = {int(str(numbers[0])[0]) for numbers in fingers if numbers}
-    numbers = tree.readings[bone].numbers
-    if not numbers or len(firsts) < 2:
-        return "middle"
-    place = int(str(numbers[0])[0]) - (0 if 0 in firsts else 1)
-    return FINGERS[place] if 0 <= place < len(FINGERS) else ""
+    numbers = {bone: said[0] for bone in bones if (said := tree.readings[bone].numbers)}
+    padded = all(len(number) > 1 and number[0] == "0" for number in numbers.values())
+    firsts = {bone: int(number[padded]) for bone, number in numbers.items()}
+    if len({*firsts.values()}) < 2:
+        return dict.fromkeys(bones, "middle")
+    least = 0 if 0 in firsts.values() else 1
+    named = {bone: FINGERS[first - least] for bone, first in firsts.items() if first - least < len(FINGERS)}
+    return dict.fromkeys((bone for bone in bones if bone not in firsts), "middle") | named
 
 
 def shaped_fingers(tree: BodyTree, hand: int, forearm: int) -> dict[str, tuple[int, ...]]:

@@ -26,11 +26,13 @@ _CALLED: Final[Mapping[str, tuple[str, ...]]] = {
     "toe": ("toe", "foot"),
 }
 
+_JOINTS: Final = {"upper_arm": "shoulder", "thigh": "hips"}  # of several in a row the last: LHipJoint, LeftHip
+
 FAN: Final = 3  # chains on one bone: the limb ends there, metacarpals or toes follow
 
 _BY_BOTH: Final = 0.99  # confidence where names and shape agree
 BY_NAME: Final = 0.85
-_DISPUTED: Final = 0.6  # confidence where names and shape differ
+_DISPUTED: Final = 0.6  # confidence where names that say more than a part, and shape, differ
 _UNSURE_SIDE: Final = 0.4  # confidence where nothing tells left from right
 
 _SIDE_BY_NAME: Final = 0.9  # weight of names in the evidence for a facing; see rest_pose
@@ -138,8 +140,10 @@ def find_limbs(tree: BodyTree, shape: BodyShape | None) -> HumanLimbs | None:
             body.confidence[role] = shape.trust(role) if shape is not None else BY_NAME
         elif role not in by_shape:
             body.confidence[role] = BY_NAME
+        elif by_shape[role] == bone:
+            body.confidence[role] = _BY_BOTH
         else:
-            body.confidence[role] = _BY_BOTH if by_shape[role] == bone else _DISPUTED
+            body.confidence[role] = _DISPUTED if tree.readings[bone].rest else BY_NAME
     return body if _is_upright(tree, body) else None
 
 
@@ -174,9 +178,10 @@ def _pick(tree: BodyTree, role: str, among: Sequence[int]) -> int:
     fit = [bone for bone in among if tree.readings[bone].part in called]
 
     def rank(bone: int) -> tuple[int, int, int]:
-        return called.index(tree.readings[bone].part), tree.readings[bone].rest, tree.depth[bone]
+        reading, depth = tree.readings[bone], tree.depth[bone]
+        return called.index(reading.part), reading.rest, -depth if reading.part == _JOINTS.get(role) else depth
 
-    best = min(fit, key=lambda bone: (rank(bone), tree.readings[bone].numbers), default=-1)
+    best = min(fit, key=lambda bone: (rank(bone), [int(n) for n in tree.readings[bone].numbers]), default=-1)
     equals = [bone for bone in fit if rank(bone) == rank(best)]
     return -1 if role == "hand" and len(equals) >= FAN else best
 

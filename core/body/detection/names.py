@@ -65,7 +65,7 @@ _NAMES: Final = {
     "ring": "ring ringfinger 薬指",
     "pinky": "pinky pinkie little littlefinger small 小指",
     "finger": "finger fingers 指",
-    "palm": "palm metacarpal metacarpals carpal",
+    "palm": "palm metacarpal metacarpals carpal inhand",
     "tail": "tail しっぽ 尻尾",
     "wing": "wing wings feather 翼 羽",
 }
@@ -97,7 +97,7 @@ class NameReading:
 
     part: str = ""  # a key of the table of names; "" if none
     side: str = ""  # "L", "R" or ""
-    numbers: tuple[int, ...] = ()
+    numbers: tuple[str, ...] = ()
     rest: int = 0  # count of unknown words
     helper: bool = False
     end: bool = False
@@ -149,7 +149,7 @@ def _read(words: Sequence[str]) -> NameReading:
     """Return the meaning of the words of one name."""
     # a number that follows a word without meaning belongs to it: Bip01
     numbers = tuple(
-        int(word) for before, word in zip(("", *words), words, strict=False) if word.isdigit() and before not in _EMPTY
+        word for before, word in zip(("", *words), words, strict=False) if word.isdigit() and before not in _EMPTY
     )
     letters = [word for word in words if not word.isdigit()]
     side = "L" if not _LEFT.isdisjoint(letters) else "R" if not _RIGHT.isdisjoint(letters) else ""

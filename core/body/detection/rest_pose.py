@@ -4,9 +4,12 @@ from typing import Final
 
 import numpy as np
 
-from ...rotation import Array
+from ...rotation import Array, lengths
+from ...skeleton import Skeleton
 from ..axes import angle
 
+# Length of the sum of all bones, as a share of the sum of their lengths; standing bodies with arms down have 0.6.
+_SAME_WAY: Final = 0.75
 _T_POSE: Final = 20.0  # degrees of the upper arms below the horizontal, at most
 _A_POSE: Final = 65.0
 _STRAIGHT: Final = np.radians(35.0)  # largest angle of a thigh to the vertical, and of a knee, in a standing pose
@@ -18,6 +21,13 @@ _BY_TOES: Final = 1.0
 _BY_KNEES: Final = 0.6
 _BY_ELBOWS: Final = 0.3
 _BY_FOOT_TAILS: Final = 0.5
+
+
+def is_folded(skeleton: Skeleton) -> bool:
+    """Return whether nearly all bones of the rest pose point the same way, which shows no body."""
+    heads = skeleton.rest_matrices[:, :, 3]
+    steps = (heads - heads[skeleton.parents])[skeleton.parents >= 0]
+    return bool(lengths(steps.sum(axis=0)) > _SAME_WAY * max(lengths(steps).sum(), np.finfo(float).tiny))
 
 
 def forward_evidence(forward: Array, feet: Array, has_toes: bool, legs: Array, arms: Array) -> float:

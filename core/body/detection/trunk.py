@@ -42,8 +42,10 @@ def find_trunk(tree: BodyTree, body: HumanLimbs, up: Array, across: Array) -> Tr
     head = named_head(tree, chest)
     if head < 0:
         head = find_head(tree, chest, {*legs, *arms}, up, across)
-    neck = tree.path(chest, head)[:-1] if head >= 0 else []
-    return Trunk(hips, tuple(tree.path(hips, chest)), tuple(neck), head)
+    spine, neck = tree.path(hips, chest), tree.path(chest, head)[:-1] if head >= 0 else []
+    while head >= 0 and spine and tree.readings[spine[-1]].part == "neck":  # Biped's clavicles are on the neck
+        neck.insert(0, spine.pop())
+    return Trunk(hips, tuple(spine), tuple(neck), head)
 
 
 def _chest(tree: BodyTree, pelvis: int) -> int:
