@@ -143,7 +143,9 @@ def _find_controls(
         if shown in graph.in_chains:
             chain = bent[bone] = graph.in_chains[shown]
             chain.parts[bone] = shown
-            controls[bone] = Control(begins=-1 if chain.poled else graph.starter(shown, bent.get(parent) is chain))
+            controls[bone] = Control(
+                begins=-1 if chain.poled else graph.starter(shown, bent.get(parent) is chain, parent)
+            )
             continue
         control = graph.mover(bone, trunk, besides[:1]) if parent < 0 else Control(turns=shown)
         if ended and first in controls:

@@ -124,10 +124,14 @@ class Graph:
             bone = self._copied.get(bone, parent if chain is None or chain.tip != bone else chain.target)
         return found
 
-    def starter(self, bone: int, further: bool) -> int:
-        """Return the bone that starts a bone of a chain without a pole, or -1: itself, or of the first one above it."""
+    def starter(self, bone: int, further: bool, before: int) -> int:
+        """Return the bone that starts a bone of a chain without a pole, or -1: itself, or of the first one above it.
+
+        A bone that the part `before` the limb depends on does not count: it starts more than the limb.
+        """
         above = [bone] if further else self.rig.skeleton.ancestors(bone)
-        found = next((other for other in above if self.begins[other]), -1)
+        others = {before, *self.upstream(before)} if before >= 0 else set[int]()
+        found = next((other for other in above if self.begins[other] and other not in others), -1)
         return found if found in self.in_chains or self.rig.skeleton.movable[found] else -1
 
     def _at(self, bone: int, other: int) -> bool:
@@ -143,7 +147,7 @@ class Graph:
         one that does not carry the `body`; bones that are shown before others. A part that IK aims keeps its twist.
         """
         carriers = [bone for bone in self._carriers(self.ends[part].target) if bone not in body]
-        follows = _reach(self.turned_by, part)
+        follows = reach(self.turned_by, part)
         able = self._preferred(bone for bone in carriers if self.free[bone])
         moves = next((bone for bone in able if self._at(bone, part)), able[-1] if able else -1)
         turning = self._preferred(bone for bone in carriers if self.turning[bone] and bone in follows)
@@ -192,7 +196,7 @@ class Graph:
     def upstream(self, bone: int) -> dict[int, int]:
         """Return all bones that a bone depends on, with the number of steps."""
         if bone not in self._upstream:
-            self._upstream[bone] = _reach(self.above, bone)
+            self._upstream[bone] = reach(self.above, bone)
         return self._upstream[bone]
 
     def leader(self, part: int, before: int, control: int, behind: Iterable[int], bent: bool) -> int:
@@ -202,7 +206,7 @@ class Graph:
         preferred, then one that is shown, then one below the `control` of the part before, then the nearest; of a part
         with none behind the farthest: tweaks are nearer.
         """
-        others = {before, *_reach(self.turned_by, before)} if before >= 0 else set[int]()
+        others = {before, *reach(self.turned_by, before)} if before >= 0 else set[int]()
         steps = {part: 0, **self.upstream(part)}
         able = [bone for bone in steps
                 if bone not in others and (self.turning[bone] or (bent and bone in self.in_chains))]  # fmt: skip
@@ -267,7 +271,7 @@ class Graph:
 
         A bone that can be neither turned nor moved, as one with settings only, stands for the part in its place.
         """
-        below = _reach(self._led, bone)
+        below = reach(self._led, bone)
         led = [part for part in controls if part in below]
         if led:
             heads, ways = self.rest[led, :, 3], self.rest[led, :, 1]
@@ -278,7 +282,7 @@ class Graph:
             steps = np.rint(beside / (SAME_PLACE * self.rig.skeleton.size))
             return led[int(np.lexsort((np.linalg.norm(away, axis=-1), steps))[0])]
         driven = self.rig.decided[bone] and self.ever[bone] - {int(self.rig.skeleton.parents[bone])}
-        steps = _reach(self.ever, bone) if driven else {}
+        steps = reach(self.ever, bone) if driven else {}
         parts = {other: part for part, control in controls.items() for other in (part, control.turns)}
         able = parts.keys() & steps
         if able:
@@ -301,7 +305,7 @@ class Graph:
         return (far < SAME_PLACE * self.rig.skeleton.size) & (along > _ALIGNED)
 
 
-def _reach(edges: list[set[int]], bone: int) -> dict[int, int]:
+def reach(edges: list[set[int]], bone: int) -> dict[int, int]:
     """Return the bones that can be reached from a bone, with the number of steps."""
     found: dict[int, int] = {}
     ring, step = {bone}, 0

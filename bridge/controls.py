@@ -324,7 +324,7 @@ class _Task:
             self.aims[rotation.angle_between(pose.rotations, present.rotations) < _NOISE] = -1
         self.heads, self._wanted = frames or forward(controlled.skeleton, pose)
         self._steered = np.isin(poser.bent, list(controlled.poles.values()))
-        self._limbs = _directions(self.heads[controlled.ends[poser.bent]] - self.heads[poser.bent])
+        self._limbs = _directions(self.heads[controlled.ends] - self.heads)  # of parts that an IK chain bends
         self._follows = (poser.turned >= 0) | (self.aims >= 0)
         self._led = self._follows | (poser.begins >= 0)
         parents, count = controlled.skeleton.parents, len(self.heads)
@@ -359,7 +359,7 @@ class _Task:
         self._change = np.where(self._stubborn[:, None], swing, change)
         self._errors = np.where(self._led, rotation.angle_between(self._change, rotation.IDENTITY), 0.0)
         # a chain bends, and stretches, as it must: only the way it bends is for its first bones and its pole to say
-        _, swivel = rotation.swing_twist(self._change[poser.bent], self._limbs)
+        _, swivel = rotation.swing_twist(self._change[poser.bent], self._limbs[poser.bent])
         turns = rotation.angle_between(swivel, rotation.IDENTITY)
         self._errors[poser.bent] = turns * ((poser.begins[poser.bent] >= 0) | self._steered)
         self._far = rotation.lengths(self.heads - self._places[frames]) / poser.rig.skeleton.size
@@ -384,7 +384,7 @@ class _Task:
     def next(self, now: Pose) -> Pose:
         """Return the next pose of the controls, which have `now`."""
         poser = self._poser
-        now = _turned(now, poser, self._change, self._places, self._turns, self.heads, self.aims)
+        now = _turned(now, poser, self._change, self._places, self._turns, self.heads, self.aims, self._limbs)
         now, self._at_limit = _within(poser.limits, self._start, now)
         self._held = _with_below(np.isin(poser.turned, self._at_limit), poser.controlled.skeleton.parents)
         return now
@@ -436,9 +436,10 @@ def _with_below(parts: Flags, parents: Indices) -> Flags:
 
 
 def _turned(
-    now: Pose, poser: ControlPoser, change: Array, heads: Array, turns: Array, wanted_heads: Array, aims: Indices
-) -> Pose:
-    """Return the next pose of the controls."""
+    now: Pose, poser: ControlPoser, change: Array, heads: Array, turns: Array, wanted_heads: Array, aims: Indices,
+    limbs: Array,
+) -> Pose:  # fmt: skip
+    """Return the next pose of the controls; `limbs`: unit vectors (N, 3) to the ends of parts that IK bends, or 0."""
     skeleton, controlled = poser.rig.skeleton, poser.controlled
     rotations, translations = np.array(now.rotations), np.array(now.translations)
     turners, movers, begun = poser.turned, poser.moved, poser.begins
@@ -454,8 +455,14 @@ def _turned(
     rotations[bones] = rotation.normalize(rotation.mul(rotation.inv(rotation.mul(carried, base)), after))
     parts = np.flatnonzero(begun >= 0)
     bones, above = begun[parts], controlled.skeleton.parents[parts]
-    base = rotation.mul(rotation.mul(change[above], turns[skeleton.parents[bones]]), skeleton.rest_rotations[bones])
-    rotations[bones] = rotation.normalize(rotation.mul(rotation.inv(base), rotation.mul(change[parts], turns[bones])))
+    base = rotation.mul(turns[skeleton.parents[bones]], skeleton.rest_rotations[bones])
+    after = rotation.mul(change[parts], turns[bones])
+    # a start with locks cannot be as the part is: it goes round the limb by what that is off
+    _, swivel = rotation.swing_twist(change[parts], limbs[parts])
+    locked = skeleton.rotation_locks[bones].any(axis=-1)[:, None]
+    after = np.where(locked, rotation.mul(swivel, rotation.mul(base, now.rotations[bones])), after)
+    base = rotation.mul(change[above], base)
+    rotations[bones] = rotation.normalize(rotation.mul(rotation.inv(base), after))
     parts = np.flatnonzero(movers >= 0)
     bones = movers[parts]
     base = rotation.mul(turns[bones], rotation.inv(now.rotations[bones]))

@@ -4,12 +4,19 @@ from typing import Any
 
 import bpy
 import numpy as np
+import pytest
+from mathutils import Matrix
 
 import bridge
+from bridge import Grab
 from core import Motion, Pose, forward, rotation
 from core.steps import run_steps
 from edits.controls import find_control_motion
-from tests.blender.rigs import make_ik_body, select
+from edits.drag.session import DragSession
+from edits.pin_list import set_pins
+from tests.blender.control_drags import STILL
+from tests.blender.control_rigs import reverse_foot
+from tests.blender.rigs import make_ik_body, select, world
 
 context: Any = bpy.context
 
@@ -56,3 +63,50 @@ def _pose(rig: Any, whole: Any, controlled: Any, pose: Pose) -> tuple[list[str],
     steps = find_control_motion(context, rig, controlled.with_starts(whole), controlled, motion, pose, False)
     found, reached = run_steps(steps)
     return found.misfit, reached
+
+
+FREE, TWIST, NONE = (False, False, False), (True, False, True), (True, True, True)
+Locks = tuple[bool, bool, bool]
+
+
+def drag_elbow(upper: Locks, lower: Locks) -> tuple[Any, DragSession]:
+    """Drag an elbow, a hinge, round the line of its arm, whose IK has no pole and starts from segments with locks."""
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    rig = reverse_foot(False)
+    rig.pose.bones["forearm.L"].lock_ik_y = rig.pose.bones["forearm.L"].lock_ik_z = True
+    rig.pose.bones["ik_hand.L"].matrix = Matrix.Translation((-0.2, -0.25, -0.25)) @ rig.pose.bones["ik_hand.L"].matrix
+    rig.pose.bones["upper_arm.L"].rotation_mode = "ZXY"
+    rig.pose.bones["upper_arm.L"].lock_rotation, rig.pose.bones["forearm.L"].lock_rotation = upper, lower
+    select(rig, [])
+    rig.poise_root = "FIXED"
+    set_pins(context, rig, ["hand.L"], "BOTH", "WORLD")
+    session = DragSession(context, rig, [Grab(rig.name, "forearm.L", (0.0, 0.0, 0.0))], live=True)
+    for share in np.linspace(0.1, 1.0, 10):
+        session.drag(share * np.array([0.0, 0.05, -0.1]), STILL)
+        context.view_layer.update()
+    for _ in range(10):
+        session.rest()
+        context.view_layer.update()
+    session.finish()
+    context.view_layer.update()
+    return rig, session
+
+
+@pytest.mark.parametrize(
+    ("upper", "lower"), [(FREE, FREE), (FREE, NONE), (TWIST, NONE)], ids=["free", "upper", "twist"]
+)
+def test_ik_without_a_pole_starts_so_that_the_elbow_is_where_it_was_solved(upper: Locks, lower: Locks) -> None:
+    rig, session = drag_elbow(upper, lower)
+    solved = session.frames()[0][session.body.skeleton.index("forearm.L")]
+    assert np.linalg.norm(solved - session.body.heads[session.effectors[0].bone]) > 0.05
+    np.testing.assert_allclose(world(rig, "forearm.L"), solved, atol=3e-3)
+    assert not any("beside the solved pose" in reason for reason in session.reasons())
+
+
+def test_an_elbow_that_cannot_go_round_turns_nothing_else() -> None:
+    _, session = drag_elbow(NONE, NONE)
+    assert any('IK of "hand.L" shows its limb up to' in reason for reason in session.reasons())
+    shoulder = session.body.skeleton.index("shoulder.L")
+    assert session.body.controlled is not None
+    starts = session.body.controlled.bones_that("begins")
+    assert session.body.rig.skeleton.index("shoulder.L") not in starts[shoulder:]
