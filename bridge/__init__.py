@@ -33,7 +33,16 @@ from .body import (
 )
 from .channels import read_channels, write_channels
 from .control_bodies import find_controlled, find_ik_chain
-from .control_frames import ControlledFrames, explain_misfit, find_controlled_frames, read_state, repeated
+from .control_frames import (
+    ControlledFrames,
+    Misfit,
+    explain_misfit,
+    find_controlled_frames,
+    find_misfits,
+    read_state,
+    repeated,
+)
+from .control_switch import Switch, find_switch
 from .controls import (
     ControlledBody,
     ControlPoser,

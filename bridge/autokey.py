@@ -58,7 +58,7 @@ def key(
     keyed, times = set[str](), _key_times(armature)
     fresh: list[tuple[str, int]] = []
     for owner, path, index, group in channels:
-        if "INSERTKEY_AVAILABLE" in options and not _has_curve(owner, path, index):
+        if "INSERTKEY_AVAILABLE" in options and _curve_of(owner, path, index) is None:
             continue  # Blender leaves it out, too, with a warning for each
         if owner.keyframe_insert(path, index=index, group=group, options=options, keytype=settings.keyframe_type):
             bone = split_path(path) if owner == armature else None
@@ -69,6 +69,57 @@ def key(
         own = [at for path, at in times.items() if (split_path(path) or ("",))[0] in names]
         _keep_neighbours(armature, fresh, np.unique(np.concatenate(own or [*times.values()] or [()])), before)
     return keyed
+
+
+def why_no_step(context: Any, armature: Any, path: str) -> str | None:
+    """Return why `key_step` may not key a property of a bone at the present frame, or None if it may.
+
+    With auto-keying off it may be set for all frames, if the armature has no keys.
+    """
+    settings, here = context.scene.tool_settings, context.scene.frame_current_final
+    curve, data = _curve_of(armature, path), armature.animation_data
+    if data is not None and data.use_tweak_mode:
+        return "the NLA editor is in its tweak mode"
+    if not settings.use_keyframe_insert_auto:
+        keyed = curve is not None or len(_key_times(armature)) > 0
+        return "it would change other frames, too, since auto-keying is off" if keyed else None
+    keying_set = context.scene.keying_sets_all.active if settings.use_keyframe_insert_keyingset else None
+    if keying_set is not None:
+        bone = (split_path(path) or ("",))[0]
+        channels = _channels_of_set(context, keying_set, armature, [armature.pose.bones[bone]])
+        if not any(owner == armature and one == path for owner, one, *_ in channels):
+            return f'the keying set "{keying_set.bl_label}" leaves its switch out'
+    options = _options(context, keying_set)
+    if "INSERTKEY_AVAILABLE" in options and curve is None:
+        return "its switch has no keys, and Only Insert Available is on"
+    if "INSERTKEY_REPLACE" in options:
+        return "auto-keying only replaces keys"
+    if curve is not None and not (_is_held(curve, here, -1) and _is_held(curve, here, 1)):
+        return "its switch moves at this frame"
+    return None
+
+
+def key_step(context: Any, armature: Any, path: str, before: float) -> None:
+    """Key a property at the present frame, and in the frames beside it as it was: no other frame changes.
+
+    It does nothing with auto-keying off. `before`: its value where it has no curve yet.
+    """
+    if not context.scene.tool_settings.use_keyframe_insert_auto:
+        return
+    here = context.scene.frame_current_final
+    curve = _curve_of(armature, path)
+    beside = {time: before if curve is None else curve.evaluate(time) for time in (here - 1.0, here + 1.0)}
+    onward = "CONSTANT" if curve is None else _segment(curve, here)[0].interpolation
+    group = (split_path(path) or ("",))[0]
+    armature.keyframe_insert(path, group=group, keytype=context.scene.tool_settings.keyframe_type)
+    curve = _curve_of(armature, path)
+    for time, value in beside.items():
+        if not any(abs(key.co.x - time) <= SAME_FRAME for key in curve.keyframe_points):
+            curve.keyframe_points.insert(time, value).interpolation = onward
+    for key in curve.keyframe_points:
+        if here - 1.0 - SAME_FRAME <= key.co.x <= here + SAME_FRAME:
+            key.interpolation = "CONSTANT"
+    curve.update()
 
 
 def find_unkeyed(armature: Any, rotated: Iterable[str], moved: Iterable[str], grown: Iterable[str] = ()) -> list[str]:
@@ -164,6 +215,22 @@ def _options(context: Any, keying_set: Any) -> set[str]:
     return {name for name, on in chosen.items() if on}
 
 
-def _has_curve(owner: Any, path: str, index: int) -> bool:
+def _curve_of(owner: Any, path: str, index: int = 0) -> Any:
+    """Return the F-curve of a property, or None."""
     bag = channelbag_of(owner)
-    return bag is not None and bag.fcurves.find(path, index=max(index, 0)) is not None
+    return None if bag is None else bag.fcurves.find(path, index=max(index, 0))
+
+
+def _segment(curve: Any, time: float) -> tuple[Any, Any]:
+    """Return the keys of a curve at or before, and after, a time; at an end the same one twice."""
+    keys = list(curve.keyframe_points)
+    place = sum(key.co.x <= time + SAME_FRAME for key in keys)
+    return keys[max(place - 1, 0)], keys[min(place, len(keys) - 1)]
+
+
+def _is_held(curve: Any, here: float, side: int) -> bool:
+    """Return whether a curve goes on unchanged if it gets a key in the frame before (-1) or after (1)."""
+    time = here + side
+    first, last = _segment(curve, time)
+    there = first.interpolation == "CONSTANT" or abs(first.co.x - time) <= SAME_FRAME
+    return there or (first if side < 0 else last).co.y == curve.evaluate(time)

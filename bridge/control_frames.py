@@ -1,6 +1,6 @@
 """Bodies that are driven by controls, over frames in which what drives them changes: IK in some, FK in others."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -129,24 +129,57 @@ def find_controlled_frames(
     return ControlledFrames(tuple(bodies), np.array([number[state] for state in found]), bodies[0])
 
 
-def explain_misfit(armature: ArmatureObject, controlled: ControlledFrames, pose: Pose, matrices: Array) -> list[str]:
-    """Return a sentence for each limb on IK that Blender shows beside its solved pose (F), given (F, J, 3, 4)."""
-    context: Any = bpy.context
+@dataclass(frozen=True)
+class Misfit:
+    """How far a limb on IK is shown beside its solved pose at most.
+
+    end           the part at its end
+    far, turned   in armature units, at `part`, and radians
+    """
+
+    end: int
+    far: float
+    turned: float
+    part: int
+
+    def beyond(self, far: float, turned: float) -> bool:
+        """Return whether it is more than a distance or an angle."""
+        return self.far > far or self.turned > turned
+
+    def sentence(self, armature: ArmatureObject, skeleton: Skeleton) -> str:
+        """Return it in words."""
+        context: Any = bpy.context
+        away = say_length(context.scene, float(length_scale(world_matrix(armature))) * self.far)
+        return (
+            f'IK of "{skeleton.names[self.end]}" shows its limb up to {away} and {np.degrees(self.turned):.1f} degrees '
+            f'beside the solved pose (at "{skeleton.names[self.part]}")'
+        )
+
+
+def find_misfits(controlled: ControlledFrames, pose: Pose, matrices: Array) -> list[Misfit]:
+    """Return how each limb on IK is shown beside its solved pose (F), in the rig's matrices (F, J, 3, 4)."""
     heads, turns = forward(controlled.skeleton, pose)
     seen = controlled.parts(matrices)
     far = rotation.lengths(seen[..., 3] - heads)
     turned = rotation.angle_between(frame_rotations(seen[..., :3]), turns)
     ends = np.array([body.ends for body in controlled.bodies])[controlled.which]  # (F, N)
     bent = ends != np.arange(ends.shape[1])
-    scale, names = float(length_scale(world_matrix(armature))), controlled.skeleton.names
-    said: list[str] = []
+    found: list[Misfit] = []
     for end in np.unique(ends[bent]).tolist():
         on = bent & (ends == end)
         on[:, end] = on.any(axis=1)
-        most, most_turned = float((far * on).max()), float((turned * on).max())
-        if most > _BESIDE * controlled.skeleton.size or most_turned > _TURNED:
-            away = say_length(context.scene, scale * most)
-            place = names[int((far * on).max(axis=0).argmax())]
-            said.append(f'IK of "{names[end]}" shows its limb up to {away} and {np.degrees(most_turned):.1f} degrees '
-                        f'beside the solved pose (at "{place}")')  # fmt: skip
-    return said
+        most = (far * on).max(axis=0)  # (N,)
+        found.append(Misfit(end, float(most.max()), float((turned * on).max()), int(most.argmax())))
+    return found
+
+
+def explain_misfit(
+    armature: ArmatureObject, controlled: ControlledFrames, pose: Pose, matrices: Array, but: Container[int] = ()
+) -> list[str]:
+    """Return a sentence for each limb on IK that Blender shows beside its solved pose, see `find_misfits`.
+
+    `but`: the parts at the ends of limbs that are left out.
+    """
+    near = _BESIDE * controlled.skeleton.size
+    found = (one for one in find_misfits(controlled, pose, matrices) if one.end not in but)
+    return [one.sentence(armature, controlled.skeleton) for one in found if one.beyond(near, _TURNED)]

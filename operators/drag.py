@@ -370,6 +370,8 @@ class POISE_OT_drag(bpy.types.Operator):
             changed += len({bone for bones in changes for bone in bones})
             keys = autokey.key(context, armature, *changes, before=before)
             keyed += len(keys or ())
+            for switch in session.fk.switches:
+                autokey.key_step(context, armature, switch.path, switch.ik)
             unkeyed += autokey.find_unkeyed(armature, *changes)
             armature.poise_wins = session.wins
             for bone, kind in session.pins.kinds.items():

@@ -96,6 +96,7 @@ class POISE_PT_solver(ArmaturePanel, bpy.types.Panel):
         column.row().prop(armature, "poise_method", expand=True)
         column.row().prop(armature, "poise_limits", expand=True)
         column.prop(armature, "poise_use_anatomy_limits")
+        column.prop(armature, "poise_use_fk_switch")
         if armature.poise_method == "HUMANOID":
             return
         column.row().prop(armature, "poise_wins", expand=True)

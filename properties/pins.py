@@ -115,6 +115,12 @@ SETTINGS: Final[dict[str, Any]] = {
         ),
     ),
     "use_stretch": saved(props.BoolProperty, "Stretch", "Let bones grow, each by its own IK Stretch"),
+    "use_fk_switch": saved(
+        props.BoolProperty,
+        "Switch Dragged Limb to FK",
+        "Where the IK of the dragged limb cannot show the pose, by 1 mm of a human or 0.5 degrees, switch that limb to "
+        "FK at the present frame alone. Off: the report says by how much it is beside",
+    ),
     "use_strength": saved(
         props.BoolProperty,
         "Limit Strength",

@@ -51,8 +51,9 @@ class DragBody:
         self.name, self._uid = armature.name, armature.session_uid
         self.rig = bridge.read_rig(armature)
         self.channels = bridge.read_channels(armature, self.rig.channels)
-        self.roles = bridge.read_roles(armature, self.rig.skeleton)
+        self.roles = self.roles_of_rig = bridge.read_roles(armature, self.rig.skeleton)
         self.alone = False
+        self.besides: tuple[int, ...] = ()  # bones of the rig that are dragged or pinned
         self.controlled = self._find_controlled(armature, grabs) if whole else None
         grabs = self._able(armature, grabs, turning)
         if self.controlled is not None:
@@ -111,6 +112,16 @@ class DragBody:
         back = rotation.inv(frames[0])
         return part, rotation.rotate(back, away), rotation.mul(back, frames[1])
 
+    def dragged_limbs(self) -> list[int]:
+        """Return the parts at the ends of the limbs on IK that the effectors are of, or hang on."""
+        if self.controlled is None:
+            return []
+        ends = self.controlled.ends
+        bent = ends != np.arange(len(ends))
+        above = [self.skeleton.ancestors(effector.bone) for effector in self.effectors]
+        found = (next((ends[part] for part in parts if bent[part] or part in ends[bent]), -1) for parts in above)
+        return [*dict.fromkeys(int(end) for end in found if end >= 0)]
+
     def _find_controlled(self, armature: Any, grabs: Sequence[Grab]) -> ControlledBody | None:
         """Return the body of the controls, if the grabbed bones are of it and one of them, or a pin, needs a control.
 
@@ -120,9 +131,10 @@ class DragBody:
         index = self.rig.skeleton.index
         own = [index(grab.bone) for grab in grabs]
         pinned = [index(pin.name) for pin in armature.poise_pins if pin.name in armature.pose.bones]
-        controlled = bridge.find_controlled(armature, self.rig, self.roles, (*own, *pinned))
+        self.besides = (*own, *pinned)
+        controlled = bridge.find_controlled(armature, self.rig, self.roles, self.besides)
         parts = {} if controlled is None else controlled.parts()
-        if controlled is not None and own[0] in parts and controlled.serves(self.rig, (*own, *pinned)):
+        if controlled is not None and own[0] in parts and controlled.serves(self.rig, self.besides):
             return controlled
         if controlled is not None:
             names = with_other_side(armature, [grab.bone for grab in grabs])

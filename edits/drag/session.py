@@ -1,6 +1,7 @@
 """One drag on one armature, without mouse and window."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from time import perf_counter
 from typing import Any, Final
 
@@ -17,6 +18,7 @@ from ..humanoid import read_humanoid
 from ..pins import LIMITS, next_priority
 from .body import DragBody
 from .pins import DragPins
+from .switch import FKLimbs
 from .writer import DragWriter
 
 # of a tick under the mouse: what is left is done in the next one
@@ -31,6 +33,7 @@ class DragSession:
     Raises CoreError if the grabbed bone cannot be dragged; Lost, from any method, once the armature is gone.
     live: a tick takes a few steps and turns no joint far; what is left is done in the next one.
     targets: place (3,) and turn (4,) of each effector, in armature space.
+    fk: the limbs that were switched to FK when the pose was kept.
     """
 
     can_turn = True  # the grabbed bone
@@ -49,11 +52,12 @@ class DragSession:
         self.effectors = self.body.effectors
         self.start = self.pose = self.body.start
         self.pins = DragPins(armature, self.body)
-        self.writer = DragWriter(self.body, live)
+        self.writer = DragWriter(self.body, self.body.controlled, live)
         self.wins: str = armature.poise_wins
         self.turning = turning
         self.restless = False  # whether the body would go on moving under a still mouse
         self.solution: Solution | None = None
+        self.fk = FKLimbs()
         self.seconds = 0.0
         self._frames: tuple[Array, Array] | None = None  # of the present pose, computed on demand
         self._settle = settle
@@ -175,6 +179,21 @@ class DragSession:
         self.seconds = perf_counter() - begin
         return solution
 
+    def pose_by(self, writer: DragWriter) -> None:
+        """Pose by other controls from now on, which stretch no limbs on FK; solve and write until nothing moves."""
+        assert writer.controlled is not None
+        rigid = (writer.controlled.rigid & ~writer.controlled.stretched)[:, None]
+        self.writer = writer
+        self.pose, self.start = (
+            replace(pose, translations=np.where(rigid, 0.0, pose.translations)) for pose in (self.pose, self.start)
+        )
+        self.renew()
+        self._write(self._problem.solve(), perf_counter())
+        for _ in range(_AGREES):
+            if not self.restless:
+                break
+            self.rest()
+
     def restore(self) -> None:
         """Give the armature the exact pose at the press."""
         self.writer.restore(self.body.find())
@@ -187,7 +206,10 @@ class DragSession:
 
     def finish(self) -> tuple[tuple[str, ...], ...]:
         """Keep the pose; return the names of the bones that were rotated, moved and stretched."""
-        return self.writer.finish(self.body.find(), self.pose)
+        armature = self.body.find()
+        if armature.poise_use_fk_switch:
+            self.fk.show(bpy.context, armature, self)
+        return self.writer.finish(armature, self.pose, said=self.fk.said)
 
     def reasons(self) -> list[str]:
         """Return sentences: driven bones above missed effectors, and the solver's reasons."""
@@ -197,7 +219,7 @@ class DragSession:
         tacit = balances if self._balance == "FEET" else ()
         explained = [*self.solution.explain(say_length=self._say_length, tacit=tacit), *self._refusals]
         if self.body.controlled is not None:
-            return [*explained, *self.writer.at_limit(), *self.writer.misfit]
+            return [*self.fk.said.values(), *explained, *self.writer.at_limit(), *self.writer.misfit]
         return [*self.held(), *explained]
 
     def held(self) -> list[str]:

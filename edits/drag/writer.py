@@ -1,6 +1,6 @@
 """Poses of a drag written to the armature."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import replace
 from typing import Any, Final
 
@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 
 from ... import bridge
+from ...bridge import ControlledBody
 from ...core import Pose, rotation
 from ...core.rotation import Array
 from .body import DragBody
@@ -20,12 +21,12 @@ class DragWriter:
     """Writes poses to the bones, or to the controls of a driven body, and restores the pose at the press.
 
     live: a tick leaves to the next one what controls do not show yet.
+    controlled: the body with the controls that pose it.
     settled: whether nothing is left
     """
 
-    def __init__(self, body: DragBody, live: bool = False) -> None:
-        self._body, self._live = body, live
-        controlled = body.controlled
+    def __init__(self, body: DragBody, controlled: ControlledBody | None, live: bool = False) -> None:
+        self._body, self.controlled, self._live = body, controlled, live
         self._poser = None if controlled is None else bridge.ControlPoser(body.rig, controlled, looks=False)
         self._held: list[str] = []  # controls at a limit
         self._heads: Array | None = None  # where the last tick wanted the parts of a driven body
@@ -34,10 +35,9 @@ class DragWriter:
 
     def prepare(self, bones: Iterable[int], stretched: Iterable[int] = (), nodes: Iterable[int] = ()) -> None:
         """Say which bones the next poses change; `nodes`: bones whose frames count."""
-        controlled = self._body.controlled
-        carried = self._body.rig.carried if controlled is None else np.flatnonzero(controlled.carried)
+        carried = self._body.rig.carried if self.controlled is None else np.flatnonzero(self.controlled.carried)
         self._carried = np.intersect1d(carried, list(nodes))
-        if controlled is None:
+        if self.controlled is None:
             self._writer = bridge.PoseWriter(self._body.rig, bones, stretched)
 
     @property
@@ -77,7 +77,7 @@ class DragWriter:
 
         That is the lengths of limbs that IK stretches, and how carried bones are at their parents.
         """
-        controlled, carried = self._body.controlled, self._carried
+        controlled, carried = self.controlled, self._carried
         stretched = np.flatnonzero(controlled.stretched) if controlled is not None else carried[:0]
         if not len(carried) and not len(stretched):
             return None
@@ -104,17 +104,20 @@ class DragWriter:
         """Give the armature the exact channels at the press."""
         bridge.write_channels(armature, self._body.channels)
 
-    def finish(self, armature: Any, pose: Pose) -> tuple[tuple[str, ...], ...]:
-        """Write the last pose, bones that did not change exactly as they were; return the rotated, moved and grown."""
+    def finish(self, armature: Any, pose: Pose, said: Container[int] = ()) -> tuple[tuple[str, ...], ...]:
+        """Write the last pose, bones that did not change exactly as they were; return the rotated, moved and grown.
+
+        `said`: the parts at the ends of limbs about which nothing is said any more.
+        """
         body, names = self._body, self._body.rig.skeleton.names
-        if body.controlled is not None:
+        if self.controlled is not None:
             self.write(armature, pose)
             _evaluate()
-            shown = bridge.read_matrices(armature)[None]
-            self.misfit = bridge.explain_misfit(armature, bridge.repeated(body.controlled, 1), pose[None], shown)
+            shown, posed = bridge.read_matrices(armature)[None], bridge.repeated(self.controlled, 1)
+            self.misfit = bridge.explain_misfit(armature, posed, pose[None], shown, but=said)
             pose = bridge.read_pose(armature, body.rig)
         turned, moved, grown = bridge.changed_bones(body.start_of_rig, pose, body.rig.skeleton.size)
-        if body.controlled is not None:  # which stretches nothing by itself
+        if self.controlled is not None:  # which stretches nothing by itself
             grown = grown[:0]
         changes = tuple(np.setdiff1d(bones, body.rig.carried) for bones in (turned, moved, grown))
         turned, moved, grown = changes

@@ -1,6 +1,6 @@
 """Control rigs that are dragged and solved, and measured where Blender has their bones."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -10,6 +10,7 @@ from mathutils import Vector
 
 import bridge
 from bridge import Grab
+from bridge.channels import rotation_channel
 from core import forward, rotation
 from edits.drag.session import DragSession
 from edits.info import describe
@@ -103,6 +104,25 @@ def size_of(rig: Any) -> float:
 def pin_feet(rig: Any, parts: Parts, dragged: str) -> None:
     """Pin the feet that are not dragged."""
     set_pins(bpy.context, rig, [parts[foot] for foot in ("foot.L", "foot.R") if foot != dragged], "BOTH", "WORLD")
+
+
+def key_step(rig: Any, frames: Sequence[int], sparse: bool = False) -> None:
+    """Key the controls of a body at frames, in a step; go to the second of them. `sparse`: their places alone."""
+    scene: Any = bpy.context.scene
+    whole = bridge.read_rig(rig)
+    controlled = bridge.find_controlled(rig, whole, bridge.read_roles(rig, whole.skeleton))
+    assert controlled is not None
+    moved = sorted({*controlled.bones_that("moves").tolist()} - {-1})
+    for frame in frames:
+        for number, bone in enumerate(moved):
+            share = 0.05 * whole.skeleton.size * (frame / 40.0) * (-1.0) ** number
+            rig.pose.bones[bone].location = (share, 0.5 * share, 0.3 * share)
+        for bone in moved if sparse else sorted(controlled.keyed):
+            keyed = rig.pose.bones[bone]
+            keyed.keyframe_insert("location", frame=frame)
+            if not sparse:
+                keyed.keyframe_insert(rotation_channel(keyed.rotation_mode), frame=frame)
+    scene.frame_set(frames[1])
 
 
 def drag(rig: Any, parts: Parts, role: str) -> Shown:

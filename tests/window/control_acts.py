@@ -56,10 +56,51 @@ def controls(hand: Any, file: str) -> Generator[float, None, dict[str, Any]]:
     hand.screenshot("controls_dropped")
     yield from do.key(hand, "Z", ctrl=True)
     seen |= {"undone": do.channels(bpy.data.objects["rig"]) == seen["start"], "left": do.left_behind()}
+    yield from switch_to_fk(hand, seen)
     yield from lead_motion(hand, seen)
     seen["led"].append(do.channels(bpy.data.objects["rig"]) == seen.pop("start"))
     yield from learn(hand, seen)
     return seen
+
+
+def switch_to_fk(hand: Any, seen: dict[str, Any]) -> Generator[float, None, None]:
+    """Pin a hand and drag its elbow, which IK cannot show, in the midst of an animation; undo."""
+    import bpy
+
+    scene, rig = bpy.context.scene, bpy.data.objects["rig"]
+    rig.poise_use_fk_switch, rig.poise_root, rig.poise_balance = True, "FIXED", "OFF"
+    rig.pose.bones["upper_arm_ik.L"].lock_rotation = (True, True, True)
+    for name in ("hand_ik.L", "torso"):
+        for frame in (1, 40):
+            rig.pose.bones[name].keyframe_insert("location", frame=frame)
+    scene.tool_settings.use_keyframe_insert_auto = True
+    bpy.context.preferences.edit.use_keyframe_insert_available = False
+    scene.frame_set(20)
+    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
+        bpy.ops.ed.undo_push(message="Keyed")
+    hand.move(*on_shape(hand, "hand_ik.L"))
+    yield RESTS
+    yield from do.key(hand, "P")
+
+    def limbs() -> dict[str, float]:
+        bones = bpy.data.objects["rig"].pose.bones
+        return {bone.name: bone["IK_FK"] for bone in bones if "IK_FK" in bone}
+
+    elbow = do.head("DEF-forearm.L", rig)
+    x, y = hand.pixel(elbow)
+    yield from do.grab(hand, (x, y))
+    yield from do.lead(hand, (x - 20, y - 60))
+    yield RESTS
+    seen["elbow"] = [do.shown().text[0].split(",")[0]]
+    hand.screenshot("controls_elbow_on_ik")
+    yield from do.drop(hand)
+    yield RESTS
+    hand.screenshot("controls_elbow_on_fk")
+    went = hand.pixel(do.head("DEF-forearm.L", bpy.data.objects["rig"]))
+    seen["elbow"] += [limbs(), [went[0] - x, went[1] - y]]
+    yield from do.key(hand, "Z", ctrl=True)
+    yield RESTS
+    seen["elbow"].append(limbs())
 
 
 def lead_motion(hand: Any, seen: dict[str, Any]) -> Generator[float, None, None]:

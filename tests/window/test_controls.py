@@ -39,6 +39,13 @@ def test_cancelled_and_undone_drags_give_the_start_pose_back(seen: dict[str, Any
     assert seen["left"] == []
 
 
+def test_an_elbow_that_ik_cannot_show_is_switched_to_fk_and_back_by_undo(seen: dict[str, Any]) -> None:
+    _, dropped, went, undone = seen["elbow"]
+    assert went[1] < -PIXELS
+    assert dropped == {**undone, "upper_arm_parent.L": 1.0}
+    assert {*undone.values()} == {0.0}
+
+
 def test_escape_while_a_motion_is_led_leaves_the_file_as_it_was(seen: dict[str, Any]) -> None:
     assert seen["led"] == [True] * 4
 

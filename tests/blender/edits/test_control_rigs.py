@@ -10,8 +10,6 @@ import bpy
 import numpy as np
 import pytest
 
-import bridge
-from bridge.channels import rotation_channel
 from tests.blender.control_drags import (
     NEAR,
     RIGS,
@@ -20,6 +18,7 @@ from tests.blender.control_drags import (
     Parts,
     Shown,
     drag,
+    key_step,
     keys,
     pin_feet,
     seen,
@@ -67,24 +66,6 @@ def test_pins_are_where_solve_here_says(name: str) -> None:
     assert missed(solve_here, name) == {}
 
 
-def key_step(rig: Any, sparse: bool = False) -> None:
-    """Key the controls of a body at `FRAMES`, in a step; go to the second of them. `sparse`: their places alone."""
-    whole = bridge.read_rig(rig)
-    controlled = bridge.find_controlled(rig, whole, bridge.read_roles(rig, whole.skeleton))
-    assert controlled is not None
-    moved = sorted({*controlled.bones_that("moves").tolist()} - {-1})
-    for frame in FRAMES:
-        for number, bone in enumerate(moved):
-            share = 0.05 * whole.skeleton.size * (frame / 40.0) * (-1.0) ** number
-            rig.pose.bones[bone].location = (share, 0.5 * share, 0.3 * share)
-        for bone in moved if sparse else sorted(controlled.keyed):
-            keyed = rig.pose.bones[bone]
-            keyed.keyframe_insert("location", frame=frame)
-            if not sparse:
-                keyed.keyframe_insert(rotation_channel(keyed.rotation_mode), frame=frame)
-    context.scene.frame_set(FRAMES[1])
-
-
 def drag_at_once(rig: Any, parts: Parts, role: str) -> None:
     """Drag a part with the other feet pinned, as a script does; it is where it was wanted."""
     pin_feet(rig, parts, role)
@@ -100,7 +81,7 @@ def test_a_drag_over_a_step_leaves_settings_and_other_frames(name: str, keying: 
     for role in DRAGGED:
         rig, parts = RIGS[name]()
         context.scene.tool_settings.use_keyframe_insert_auto = keying
-        key_step(rig)
+        key_step(rig, FRAMES)
         before, set_before, keyed_before = {frame: seen(rig, frame) for frame in FRAMES}, settings(rig), keys(rig)
         context.scene.frame_set(FRAMES[1])
         drag_at_once(rig, parts, role)
@@ -120,7 +101,7 @@ def test_only_insert_available_adds_no_channel(name: str, monkeypatch: Any) -> N
     for role in DRAGGED:
         rig, parts = RIGS[name]()
         context.scene.tool_settings.use_keyframe_insert_auto = True
-        key_step(rig, sparse=True)
+        key_step(rig, FRAMES, sparse=True)
         before = keys(rig)
         drag_at_once(rig, parts, role)
         after = keys(rig)
@@ -135,7 +116,7 @@ def test_channels_that_get_their_first_key_keep_the_other_keyed_frames(name: str
     for role in DRAGGED:
         rig, parts = RIGS[name]()
         context.scene.tool_settings.use_keyframe_insert_auto = True
-        key_step(rig, sparse=True)
+        key_step(rig, FRAMES, sparse=True)
         before, set_before, keyed_before = {frame: seen(rig, frame) for frame in FRAMES}, settings(rig), keys(rig)
         context.scene.frame_set(FRAMES[1])
         drag_at_once(rig, parts, role)
@@ -154,6 +135,6 @@ def test_a_drag_says_which_bones_changed_in_all_frames_for_want_of_keys(monkeypa
     monkeypatch.setattr(context.preferences.edit, "use_keyframe_insert_available", True)
     rig, parts = RIGS[IN_CI[0]]()
     context.scene.tool_settings.use_keyframe_insert_auto = True
-    key_step(rig, sparse=True)
+    key_step(rig, FRAMES, sparse=True)
     drag_at_once(rig, parts, "hips")
     assert "without keys and changed in all frames" in capfd.readouterr().out
