@@ -15,6 +15,7 @@ from ..edits.body import BodyEdit
 from ..edits.body_tools import TOOLS, BodyTool
 from ..edits.info import find_armature
 from ..edits.motion_edit import check_lasting
+from ..edits.parts import check_sure
 from .verbs import Verb, add_action, add_armature, tell_report
 
 _FLAGS: Final = {"true": True, "false": False}
@@ -38,6 +39,7 @@ def _body(arguments: argparse.Namespace) -> int:
     tool = read_tool(arguments.tool, arguments.settings)
     frames = None if arguments.frames is None else FRAMES.read(arguments.frames, "--frames")
     keyed = arguments.key or frames is not None
+    check_sure(armature)
     check_lasting(armature, keyed, "Ask for --frames, or for a key with --key.")
     if arguments.action is not None and not keyed:
         raise CoreError("--action: nothing is keyed; ask for --frames, or for a key with --key.")

@@ -12,7 +12,8 @@ from ..core import CoreError
 from ..core.keypoints import AXES, LAYOUTS, METHODS, UNITS
 from ..edits.info import find_armature
 from ..edits.keypoints import READABLE, KeypointsJob, load_recording, perform_keypoints
-from .verbs import Verb, add_action, add_armature, tell, tell_report
+from ..edits.parts import check_sure
+from .verbs import Verb, add_action, add_armature, add_mapping, tell, tell_report
 
 _CHOICES: Final = {None: None, "yes": True, "no": False, "hips": True, "feet": False}
 
@@ -20,7 +21,7 @@ _CHOICES: Final = {None: None, "yes": True, "no": False, "hips": True, "feet": F
 def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--input", metavar="FILE", type=Path, required=True, help=", ".join(READABLE))
     parser.add_argument("--layout", choices=LAYOUTS, help="what the points are, in place of what the file says")
-    parser.add_argument("--mapping", metavar="FILE", type=Path, help="JSON: markers of marks, or bones of parts")
+    add_mapping(parser, "which markers are which marks, or which bones of a figure are which parts")
     add_armature(parser)
     parser.add_argument("--unit", choices=("auto", *UNITS), default="auto", help="of the points")
     parser.add_argument(
@@ -49,11 +50,13 @@ def _check(arguments: argparse.Namespace) -> None:
 def _keypoints(arguments: argparse.Namespace) -> int:
     given = {field.name: getattr(arguments, field.name) for field in fields(KeypointsJob)}  # options have these names
     job = KeypointsJob(**given | {name: _CHOICES[given[name]] for name in ("exchange", "travel")})
+    armature = find_armature(arguments.armature)
+    check_sure(armature)
     recording = load_recording(bpy.context, arguments.input, job.layout, arguments.mapping)
-    report, found = perform_keypoints(bpy.context, find_armature(arguments.armature), recording, job)
+    report, found = perform_keypoints(bpy.context, armature, recording, job)
     for note in found.notes:
         tell(note)
     return tell_report(arguments, report, **asdict(found))
 
 
-VERB: Final = Verb("keypoints", "key a body's motion from 3-D keypoints", _options, _keypoints, _check)
+VERB: Final = Verb("keypoints", "key a body's motion from 3-D keypoints", _options, _keypoints, _check, mapped=False)

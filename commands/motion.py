@@ -17,10 +17,22 @@ from ..edits.files import MOTIONS
 from ..edits.foot_lock import FEET, HANDS, LockedFeet
 from ..edits.generate import Generated
 from ..edits.info import find_armature
+from ..edits.parts import check_sure, take_mapping
 from ..edits.path import PathEdit
 from ..edits.reduce import Reduced
 from ..edits.retarget import Retargeted, imported
-from .verbs import Verb, add_action, add_armature, add_motion, check_motion, motion_of, tell, tell_report
+from .verbs import (
+    Verb,
+    add_action,
+    add_armature,
+    add_mapping,
+    add_motion,
+    check_motion,
+    mapping_of,
+    motion_of,
+    tell,
+    tell_report,
+)
 
 
 def _feet_options(parser: argparse.ArgumentParser) -> None:
@@ -40,6 +52,7 @@ def _check_feet(arguments: argparse.Namespace) -> None:
 
 def _lock_feet(arguments: argparse.Namespace) -> int:
     armature, frames = motion_of(arguments)
+    check_sure(armature)
     edit = LockedFeet(bpy.context, armature, frames, arguments.points, arguments.ease)
     edit.solve()
     report = edit.write(armature, arguments.action)
@@ -72,6 +85,7 @@ def _check_generate(arguments: argparse.Namespace) -> None:
 def _generate(arguments: argparse.Namespace) -> int:
     recipe = read_recipe(arguments.recipe)
     armature = find_armature(arguments.armature)
+    check_sure(armature)
     context: Any = bpy.context
     start = context.scene.frame_start if arguments.start is None else arguments.start
     edit = Generated(context, armature, recipe, start)
@@ -90,6 +104,7 @@ def _retarget_options(parser: argparse.ArgumentParser) -> None:
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--motion", metavar="FILE", type=Path, help=f"a file with it: {', '.join(MOTIONS)}")
     source.add_argument("--source", metavar="A", help="the armature of the file that has it")
+    add_mapping(parser, "which bones of either body are which parts")
     parser.add_argument("--take", metavar="NAME", default="", help="the one of several motions in the file")
     parser.add_argument("--no-feet", action="store_true", help="do not plant the feet")
     add_motion(parser)
@@ -99,13 +114,19 @@ def _retarget(arguments: argparse.Namespace) -> int:
     armature, context = find_armature(arguments.armature), bpy.context
     frames = tuple(arguments.frames) if arguments.frames else None
     takes: list[str] = []
+    mapping = mapping_of(arguments)
     if arguments.source is not None:
-        edit = Retargeted(context, armature, find_armature(arguments.source), frames, not arguments.no_feet)
+        source = find_armature(arguments.source)
+        take_mapping([armature, source], mapping)
+        check_sure(armature, source)
+        edit = Retargeted(context, armature, source, frames, not arguments.no_feet)
         name = arguments.source
     else:
         name = arguments.motion.stem
         with imported(context, arguments.motion, arguments.take) as (source, takes):
             name = takes[0] if len(takes) > 1 else name
+            take_mapping([armature, source], mapping)
+            check_sure(armature, source)
             edit = Retargeted(context, armature, source, frames, not arguments.no_feet)
     edit.solve()
     report = edit.write(armature, arguments.action or f"{armature.name} {name}")
@@ -199,6 +220,7 @@ def _check_path(arguments: argparse.Namespace) -> None:
 
 def _edit_path(arguments: argparse.Namespace) -> int:
     armature, frames = motion_of(arguments)
+    check_sure(armature)
     edit = PathEdit(
         bpy.context, armature, frames, arguments.offset, arguments.scale, arguments.bend, not arguments.no_feet,
         arguments.ease,
@@ -211,7 +233,7 @@ VERBS: Final = (
     Verb("lock-feet", "plant feet where they bear on the ground", _feet_options, _lock_feet, _check_feet),
     Verb("generate", "make a motion from two key poses", _generate_options, _generate, _check_generate,
          formats={"RECIPE.json": (RECIPE,), "a track": (PART_TRACK,)}),
-    Verb("retarget", "bring a motion from another body", _retarget_options, _retarget, check_motion),
+    Verb("retarget", "bring a motion from another body", _retarget_options, _retarget, check_motion, mapped=False),
     Verb("reduce-keys", "keep as few keys as a tolerance lets", _reduce_options, _reduce, _check_reduce),
     Verb("bake", "key every frame of a range", _bake_options, _bake, _check_bake),
     Verb("edit-path", "move, scale or bend the way of a motion", _path_options, _edit_path, _check_path),

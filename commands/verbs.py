@@ -15,6 +15,7 @@ from .. import bridge
 from ..core import CoreError
 from ..core.formats.goals import APART, LOOKING, PLACED
 from ..core.formats.job import JOB, Job, read
+from ..core.formats.mapping import RoleMapping, read_mapping
 from ..core.formats.report import Report
 from ..core.formats.table import BLENDER_NAME, FRAMES, Table
 from ..core.skeleton import no_bone
@@ -22,6 +23,7 @@ from ..edits.files import check_writable, open_blend, present_blend, same_file, 
 from ..edits.info import describe, find_armature, find_armatures, summary
 from ..edits.job import check_named, perform_job
 from ..edits.motion_edit import check_lasting
+from ..edits.parts import take_mapping
 from ..edits.words import counted
 
 DONE, UNMET, REFUSED, BROKEN, STOPPED = 0, 1, 2, 3, 130  # exit codes; the last as shells have it
@@ -38,6 +40,7 @@ class Verb:
     run      called with the file open and `texts`, the places of the report and of JSON; returns the exit code
     check    raises CoreError for what is wrong with the options in any file
     results  it writes a .blend file and a report
+    mapped   the armatures of the opened file take --mapping; else the verb reads it
     formats  the fields of the files that it reads, for `--help`
     """
 
@@ -47,6 +50,7 @@ class Verb:
     run: Run
     check: Callable[[argparse.Namespace], None] | None = None
     results: bool = True
+    mapped: bool = True
     formats: Mapping[str, tuple[Table, ...]] = field(default_factory=dict)
 
     def add(self, verbs: Any) -> None:
@@ -61,6 +65,8 @@ class Verb:
             "--blend", metavar="FILE", type=Path, help="the .blend file, or a clip, where none was opened"
         )
         add_json(parser)
+        if self.mapped:
+            add_mapping(parser)
         parser.set_defaults(verb=self.start, check=self.check)
         if self.formats:
             from ..core.formats.schema import help_text  # nothing else in Blender needs it
@@ -73,6 +79,8 @@ class Verb:
         """Open the file, check the places to write, and run; return the exit code."""
         arguments.texts = outputs(arguments)
         bridge.check_stopped()  # what is called when a file is opened may have swallowed it
+        if self.mapped:
+            take_mapping(find_armatures(None), mapping_of(arguments))
         return self.run(arguments)
 
 
@@ -81,6 +89,16 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json", metavar="FILE", nargs="?", const=True, help="print one JSON object, or write it to FILE"
     )
+
+
+def add_mapping(parser: argparse.ArgumentParser, what: str = "which bones are which parts of a body") -> None:
+    """Add the option that names a mapping."""
+    parser.add_argument("--mapping", metavar="FILE", type=Path, help=f"JSON: {what}")
+
+
+def mapping_of(arguments: argparse.Namespace) -> RoleMapping:
+    """Return the mapping that was named, empty if none was."""
+    return {} if arguments.mapping is None else read_mapping(arguments.mapping)
 
 
 def add_armature(parser: argparse.ArgumentParser) -> None:
@@ -210,7 +228,7 @@ def outputs(arguments: argparse.Namespace) -> list[Path]:
         check_writable(path)
         if any(same_file(path, other) for other in places[:number]):
             raise CoreError(f'"{path}" is named twice as a file to write.')
-        for kind in ("job", "list", "input", "recipe"):
+        for kind in ("job", "list", "input", "recipe", "mapping"):
             source: Path | None = getattr(arguments, kind, None)
             if source is not None and same_file(path, source):
                 raise CoreError(f'"{path}" is the {kind} file; it is not written over.')

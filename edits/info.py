@@ -13,7 +13,7 @@ from ..core.body import Roles
 
 _AXES: Final = ("x", "y", "z")
 _OBJECTS: Final = ("OBJECT", "UNSPECIFIED")  # types of slots that an object can have
-UNSURE: Final = 0.5  # confidence below which the user is asked about a role
+UNSURE: Final = 0.8  # confidence below which the user is asked about a role
 _DIGITS: Final = 6  # decimals of lengths and angles: single precision has no more
 
 

@@ -25,6 +25,7 @@ from .controls import frames_of_body
 from .evaluation import Evaluation, evaluate
 from .files import MOTIONS
 from .keypoint_target import KeypointTarget, find_target, write_body_motion
+from .parts import check_sure, take_mapping
 from .retarget import imported
 from .shown import BESIDE, TURNED, WantedPose, known_bones, measure_pose, wanted_body, wanted_pose
 
@@ -97,7 +98,9 @@ def _of_figure(context: Any, path: Path, parts: RoleMapping) -> keypoints.Record
     with imported(context, path) as (source, _):
         first, last = bridge.keyed_range(source)
         skeleton, motion, worlds = bridge.read_figure(source, np.arange(first, last + 1))
-        roles = bridge.read_roles(source, skeleton, bridge.mapping_to_corrections(source, parts))
+        take_mapping([source], parts)
+        check_sure(source)
+        roles = bridge.read_roles(source, skeleton)
         points = keypoints.joint_landmarks(skeleton, roles, motion.pose)
     points = points @ worlds[:, :3, :3].swapaxes(1, 2) + worlds[:, None, :3, 3]
     return keypoints.Recording(keypoints.find_layout("marks"), points, None, motion.fps)

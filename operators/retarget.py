@@ -7,8 +7,10 @@ import bpy
 from bpy.props import BoolProperty, StringProperty
 
 from ..core import CoreError
+from ..core.formats.mapping import read_mapping
 from ..edits.files import MOTIONS
 from ..edits.motion_edit import MotionEdit, unused_name
+from ..edits.parts import check_sure, take_mapping
 from ..edits.retarget import Retargeted, imported
 from ..edits.words import counted
 from .background import Background
@@ -35,6 +37,10 @@ class POISE_OT_retarget(Background, bpy.types.Operator):
         options={"SKIP_SAVE"}, search=_takes, search_options={"SUGGESTION"},
     )  # fmt: skip
     takes: StringProperty(options={"HIDDEN", "SKIP_SAVE"})  # one a line
+    mapping: StringProperty(
+        name="Mapping", description="A file of JSON that says which bones of either body are which parts",
+        subtype="FILE_PATH",
+    )  # fmt: skip
     plant: BoolProperty(
         name="Plant Feet", description="Let feet stand where those of the other body bear on the ground", default=True
     )
@@ -52,6 +58,9 @@ class POISE_OT_retarget(Background, bpy.types.Operator):
             with imported(context, path, self.take) as (source, takes):
                 self.takes = "\n".join(takes)
                 self._from = takes[0] if len(takes) > 1 else path.stem
+                if self.mapping:
+                    take_mapping([armature, source], read_mapping(Path(bpy.path.abspath(self.mapping))))
+                check_sure(source)
                 return Retargeted(context, armature, source, plant=self.plant)
         others = _others(context)
         if len(others) != 1:

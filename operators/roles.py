@@ -15,6 +15,7 @@ from ..core.body.roles import LISTS, ROLES, opposite_role
 from ..core.formats.mapping import mapping_of, read_mapping
 from ..edits.files import check_writable, write_files
 from ..edits.info import find_controls, find_parts
+from ..edits.parts import take_mapping
 from ..edits.words import counted
 from .survey import look
 from .tool import Tool, name_property, select, selected_bones
@@ -171,6 +172,5 @@ class POISE_OT_import_roles(_RolesTool, ImportHelper, bpy.types.Operator):
         mapping = read_mapping(Path(operator.filepath))
         if not mapping:
             raise CoreError("The file names no part of a body.")
-        said = {bone.name: "" for bone in armature.pose.bones if bone.poise_role}
-        bridge.write_corrections(armature, {**said, **bridge.mapping_to_corrections(armature, mapping)})
+        take_mapping([armature], mapping)
         return "INFO", f"Took {counted(len(mapping), 'part')} from the file"

@@ -38,7 +38,7 @@ class Roles:
     twist       role -> further bones of its segment, in line
     limbs       "tail", "wing.L", "leg.front.L" ... -> bones from the trunk outwards; of creatures also "spine", "neck"
                 and "head"
-    confidence  0 to 1 for every key of `bones` and `limbs`; ask the user where it is less than 0.5
+    confidence  0 to 1 for every key of `bones` and `limbs`; ask the user where it is less than 0.8
     missing     roles of `BODY` that a humanoid lacks
     facing, up  axes of armature space such as "-Y"
     rest        kind of rest pose: "T", "A", "I", "other", or "folded" if all bones point the same way
