@@ -9,21 +9,23 @@ import numpy as np
 from .. import bridge
 from ..core import CoreError
 from ..core.body import SIDES, Roles
-from ..core.editing.contacts import BodyPoint, Contacts, find_contacts, foot_points
-from ..core.editing.foot_lock import EASE, contact_pins, count_skating
+from ..core.body.anatomy import carrier_of
+from ..core.editing.contacts import SLOWEST, BodyPoint, Contacts, find_contacts, foot_points
+from ..core.editing.foot_lock import EASE, contact_pins, count_skating, steadied
 from .held_motion import HeldMotion
 from .motion_edit import MotionEdit
 
 FEET: Final = "feet"
 HANDS: Final = "hands"
-SKATING: Final = 0.5  # sizes of the skeleton a second from which on a point in contact skates
+SKATING: Final = SLOWEST  # sizes of the skeleton a second from which on a point in contact skates
 _STILL: Final = 1e-6  # change of an object's matrix, as a share of its largest number, up to which it does not move
 
 
 class LockedFeet(HeldMotion):
     """A motion with its contacts held; `points`: see `contact_points`; `ease` in seconds.
 
-    Contacts are found in the whole motion, and those that overlap `frames` are held.
+    Contacts are found in the whole motion, and those that overlap `frames` are held. Where that is all of it, a drift
+    of the ground is taken out of the way of the body.
     """
 
     method = "lock-feet"
@@ -34,17 +36,23 @@ class LockedFeet(HeldMotion):
         whole = bridge.keyed_range(armature)
         super().__init__(context, armature, (min(whole[0], frames[0]), max(whole[1], frames[1])))
         found = find_ground_contacts(self, contact_points(self.skeleton, self.roles, points))
-        pins = contact_pins(self.skeleton, self.before, found, ease)
+        if frames[0] <= whole[0] and frames[1] >= whole[1]:
+            self.after, found = steadied(self.skeleton, self.before, found, carrier_of(self.skeleton, self.roles))
+        pins = contact_pins(self.skeleton, self.after, found, ease)
         self.pins = [pin for pin in pins if pin.start <= frames[1] and pin.end >= frames[0]]
-        within = (self.before.frames >= frames[0]) & (self.before.frames <= frames[1])
-        self.contacts = replace(found, touching=found.touching & within[:, None])
+        within = ((self.before.frames >= frames[0]) & (self.before.frames <= frames[1]))[:, None]
+        self.contacts = replace(found, touching=found.touching & within, low=found.low & within)
 
     def skating(self) -> dict[str, float]:
-        """Return the shares of frames in contact in which heels and balls skate, "before" and "after"."""
+        """Return the shares of frames in which heels and balls skate, "before" and "after": of those in contact, and of
+        all in which they are as low, "low_before" and "low_after"; also feet that swing are low at times.
+        """
         shares: dict[str, float] = {}
-        for name, motion in (("before", self.before), ("after", self.after)):
-            fast, all = count_skating(self.skeleton, motion, self.contacts, SKATING * self.skeleton.size)
-            shares[name] = fast / max(all, 1)
+        for kind, bearing in (("", self.contacts.touching), ("low_", self.contacts.low)):
+            for name, motion in (("before", self.before), ("after", self.after)):
+                speed = SKATING * self.skeleton.size
+                fast, all = count_skating(self.skeleton, motion, self.contacts, bearing, speed)
+                shares[kind + name] = fast / max(all, 1)
         return shares
 
 

@@ -11,6 +11,9 @@ import numpy as np
 
 from .. import bridge
 from ..core import CoreError, Motion, Skeleton, rotation
+from ..core.body.anatomy import carrier_of
+from ..core.editing.contacts import find_contacts, foot_points
+from ..core.editing.foot_lock import steadied
 from ..core.editing.path import move_roots
 from ..core.editing.retarget import keep_contacts, retarget
 from ..core.rotation import Array
@@ -47,11 +50,15 @@ class Retargeted(HeldMotion):
                     f'"{driven}" is decided by {self.rig.driven[driven]}, and no controls are known that lead it; '
                     "no motion can be put on it."
                 )
-        self.after = retarget(own, motion, roles, skeleton, self.roles)
         self.always_keyed[:] = True
-        if plant:
-            up = bridge.world_up(worlds[0])
-            self.after, self.pins = keep_contacts(own, motion, roles, skeleton, self.after, self.roles, up)
+        points = foot_points(own, roles) if plant and roles.humanoid else ()
+        contacts = None
+        if points:
+            contacts = find_contacts(own, motion, points, up=bridge.world_up(worlds[0]))
+            motion, contacts = steadied(own, motion, contacts, carrier_of(own, roles))
+        self.after = retarget(own, motion, roles, skeleton, self.roles)
+        if contacts is not None:
+            self.after, self.pins = keep_contacts(skeleton, self.after, self.roles, contacts)
 
 
 def _with_object(skeleton: Skeleton, motion: Motion, worlds: Array) -> Motion:

@@ -32,8 +32,8 @@ def measure(clip: Clip) -> dict[str, Any]:
     return {
         "frames": len(motion),
         "touches": len(locked.pins),
-        "skate_before": count_skating(skeleton, motion, contacts, SKATING),
-        "skate_after": count_skating(skeleton, after, contacts, SKATING),
+        "skate_before": count_skating(skeleton, motion, contacts, contacts.touching, SKATING),
+        "skate_after": count_skating(skeleton, after, contacts, contacts.touching, SKATING),
         "plain_before": plain_skate(old, contacts.points, motion),
         "plain_after": plain_skate(new, contacts.points, motion),
         "worst_pin_mm": 1e3 * float(locked.pinned.position_error.max(initial=0.0)),

@@ -1,11 +1,11 @@
 """Contacts of points of a body with the ground: low and slow points, with thresholds found from the clip itself.
 
-Speeds are measured over a fixed time and relative to the skeleton's size, so units and frame rate do not matter. The
-speed threshold separates planted from swinging points near the ground: Otsu's threshold of the logarithms (IEEE Trans.
-SMC 9, 1979), within `SLOWEST` and `FASTEST`. Joints are above their soles and captured floors are tilted; so each point
-has its own resting height above a floor of one common slope, fitted to the heights of slow points as an expectile, and
-a band above it from their scatter. A contact begins and ends where wider thresholds are crossed, and counts if the
-narrower ones are met in between (hysteresis).
+Speeds are measured over a fixed time and relative to the skeleton's size, so units and frame rate do not matter; they
+and the heights are relative to a ground that may drift and go up and down, see `drift`. The speed threshold separates
+planted from swinging points near the ground: Otsu's threshold of the logarithms (IEEE Trans. SMC 9, 1979), within
+`SLOWEST` and `FASTEST`. Joints are above their soles; so each point has its own resting height, an expectile of its
+heights where it is slow, and a band above it from their scatter. A contact begins and ends where wider thresholds are
+crossed, and counts if the narrower ones are met in between (hysteresis).
 """
 
 from collections.abc import Sequence
@@ -23,22 +23,18 @@ from ..motion import BLOCK, Motion, blocks
 from ..pose import Pose, forward
 from ..rotation import Array
 from ..skeleton import Flags, Skeleton
+from .drift import REACH, STILL, find_drift, velocities
 
 UP: Final = (0.0, 0.0, 1.0)
 
 # Lengths relative to the skeleton's size, times in seconds
 GROUND_PERCENTILE: Final = 2.0
 UNDER: Final = 0.1  # expectile of the heights of slow points that is the resting height
-SLOPE: Final = 0.03  # prior standard deviation of the floor's slope, for points that scatter by SCATTER
-SCATTER: Final = 0.02
-FITS: Final = 20  # iterations of the reweighted least squares
-REACH: Final = 0.12  # greatest height of points in contact
-BANDS: Final = (0.02, 0.06)  # smallest and largest band above the resting height
-SLOWEST, FASTEST = 0.2, 0.6  # limits of the speed threshold, per second
-STILL: Final = 0.05  # per second; slower speeds count as this
+FITS: Final = 20  # reweighted means
+BANDS: Final = (0.025, 0.06)  # smallest and largest band above the resting height
+SLOWEST, FASTEST = 0.2, 0.5  # limits of the speed threshold, per second
 SPEED_BINS: Final = 64
 LEAVING: Final = 1.2  # ratio of the wider to the narrower thresholds
-SPEED_SPAN: Final = 1.0 / 15.0  # time over which a speed is measured
 SHORTEST_CONTACT: Final = 0.1
 LONGEST_GAP: Final = 0.15  # between contacts that are joined to one
 
@@ -76,12 +72,18 @@ class Contacts:
     """Contacts of P points with the ground, and the thresholds found.
 
     touching  (F, P) whether a point is in contact
+    low       (F, P) whether it is as near to the ground as in contact, however fast
+    resting   (P,) heights above the ground of points in contact, armature units
+    drift     (F, 3) how far the ground has moved, see `find_drift`
     speed     armature units per second, below which a point near the ground is planted
     """
 
     points: tuple[BodyPoint, ...]
     touching: Flags
+    low: Flags
     ground: Ground
+    resting: Array
+    drift: Array
     speed: float
 
     def intervals(self) -> list[ContactInterval]:
@@ -168,30 +170,21 @@ def find_contacts(
         toes = [i for i, point in enumerate(points) if point.name.startswith("toe")]
         ground = find_ground(positions[:, toes or list(range(len(points)))], up)
     size = skeleton.size
+    drift = find_drift(positions, motion, ground.up, size, ground.height)
+    positions = positions - drift[:, None]
     height = ground.heights(positions) / size
-    speed = speeds(positions, motion) / size
+    speed = rotation.lengths(velocities(positions, motion)) / size
     near = height < REACH
     slow_speed = _speed_threshold(speed[near])
     slow = near & (speed < slow_speed)
-    resting = _resting_heights(height, (positions - positions @ ground.up[:, None] * ground.up) / size, slow)
-    touching = np.zeros(height.shape, bool)
+    touching, low, resting = np.zeros(height.shape, bool), np.zeros(height.shape, bool), np.zeros(len(points))
     for point in np.flatnonzero(slow.any(axis=0)):
-        over = height[:, point] - resting[:, point]
+        resting[point] = _resting_height(height[slow[:, point], point])
+        over = height[:, point] - resting[point]
         band = np.clip(2.0 * np.median(over[slow[:, point]]), *BANDS)
+        low[:, point] = over < band
         touching[:, point] = _touching(np.maximum(over / band, speed[:, point] / slow_speed), motion)
-    return Contacts(tuple(points), touching, ground, slow_speed * size)
-
-
-def speeds(positions: Array, motion: Motion) -> Array:
-    """Return speeds (F, P), per second, of positions (F, P, 3), each measured over `SPEED_SPAN` around its frame."""
-    times = motion.frames / motion.fps
-    if len(times) < 2:
-        return np.zeros(positions.shape[:-1])
-    frame = float(np.median(np.diff(times)))
-    half = max(1, round(0.5 * SPEED_SPAN / frame))
-    here = np.arange(len(times))
-    before, after = np.maximum(here - half, 0), np.minimum(here + half, len(times) - 1)
-    return rotation.lengths(positions[after] - positions[before]) / (times[after] - times[before])[:, None]
+    return Contacts(tuple(points), touching, low, ground, size * resting, drift, slow_speed * size)
 
 
 def runs(flags: Flags) -> list[tuple[int, int]]:
@@ -212,22 +205,12 @@ def _speed_threshold(speed: Array) -> float:
     return float(np.clip(np.exp(edges[1 + int(np.argmax(between))]), SLOWEST, FASTEST))
 
 
-def _resting_heights(height: Array, horizontal: Array, slow: Flags) -> Array:
-    """Return the resting heights (F, P) of points with heights (F, P) at horizontal positions (F, P, 3).
-
-    One height per point and one slope for all, as expectiles by reweighted least squares (Newey and Powell,
-    Econometrica 1987), with a prior on the slope.
-    """
-    frames, points = np.nonzero(slow)
-    used = slow.any(axis=0)
-    rows = np.concatenate([np.eye(len(used))[points], horizontal[frames, points]], axis=1)
-    prior = np.concatenate([~used, np.full(3, np.square(SCATTER / SLOPE))])
-    values = height[frames, points]
-    fit = np.zeros(len(prior))
+def _resting_height(height: Array) -> float:
+    """Return the expectile of heights (N,), by reweighted means (Newey and Powell, Econometrica 1987)."""
+    found = 0.0
     for _ in range(FITS):
-        weights = np.where(values > rows @ fit, UNDER, 1.0 - UNDER)
-        fit = np.linalg.solve(rows.T @ (weights[:, None] * rows) + np.diag(prior), rows.T @ (weights * values))
-    return np.where(used, fit[: len(used)] + horizontal @ fit[len(used) :], np.nan)
+        found = float(np.average(height, weights=np.where(height > found, UNDER, 1.0 - UNDER)))
+    return found
 
 
 def _touching(excess: Array, motion: Motion) -> Flags:

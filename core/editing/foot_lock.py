@@ -1,7 +1,8 @@
 """Foot locking: contacts become pins, which change the motion as little as possible.
 
-Each contact is held at its mean position. Where points of one rigid piece are held at once, their positions are moved
-to the distance that they have on the body, each by half of the difference, in rounds.
+A drift of the ground is taken out of the way of the body. Each contact is held at its mean position, on the ground.
+Where points of one rigid piece are held at once, their positions are moved to the distance that they have on the body,
+each by half of the difference, in rounds.
 """
 
 from collections.abc import Sequence
@@ -16,8 +17,9 @@ from .. import rotation
 from ..body import SIDES, Roles
 from ..body.anatomy import anatomy, carrier_of
 from ..motion import Motion
+from ..pose import shifted
 from ..rotation import Array, lengths
-from ..skeleton import Skeleton
+from ..skeleton import Flags, Skeleton
 from ..solvers import PinAndDrag
 from .contacts import UP, BodyPoint, ContactInterval, Contacts, find_contacts, foot_points, point_positions
 from .timed_pins import WHOLE_BODY, PinMotionResult, TimedPin, pin_motion
@@ -54,10 +56,22 @@ def lock_feet(
     CoreError without points.
     """
     contacts = find_contacts(skeleton, motion, foot_points(skeleton, roles) if points is None else points, up=up)
+    motion, contacts = steadied(skeleton, motion, contacts, carrier_of(skeleton, roles))
     pins = contact_pins(skeleton, motion, contacts, ease)
     if method is None:
         skeleton, method = foot_lock_settings(skeleton, motion, roles)
     return LockFeetResult(contacts, pins, pin_motion(skeleton, motion, pins, method))
+
+
+def steadied(skeleton: Skeleton, motion: Motion, contacts: Contacts, root: int | None) -> tuple[Motion, Contacts]:
+    """Return the motion with its `root` moved so that the ground no longer drifts, and the contacts for it.
+
+    The motion stays the same without a root.
+    """
+    if root is None:
+        return motion, contacts
+    pose = shifted(skeleton, motion.pose, root, -contacts.drift)
+    return replace(motion, pose=pose), replace(contacts, drift=np.zeros_like(contacts.drift))
 
 
 def foot_lock_settings(skeleton: Skeleton, motion: Motion, roles: Roles) -> tuple[Skeleton, PinAndDrag]:
@@ -80,7 +94,11 @@ def contact_pins(skeleton: Skeleton, motion: Motion, contacts: Contacts, ease: f
     """Return a pin for each interval of contact, in their order; `ease` in seconds."""
     intervals, eases = contacts.intervals(), ease * motion.fps
     positions = point_positions(skeleton, motion.pose, contacts.points)
+    up = contacts.ground.up
     held = np.array([positions[i.first : i.last + 1, i.point].mean(axis=0) for i in intervals])
+    for i, place in zip(intervals, held, strict=True):
+        height = contacts.ground.height + contacts.resting[i.point] + (contacts.drift[i.first : i.last + 1] @ up).mean()
+        place += (height - place @ up) * up
     held = _at_distances(held, intervals, positions, skeleton.size)
     return tuple(
         TimedPin(contacts.points[i.point].bone, float(motion.frames[i.first]), float(motion.frames[i.last]), position,
@@ -89,11 +107,13 @@ def contact_pins(skeleton: Skeleton, motion: Motion, contacts: Contacts, ease: f
     )  # fmt: skip
 
 
-def count_skating(skeleton: Skeleton, motion: Motion, contacts: Contacts, speed: float) -> tuple[int, int]:
-    """Return how many frame-to-frame steps of points in contact slide faster than `speed`, and the number of all.
+def count_skating(
+    skeleton: Skeleton, motion: Motion, contacts: Contacts, bearing: Flags, speed: float
+) -> tuple[int, int]:
+    """Return how many frame-to-frame steps of `bearing` points (F, P) slide faster than `speed`, and the number of all.
 
     Counted are heels and balls, or all points if none is called so; `speed` in armature units per second along the
-    ground. `contacts` are those of the motion before it was locked.
+    ground. `contacts` are those of the motion before it was locked, `bearing` its `touching` or `low`.
     """
     points = contacts.points
     named = [i for i, point in enumerate(points) if point.name.startswith(("heel", "ball"))]
@@ -101,8 +121,8 @@ def count_skating(skeleton: Skeleton, motion: Motion, contacts: Contacts, speed:
     steps = np.diff(point_positions(skeleton, motion.pose, [points[i] for i in chosen]), axis=0)
     up = contacts.ground.up
     along = steps - (steps @ up)[..., None] * up
-    bearing = (contacts.touching[1:] & contacts.touching[:-1])[:, chosen]
-    return int((bearing & (lengths(along) * motion.fps > speed)).sum()), int(bearing.sum())
+    both = (bearing[1:] & bearing[:-1])[:, chosen]
+    return int((both & (lengths(along) * motion.fps > speed)).sum()), int(both.sum())
 
 
 def _at_distances(held: Array, intervals: Sequence[ContactInterval], positions: Array, size: float) -> Array:

@@ -21,7 +21,7 @@ from ..motion import Motion
 from ..pose import Pose, forward, shifted
 from ..rotation import Array
 from ..skeleton import Skeleton
-from .contacts import BodyPoint, find_contacts, find_ground, foot_points, point_positions
+from .contacts import Contacts, Ground, find_ground, foot_points, point_positions
 from .foot_lock import EASE, contact_pins
 from .timed_pins import TimedPin
 
@@ -48,36 +48,28 @@ def retarget(source: Skeleton, motion: Motion, source_roles: Roles, target: Skel
 
 
 def keep_contacts(
-    source: Skeleton,
-    motion: Motion,
-    source_roles: Roles,
-    target: Skeleton,
-    moved: Motion,
-    target_roles: Roles,
-    up: Array,
-    ease: float = EASE,
+    target: Skeleton, moved: Motion, target_roles: Roles, contacts: Contacts, ease: float = EASE
 ) -> tuple[Motion, tuple[TimedPin, ...]]:
     """Return a retargeted motion on the target's ground, and pins for its feet where the source's are in contact.
 
-    `moved` is the motion of the target. It is raised or lowered as a whole, so that feet in contact are as high above
-    their rest height as those of the source, in leg lengths. `up` (3,) in the source's space; `ease` in seconds.
+    `moved` is the motion of the target, `contacts` are those of the source. The motion is raised or lowered as a whole,
+    so that feet in contact are as high as at rest. `ease` in seconds.
     """
-    before, after = _Human(source, source_roles), _Human(target, target_roles)
-    own, other = ({point.name: point for point in body.points} for body in (before, after))
-    names = [name for name in own if name in other]
-    if not names:
+    after = _Human(target, target_roles)
+    other = {point.name: point for point in after.points}
+    shared = [n for n, point in enumerate(contacts.points) if point.name in other]
+    touching = contacts.touching[:, shared]
+    if not touching.any():
         return moved, ()
-    points = [own[name] for name in names]
-    contacts = find_contacts(source, motion, points, up=up)
-    if not contacts.touching.any():
-        return moved, ()
-    here = replace(contacts, points=tuple(other[name] for name in names))
-    above = before.heights(motion.pose, points) - before.ground(motion.pose) + before.ground(before.rest)
-    above -= before.heights(before.rest, points)
-    wanted = after.heights(after.rest, here.points) + after.leg / before.leg * above
-    lack = (wanted - after.heights(moved.pose, here.points))[contacts.touching]
-    rise = np.broadcast_to(float(np.median(lack)) * after.axes[2], (len(moved), 3))
-    moved = replace(moved, pose=after.move_hips(moved.pose, rise))
+    points = tuple(other[contacts.points[n].name] for n in shared)
+    ground = Ground(after.axes[2], after.ground(after.rest))
+    resting = ground.heights(point_positions(target, after.rest, points))
+    lack = (resting - ground.heights(point_positions(target, moved.pose, points)))[touching]
+    moved = replace(moved, pose=after.move_hips(moved.pose, np.tile(np.median(lack) * ground.up, (len(moved), 1))))
+    here = replace(
+        contacts, points=points, touching=touching, low=contacts.low[:, shared], ground=ground, resting=resting,
+        drift=np.zeros((len(moved), 3)),
+    )  # fmt: skip
     return moved, contact_pins(target, moved, here, ease)
 
 
@@ -88,10 +80,6 @@ class _Human:
         self.skeleton, self.roles = skeleton, roles
         self.axes, self.leg = body_axes(roles), leg_length(skeleton, roles)
         self.points, self.rest = foot_points(skeleton, roles), Pose.rest(skeleton)
-
-    def heights(self, pose: Pose, points: Sequence[BodyPoint]) -> Array:
-        """Return the heights (..., P) of points."""
-        return point_positions(self.skeleton, pose, points) @ self.axes[2]
 
     def ground(self, pose: Pose) -> float:
         """Return the height of the ground of a pose or motion: that of the lowest feet, 0 for a body without feet."""

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from benchmarks.motion.clips import Clip, read_clip
+from benchmarks.robust.skate import STILL, WAYS, both, slide, stands
 from core import Motion, forward, rotation
 from core.body import Roles, find_roles
 from core.editing.contacts import BodyPoint, find_contacts, foot_points, point_positions
 from core.editing.foot_lock import LockFeetResult, contact_pins, lock_feet
+from core.pose import shifted
 from tests.paths import DATA
 
 WALK = DATA / "motion" / "cmu_07_12.bvh"
@@ -57,7 +59,9 @@ def test_the_rest_of_the_body_hardly_changes_and_does_not_jerk(
     after, _ = forward(walk.skeleton, locked.pinned.motion.pose)
     feet = [b for b, name in enumerate(walk.skeleton.names) if "Foot" in name or "Toe" in name]
     rest = np.setdiff1d(np.arange(len(walk.skeleton)), feet)
-    assert rotation.lengths(after - heads)[:, rest].mean() < 5e-3
+    hips = roles.bone("hips")
+    assert rotation.lengths((after - heads)[:, [hips], :2]).mean() < 5e-3
+    assert rotation.lengths(after - heads - (after - heads)[:, [hips]])[:, rest].mean() < 5e-3
     jerks = [np.percentile(rotation.lengths(np.diff(h[:, rest], 2, axis=0)), 99) for h in (heads, after)]
     assert jerks[1] < 1.2 * jerks[0]
     for side in "LR":
@@ -65,6 +69,71 @@ def test_the_rest_of_the_body_hardly_changes_and_does_not_jerk(
         bends = [np.cross(h[:, knee] - h[:, hip], h[:, ankle] - h[:, knee]) for h in (heads, after)]
         bent = rotation.lengths(bends[0]) > 1e-3  # of square metres: half a degree; straight legs bend no way
         assert (np.sum(bends[0] * bends[1], axis=-1)[bent] > 0.0).all()
+
+
+def at_rate(motion: Motion, fps: float) -> Motion:
+    """The motion with as many frames a second."""
+    places = np.arange(0.0, len(motion) - 1.0, motion.fps / fps)
+    before = places.astype(int)
+    share = (places - before)[:, None]
+    some = [motion.pose[before + n] for n in (0, 1)]
+    turns = rotation.slerp(some[0].rotations, some[1].rotations, share)
+    moves = some[0].translations + share[..., None] * (some[1].translations - some[0].translations)
+    return Motion(replace(some[0], rotations=turns, translations=moves), np.arange(len(places), dtype=float), fps)
+
+
+def carried(walk: Clip, motion: Motion, way: str) -> Motion:
+    """The motion with its hips on another way."""
+    hips = forward(walk.skeleton, motion.pose)[0][:, 0]
+    return replace(motion, pose=shifted(walk.skeleton, motion.pose, 0, WAYS[way](hips, motion.fps) - hips))
+
+
+def slid(walk: Clip, roles: Roles, way: str, fps: float) -> tuple[Motion, tuple[BodyPoint, ...], np.ndarray]:
+    """The walk that slides, the balls of its feet, and when they stand (F, 2), as the clean clip tells."""
+    clean = at_rate(walk.motion, fps)
+    slow = replace(clean, fps=fps / 2.0) if way == "slow" else clean
+    balls = tuple(point for point in foot_points(walk.skeleton, roles) if point.name.startswith("ball"))
+    return carried(walk, slow, way), balls, stands(point_positions(walk.skeleton, clean.pose, balls), fps)
+
+
+@pytest.mark.parametrize("fps", [24.0, 25.0, 30.0, 48.0, 60.0])
+@pytest.mark.parametrize("way", WAYS)
+def test_feet_are_found_to_stand_where_they_did_before_they_slid(
+    walk: Clip, roles: Roles, way: str, fps: float
+) -> None:
+    motion, balls, true = slid(walk, roles, way, fps)
+    points = foot_points(walk.skeleton, roles)
+    touching = find_contacts(walk.skeleton, motion, points).touching[:, [points.index(ball) for ball in balls]]
+    assert touching[true].mean() > 0.95
+    swings = np.diff(point_positions(walk.skeleton, motion.pose, balls), axis=0)
+    assert not touching[1:][rotation.lengths(swings) * motion.fps > 2.0].any()
+
+
+@pytest.mark.parametrize("way", ["drift", "scaled"])
+def test_feet_that_were_made_to_slide_stand_and_nothing_jerks(walk: Clip, roles: Roles, way: str) -> None:
+    motion, balls, true = slid(walk, roles, way, 30.0)
+    locked = lock_feet(walk.skeleton, motion, roles).pinned.motion
+    still = slide(point_positions(walk.skeleton, locked.pose, balls), 30.0) < STILL
+    assert still[both(true)].mean() > 0.95
+    heads = [forward(walk.skeleton, one.pose)[0] for one in (motion, locked)]
+    jolts = [np.percentile(rotation.lengths(np.diff(places, 2, axis=0)), 99) for places in heads]
+    assert jolts[1] < 1.2 * jolts[0]
+
+
+def test_what_stands_is_at_one_height(walk: Clip, locked: LockFeetResult) -> None:
+    """The floor of the capture is tilted: 10 cm from one end to the other."""
+    contacts = locked.contacts
+    for motion, least, most in ((walk.motion, 0.05, 0.12), (locked.pinned.motion, 0.0, 1e-3)):
+        heights = point_positions(walk.skeleton, motion.pose, contacts.points) @ contacts.ground.up
+        apart = [np.ptp(heights[contacts.touching[:, n], n]) for n in range(len(contacts.points))]
+        assert least <= max(apart) < most
+
+
+def test_a_walk_on_the_spot_stays_there(walk: Clip, roles: Roles) -> None:
+    hips = forward(walk.skeleton, walk.motion.pose)[0][:, 0]
+    spot = shifted(walk.skeleton, walk.motion.pose, 0, (hips[:1] - hips) * [1.0, 1.0, 0.0])
+    locked = lock_feet(walk.skeleton, replace(walk.motion, pose=spot), roles).pinned.motion
+    np.testing.assert_allclose(forward(walk.skeleton, locked.pose)[0][:, 0, :2], hips[:1, :2].repeat(65, 0), atol=0.02)
 
 
 def test_a_sliding_walk_is_planted_where_the_walk_stands(walk: Clip, roles: Roles) -> None:
