@@ -38,7 +38,7 @@ CLUSTERED = ("commands", "processes")  # which alone imports it
 ROOMS = ("limits", "body", "solvers", "contribution", "editing", "generate", "keypoints", "formats")
 # The files and folders of the pins solver from the lowest: data, steps, stages, and a drag on top.
 PINS = (
-    "numbers", "strengths", "tree", "prior", "limits", "goals", "settings", "problem", "progress", "descent",
+    "numbers", "strengths", "tree", "prior", "limits", "goals", "settings", "problem", "progress",
     "one_frame", "many_frames", "starts", "pipeline", "drag", "explain", "__init__",
 )  # fmt: skip
 

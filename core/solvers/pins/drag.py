@@ -103,10 +103,8 @@ class Drag:
         self.state = pipeline.run(problem, self.state, stages)
         progress, frame = self.state.progress, self.state.frame
         if problem.dragged and frame is not None:  # which has no batch axis
-            at, places = frame.at, frame.places
-            positions, rotations, all_met = places.errors(at)
-            kept = (None if part is None else part[0] for part in (problem.start.scales, problem.start.driven_matrices))
-            pose, met, one = Pose.trusted(*places.channels(at), *kept), np.array(all_met), 0
+            positions, rotations, all_met = frame.aims.errors(frame.at)
+            pose, met, one = frame.places.pose(frame.at), np.array(all_met), 0
         else:
             positions, rotations = problem.rows.errors_of_goals(progress.lengths)
             pose, met, one = problem.pose_at(progress.x), problem.met(progress.lengths), slice(None)

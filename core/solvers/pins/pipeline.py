@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from ... import rotation
 from ...rotation import Array
-from . import descent, numbers, starts
-from .descent import Descent
+from . import numbers, starts
 from .many_frames import FramesSolver
 from .one_frame import FrameSolver
 from .problem import Problem
 from .progress import Progress
+from .strengths import Strengths
 from .tree import Links
 
 Frames = NDArray[np.int64]
@@ -25,7 +25,6 @@ Frames = NDArray[np.int64]
 _TICK_REFITS: Final = 3  # `REFITS` in a tick of a drag; the next tick goes on
 _REFITTED: Final = 1e-6  # largest change of an error by new links that does not count
 _STEPS: Final = 40  # in a tick, or from a start to rest: what takes more is stuck, or crawls
-_NEWTON_CHUNK: Final = 64  # frames that take Newton steps together
 _CHUNK: Final = 1024  # frames that take least-squares steps together
 _STRIDES: Final = (6, 2, 1)  # of a motion, every 6th frame first; the frames of each finer stride from their neighbours
 _FIRST_WAVE: Final = 8  # largest number of steps of the frames of the first stride
@@ -40,9 +39,8 @@ class State:
     begun: Array  # x (B, D) where this solve began
     links: Links
     progress: Progress
-    frame: FrameSolver | None  # of the only frame if it is lean; where it is, with what forces, it knows itself
+    frame: FrameSolver | None  # of the only frame; where it is, with what forces, it knows itself
     frames: FramesSolver | None  # where they take least-squares steps
-    newton: descent.State | None = None  # of a drag that is not lean
 
     @property
     def x(self) -> Array:
@@ -56,7 +54,7 @@ Stage = Callable[[Problem, State], State]
 def begin(problem: Problem) -> State:
     """Return the state at the start pose."""
     x, links = problem.begin()
-    frame = FrameSolver(problem, links, 0) if problem.lean and problem.count == 1 else None
+    frame = FrameSolver(problem, links, 0) if problem.count == 1 else None
     if frame is not None:
         frame.begin(x[0])
     frames = FramesSolver(problem, links) if problem.plain and not _takes_newton(problem) else None
@@ -65,7 +63,7 @@ def begin(problem: Problem) -> State:
 
 def run(problem: Problem, state: State, stages: "tuple[Stage, ...]") -> State:
     """Return the state after a solve that goes on from the last one."""
-    state = State(state.x, state.links, _unknown(problem, state.x), state.frame, state.frames, state.newton)
+    state = State(state.x, state.links, _unknown(problem, state.x), state.frame, state.frames)
     for stage in stages:
         state = stage(problem, state)
     return state
@@ -106,7 +104,7 @@ def other_starts(problem: Problem, state: State) -> State:
             problem, state, starts.begun(problem, state.links, progress.x[left], left, places), left, _STEPS // 2
         )
         progress.iterations[left] += trial.iterations
-        better = _better(problem, state.links, progress[left], trial, left)
+        better = _better(problem, state, progress[left], trial, left)
         if len(better):
             further = _from(problem, state, trial.x[better], left[better], _STEPS)
             used = progress.iterations[left[better]] + further.iterations
@@ -166,42 +164,31 @@ def _takes_newton(problem: Problem) -> bool:
 
 def _tick(problem: Problem, state: State, still: float) -> State:
     """Take a few Newton steps from where the last solve ended, with its forces."""
+    assert state.frame is not None
     most = min(_STEPS, problem.settings.iterations)
-    if state.frame is not None:
-        return _at(state, _of_frame(problem, state.frame, most, still))
-    one, solver, before = np.zeros(1, int), Descent(problem), state.newton
-    newton = solver.begin(state.links, state.x, one) if before is None else solver.again(state.links, before, one)
-    newton, used = solver.descend(state.links, newton, one, most, still)
-    lengths = problem.rows.lengths(newton.at, one)
-    progress = Progress(newton.at.x, used, newton.active, np.ones(1, bool), lengths)
-    return replace(state, progress=progress, newton=newton)
+    return _at(state, _of_frame(problem, state.frame, most, still))
 
 
 def _newton(
     problem: Problem, state: State, x: Array, frames: Frames, most: int, still: float = float(numbers.NEWTON_RESTS)
 ) -> Progress:
     """Return some frames after at most `most` Newton steps from x (n, D), until one turns every joint by less."""
-    if problem.lean:
-        parts: list[Progress] = []
-        for frame, begun in zip(frames.tolist(), x, strict=True):
-            solver = state.frame or FrameSolver(problem, state.links, frame)
-            solver.begin(begun)
-            parts.append(_of_frame(problem, solver, most, still))
-        return Progress.joined(parts)
-    solver, progress = Descent(problem), _unknown(problem, x)
-    for places in chunks(np.arange(len(frames)), _NEWTON_CHUNK):
-        part = frames[places]
-        links = state.links[part]
-        newton, used = solver.descend(links, solver.begin(links, x[places], part), part, most, still)
-        lengths = problem.rows.lengths(newton.at, part)
-        progress.put(places, Progress(newton.at.x, used, newton.active, used < most, lengths))
-    return progress
+    parts: list[Progress] = []
+    for frame, begun in zip(frames.tolist(), x, strict=True):
+        solver = _solver(problem, state, frame)
+        solver.begin(begun)
+        parts.append(_of_frame(problem, solver, most, still))
+    return Progress.joined(parts)
+
+
+def _solver(problem: Problem, state: State, frame: int) -> FrameSolver:
+    return state.frame or FrameSolver(problem, state.links, frame)
 
 
 def _of_frame(problem: Problem, frame: FrameSolver, most: int, still: float) -> Progress:
     """Return the progress of a frame after its steps."""
     used = frame.descend(problem.rows, most, still)
-    active, done, lengths = frame.limits.active_rows(), used < most, frame.places.lengths(frame.at)
+    active, done, lengths = frame.limits.active_rows(frame.at), used < most, frame.aims.lengths(frame.at)
     return Progress(frame.at.x[None], np.array([used]), active[None], np.array([done]), lengths[None])
 
 
@@ -277,7 +264,7 @@ def _go_on(
 
 
 def _at(state: State, progress: Progress) -> State:
-    return State(state.begun, state.links, progress, state.frame, state.frames, state.newton)
+    return State(state.begun, state.links, progress, state.frame, state.frames)
 
 
 def _approached(problem: Problem, links: Links, x: Array) -> Array:
@@ -317,23 +304,31 @@ def _refitted(problem: Problem, state: State, go_on: Stage, met_is_enough: bool)
 def _fitted(problem: Problem, state: State, frames: Frames) -> State:
     """Return the state in links that are exact where it is."""
     links = problem.fit(state.x)
+    if state.frame is not None:
+        state.frame.fit(links)
     lengths = problem.rows.lengths(links.place(state.x), frames)
     return replace(state, links=links, progress=replace(state.progress, lengths=lengths))
 
 
-def _better(problem: Problem, links: Links, before: Progress, after: Progress, frames: Frames) -> Frames:
+def _better(problem: Problem, state: State, before: Progress, after: Progress, frames: Frames) -> Frames:
     """Return which of the progress after is better than before, by what is minimised."""
-    solver, links = Descent(problem), links[frames]
-    worth, new = (solver.value(some.x, frames, links) for some in (before, after))
-    return np.flatnonzero(new < worth)
+    solvers = [_solver(problem, state, frame).objective for frame in frames.tolist()]
+    worth = [[solver.value(x) for solver, x in zip(solvers, some.x, strict=True)] for some in (before, after)]
+    return np.flatnonzero(np.less(worth[1], worth[0]))
 
 
 def _strained(problem: Problem, state: State) -> NDArray[np.bool_]:
     """Return in which frames (B,) a goal is missed, or met by more force than its level has."""
     missed = ~problem.met(state.progress.lengths)
-    if np.isfinite(problem.settings.strength):
-        missed |= Descent(problem).strained(state.links, state.x, np.arange(problem.count))
-    return missed
+    if not np.isfinite(problem.settings.strength):
+        return missed
+    rows, prior, frames, at = problem.rows, problem.prior, np.arange(problem.count), state.links.place(state.x)
+    jacobian = rows.jacobian(state.links, at, rows.ordered_scales(frames), frames) * prior.spread
+    answers = np.linalg.solve(prior.precision, np.swapaxes(jacobian, -1, -2))
+    gram = jacobian @ answers + numbers.DAMPING * np.eye(rows.rows)
+    forces = np.linalg.solve(gram, jacobian @ (state.x * prior.stiff)[..., None])[..., 0]
+    pulls = np.sqrt(np.stack([np.sum(forces[:, level] ** 2, axis=1) for level in rows.levels], axis=1))
+    return missed | (pulls > Strengths(len(rows.levels), problem.settings.strength)(pulls)).any(axis=1)
 
 
 def _unknown(problem: Problem, x: Array) -> Progress:

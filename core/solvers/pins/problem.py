@@ -53,8 +53,7 @@ class Problem:
     bends: Array | None  # (3 R,) the settings' bends about the axes of x
     position_tolerance: float  # armature units
     tolerances: Array  # (K,) of the goals' blocks, in units of size and radians
-    lean: bool  # rigid, with hard limits: `one_frame` folds it into constants
-    plain: bool  # the same, with plain goals of equal weights on at most two levels: `many_frames` takes it
+    plain: bool  # rigid, with hard limits and plain goals of equal weights on at most two levels: for `many_frames`
 
     @classmethod
     def of(cls, settings: Settings, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> Self:
@@ -83,11 +82,11 @@ class Problem:
         tolerances = np.where(rows.turning, settings.rotation_tolerance, far / skeleton.size)
         scales = start.scales
         unscaled = scales is None or bool((scales[:, tree.nodes] == 1.0).all())  # scales of other bones do not matter
-        lean = unscaled and not len(tree.breaks) and not len(tree.stretching) and settings.limits != "soft"
-        plain = lean and rows.uniform and len(rows.levels) <= 2 and bool(tree.degrees)
+        rigid = unscaled and not len(tree.breaks) and not len(tree.stretching)
+        plain = rigid and settings.limits != "soft" and rows.uniform and len(rows.levels) <= 2 and bool(tree.degrees)
         return cls(
             settings, skeleton, shape, given, start, brought_in, reference, same_pose, rows, limit_rows, prior, bends,
-            far, tolerances, lean, plain,
+            far, tolerances, plain,
         )  # fmt: skip
 
     def aimed(self, rows: GoalRows) -> Self:

@@ -53,8 +53,7 @@ def walls(forces: Array, strengths: Array) -> Array:
     return np.minimum(strengths, 2.0 * np.cumsum(forces[..., ::-1], axis=-1)[..., ::-1])
 
 
-def spring_energy(sizes: Array, strengths: Array, springs: Array) -> Array:
-    """Return the energy of levels whose force grows with their error up to their strength: the loss of Huber."""
-    give = strengths * springs
-    near = np.minimum(sizes, give)
-    return strengths * (sizes - near) + 0.5 * near * near / springs
+def spring_energy(size: float, strength: float, spring: float) -> float:
+    """Return the energy of a level whose force grows with its error up to its strength: the loss of Huber."""
+    near = min(size, strength * spring)
+    return strength * (size - near) + 0.5 * near * near / spring

@@ -1,7 +1,10 @@
 """The limits of one frame: which of them are active, and what they hold.
 
-In plain Python: a joint has three coordinates, and one or two active rows.
+In plain Python: a joint has three coordinates, and one or two active rows. Soft limits are never active: they are
+springs, which are bent where a joint is outside.
 """
+
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +16,7 @@ from ..limits import curvatures
 from ..problem import Problem
 from .placed import Placed
 
-Slopes = dict[int, list[float]]  # of the active limits
+Slopes = dict[int, list[float]]  # by row
 
 
 class FrameLimits:
@@ -27,12 +30,17 @@ class FrameLimits:
         self.members = groups.members
         self.owner: list[int] = groups.joint.tolist()
         self.base = np.split(groups.base[frame], np.cumsum([len(member) for member in groups.members])[:-1])
-        self.lower, self.upper = groups.lower[frame], groups.upper[frame]
+        lower, upper, soft = groups.lower[frame], groups.upper[frame], groups.variance > 0.0
+        self.lower, self.upper = np.where(soft, -np.inf, lower), np.where(soft, np.inf, upper)
+        self.soft = np.flatnonzero(soft)
+        self.low, self.high, self.stiffness = lower[soft], upper[soft], 1.0 / groups.variance[soft]
         self.row_of = [  # group, bone in it and coordinate of a row
             (number, index, coordinate)
             for number, group in enumerate(self.groups)
             for index, coordinate in np.ndindex(group.lower.shape)
         ]
+        hard = np.split(~soft, np.cumsum([group.lower.size for group in self.groups])[:-1])
+        self.hard = [bool(rows.any()) for rows in hard]  # by group
         self.floor, self.ceiling = self.lower - numbers.LIMIT_SLACK, self.upper + numbers.LIMIT_SLACK
         self.allow(numbers.LIMIT_DRIFT)
         self.locked = set(np.flatnonzero(self.upper - self.lower < numbers.LIMIT_SLACK).tolist())
@@ -49,16 +57,42 @@ class FrameLimits:
             if row not in self.locked:
                 del self.active[row]
 
-    def active_rows(self) -> NDArray[np.bool_]:
-        """Return which limits (K,) are active."""
+    def active_rows(self, at: Placed) -> NDArray[np.bool_]:
+        """Return which limits (K,) are active, or soft and crossed."""
         active = np.zeros(len(self.lower), bool)
         active[list(self.active)] = True
+        active[self.soft] = self._outside(at) != 0.0
         return active
 
-    def slopes(self, at: Placed, rates: Array) -> Slopes:
-        """Return the gradients (3,) of the active limit rows by the x of their joints."""
+    def _outside(self, at: Placed) -> Array:
+        """Return by how much soft limits are crossed."""
+        values = at.values[self.soft]
+        return np.maximum(values - self.high, 0.0) - np.maximum(self.low - values, 0.0)
+
+    def energy(self, at: Placed) -> float:
+        """Return the energy of the soft limits."""
+        outside = self._outside(at)
+        return 0.5 * float((outside * outside).dot(self.stiffness))
+
+    def springs(self, at: Placed, rates: Array, bend: bool) -> tuple[Array, Array]:
+        """Return the slope (R, 3) of `energy` by x, and its second derivatives (R, 3, 3); `bend`: with those of limits."""
+        slope, hessian = np.zeros((self.turning // 3, 3)), np.zeros((self.turning // 3, 3, 3))
+        outside = self._outside(at)
+        crossed = np.flatnonzero(outside)
+        rows = self.soft[crossed].tolist()
+        stiffness = self.stiffness[crossed]
+        forces = stiffness * outside[crossed]
+        for (row, gradient), force, stiff in zip(self.slopes(at, rates, rows).items(), forces, stiffness, strict=True):
+            slope[self.owner[row]] += force * np.array(gradient)
+            hessian[self.owner[row]] += stiff * np.multiply.outer(gradient, gradient)
+        if bend:
+            hessian += self._bends(at, rates, dict(zip(rows, forces.tolist(), strict=True)))
+        return slope, hessian
+
+    def slopes(self, at: Placed, rates: Array, rows: Iterable[int]) -> Slopes:
+        """Return the gradients (3,) of some limit rows by the x of their joints."""
         slopes: Slopes = {}
-        for row in self.active:
+        for row in rows:
             number, index, coordinate = self.row_of[row]
             gradient = self.groups[number].gradient(at.own[number], at.angles[number], index, coordinate)
             joint = self.owner[row]
@@ -100,8 +134,11 @@ class FrameLimits:
 
     def curvature(self, at: Placed, rates: Array, slopes: Slopes, push: Array) -> Array:
         """Return the second derivatives (R, 3, 3) of the active bounds by x, times their multipliers; push (D,)."""
+        return self._bends(at, rates, self._multipliers(push, slopes))
+
+    def _bends(self, at: Placed, rates: Array, multipliers: dict[int, float]) -> Array:
+        """Return the second derivatives (R, 3, 3) of some rows by x, times their multipliers."""
         result = np.zeros((self.turning // 3, 3, 3))
-        multipliers = self._multipliers(push, slopes)
         turned = {number for number, _, _ in map(self.row_of.__getitem__, multipliers)}
         bends: dict[int, Array] = {}
         for number in turned:
@@ -158,7 +195,8 @@ class FrameLimits:
             return None
         x = at.x.copy()
         vectors = x[: self.turning].reshape(-1, 3)
-        for group, base, own, member in zip(self.groups, self.base, at.own, self.members, strict=True):
+        groups = zip(self.hard, self.groups, self.base, at.own, self.members, strict=True)
+        for group, base, own, member in (some[1:] for some in groups if some[0]):
             clamped = group.clamp(own)
             moved = np.any(clamped != own, axis=(-1, -2))
             if moved.any():

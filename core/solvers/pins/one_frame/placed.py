@@ -22,4 +22,4 @@ class Placed:
     own: list[Array]  # own rotations of the limited bones, by group
     angles: list[Array]  # their limit coordinates, by group
     values: Array  # (L,) all limit coordinates
-    kinematics: Kinematics  # for goals that are not plain, but for rates
+    kinematics: Kinematics  # of bodies that are not rigid; for goals that are not plain, but for rates

@@ -1,4 +1,4 @@
-"""Where the features of one frame are at x: forward kinematics, errors and Jacobian in as few calls as possible."""
+"""Where the features of one frame are at x: forward kinematics and Jacobian in as few calls as possible."""
 
 from dataclasses import replace
 from typing import Final
@@ -7,30 +7,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .... import rotation
+from ....pose import Pose
 from ....rotation import Array
-from ..goals.rows import GoalRows
 from ..problem import Problem
 from ..tree import Kinematics, Links, as_slice
+from .aims import Aims
 from .limits import FrameLimits
 from .placed import Placed
 
 _NOTHING: Final = np.zeros(0)
-_ORDINARY_TRACE: Final = 2.9  # least trace of an error rotation whose vector is its skew part, to 2 %: 18 degrees
 
 
 class Places:
-    """Forward kinematics of one frame of a rigid body.
-
-    Plain goals are read from the features in one product; others make their errors and rows from those of the features.
-    """
+    """Forward kinematics of one frame: of a rigid body by constants, of one that stretches or breaks by its links."""
 
     def __init__(self, problem: Problem, links: Links, frame: int) -> None:
-        self.goals, self.frame = problem.rows, frame
-        self.unit, self.tolerances = problem.skeleton.size, problem.tolerances
-        tree = problem.tree
-        self.one, self.links = np.array([frame]), links[np.array([frame])]
-        self.joints = tree.joints
-        self.turning = 3 * len(tree.joints)
+        self.frame, self.unit, self.aims = frame, problem.skeleton.size, Aims(problem, frame)
+        self.tree = tree = problem.tree
+        self.one = np.array([frame])
+        self.turning, self.moving = tree.turning, tree.moving
+        self.rigid = not len(tree.breaks) and not len(tree.stretching)
         self.points, self.ends = len(tree.point_nodes), len(tree.end_nodes)
         self._prepare_pose(problem)
         self.limits = FrameLimits(problem, frame)
@@ -43,72 +39,54 @@ class Places:
             first = int(np.argmax(parents != nodes))  # nodes are in the order of their depth
             self.jumps.append((first, parents[first:]))
             parents = parents[parents]
-        self.to_frames = self._turns_to_frames(links.turn[frame, self.joints])
-        self.turned_shape = (len(self.joints), self.to_frames.shape[2] // 9, 3, 3)
-        self.local = np.tile(np.eye(4), (nodes + 1, 1, 1))
+        # features, points and then ends, as frames in the frames of their nodes
+        self.feature_nodes = np.concatenate([tree.point_nodes, tree.end_nodes])
+        # the Jacobian: columns are turns, then shifts, as velocities at the origin; overwritten each time
+        self.mask, self.constant = tree.mask, tree.lever_constant
+        self.lever = np.zeros((self.aims.reader.shape[1], 6 * tree.rows))
+        self.lever[self.aims.point_rows] = tree.lever_slope
+        self.all_features, self.all_goals = np.ones((1, tree.rows)), np.ones((1, problem.rows.rows))
+        self.fit(links)
+
+    def fit(self, links: Links) -> None:
+        """Take over other links of the problem."""
+        tree, frame = self.tree, self.frame
+        self.links = links[self.one]
+        self.to_frames = self._turns_to_frames(links.turn[frame, tree.joints])
+        self.turned_shape = (len(tree.joints), self.to_frames.shape[2] // 9, 3, 3)
+        self.local = np.tile(np.eye(4), (len(tree.nodes) + 1, 1, 1))
         self.local[:-1, :3, :3], self.local[:-1, :3, 3] = links.turn[frame], links.shift[frame]
         slide = links.slide[frame]
         self.root_heads = links.shift[frame, tree.roots].ravel()
         # (3 T, 3 T): a block for each root
         self.slide = np.einsum("rij,rs->risj", slide, np.eye(len(slide))).reshape(3 * len(slide), 3 * len(slide))
-        # features, points and then ends, as frames in the frames of their nodes
-        self.feature_nodes = np.concatenate([tree.point_nodes, tree.end_nodes])
         self.features = np.tile(np.eye(4), (self.points + self.ends, 1, 1))
         self.features[: self.points, :3, 3] = links.arms[frame]
         self.features[self.points :, :3, :3] = links.ends[frame]
-        self._prepare_rows()
-        # the Jacobian: columns are turns, then shifts, as velocities at the origin; overwritten each time
-        self.mask = tree.mask
-        self.constant, self.lever = tree.lever_constant, np.zeros((self.reader.shape[1], 6 * tree.rows))
-        self.lever[self.point_rows] = tree.lever_slope
-        spatial = np.zeros((6, len(self.joints) + len(slide), 3))
-        spatial[3:, len(self.joints) :] = slide.transpose(1, 0, 2)
-        by_joint = spatial[:, : len(self.joints)].transpose(1, 0, 2)
+        spatial = np.zeros((6, len(tree.joints) + len(slide), 3))
+        spatial[3:, len(tree.joints) :] = slide.transpose(1, 0, 2)
+        by_joint = spatial[:, : len(tree.joints)].transpose(1, 0, 2)
         self.columns, self.turn_axes, self.turn_moments = spatial.reshape(6, -1), by_joint[:, :3], by_joint[:, 3:]
-        self._read_goals()
 
     def _prepare_pose(self, problem: Problem) -> None:
         """Set the constants from x to the channels of a pose."""
-        tree = problem.tree
-        bones, roots = tree.nodes[tree.joints], tree.nodes[tree.roots]
-        self.joint_bones, self.root_bones = as_slice(bones), as_slice(roots)
-        start, reference, frame = problem.start, problem.reference, self.frame
-        self.start_rotations, self.start_translations = start.rotations[frame], start.translations[frame]
+        tree, frame = problem.tree, self.frame
+        bones, roots, long = (tree.nodes[places] for places in (tree.joints, tree.roots, tree.stretching))
+        self.joint_bones, self.root_bones, self.long_bones = as_slice(bones), as_slice(roots), long
+        start, reference = problem.start, problem.reference
+        self.start = Pose.trusted(
+            start.rotations[frame],
+            start.translations[frame],
+            *(None if part is None else part[frame] for part in (start.scales, start.driven_matrices)),
+        )
         self.root_references = reference.translations[frame, roots]
+        self.long_references = _NOTHING if reference.scales is None else reference.scales[frame, long, 1]
         # x is about the axes E (see `tree`): q_reference E exp(x) E^-1
         self.axes = None if tree.axes is None else tree.axes[tree.joints]
         after_reference = rotation.mul(reference.rotations[frame, bones][:, None], np.eye(4)).transpose(0, 2, 1)
         if self.axes is not None:
             after_reference[:, :, 1:] = after_reference[:, :, 1:] @ self.axes
         self.to_quaternions = after_reference
-
-    def _prepare_rows(self) -> None:
-        """Set the constants from features to errors, rows and blocks of three in the order of the levels.
-
-        The product of the features with `reader` are the points, minus the skew part of the ends' errors target end^T,
-        which is linear in the end, and the traces of these errors.
-        """
-        rows = self.goals
-        self.blocks = rows.order[::3] // 3
-        self.sided = rows.one_sided_rows
-        goals = np.eye(len(rows.goals))[rows.owners[self.blocks]]
-        turning = rows.turning[self.blocks, None]
-        self.goal_errors = np.hstack([goals * ~turning * self.unit, goals * turning])
-        place = np.argsort(rows.tree.order[::3] // 3)  # of the points, then of the ends
-        plain, ends = rows.plain_points, self.points + np.arange(rows.plain_ends)
-        self.plain_features = np.concatenate([np.arange(plain), ends])  # where there are goals that are not plain
-        self.end_blocks = place[self.points :]
-        self.point_rows = (3 * place[: self.points, None] + np.arange(3)).ravel()
-        self.targets, self.unweighted = np.zeros(3 * len(place)), np.ones((1, rows.rows))
-        reader = np.zeros((len(place), 4, 4, 3 * len(place) + self.ends))
-        for point in range(self.points):
-            reader[point, [0, 1, 2], 3, 3 * place[point] + np.arange(3)] = 1.0
-        self.reader = reader.reshape(16 * len(place), -1)
-        columns = np.column_stack([3 * self.end_blocks[:, None] + np.arange(3), 3 * len(place) + np.arange(self.ends)])
-        entries = np.arange(reader.size).reshape(reader.shape)[self.points :, :3, :3]
-        entries = [entry[..., column].transpose(2, 0, 1) for entry, column in zip(entries, columns, strict=True)]
-        self.end_entries = np.array(entries, int).reshape(-1, 4, 3, 3)
-        self.end_readers = np.concatenate([0.5 * rotation.skew(np.eye(3)), np.eye(3)[None]])
 
     def _turns_to_frames(self, turn: Array) -> Array:
         """Return (R, 10, 9 or 18): features of exp, see `rotation.exp_terms`, to local frames and limited rotations.
@@ -124,26 +102,6 @@ class Places:
             parts.append(np.einsum("nij,nkl->njlik", base, axes))
         return np.concatenate([rotation.FEATURES_TO_MATRIX @ part.reshape(count, 9, 9) for part in parts], axis=2)
 
-    def aim(self, goals: GoalRows) -> None:
-        """Take over the targets and weights of goals, which have the same blocks."""
-        before, self.goals = self.goals, goals
-        if goals.scales is not before.scales or goals.target_ends is not before.target_ends:
-            self._read_goals()
-        elif goals.target_points is not before.target_points:
-            self._read_points()
-
-    def _read_goals(self) -> None:
-        goals = self.goals
-        self.scales = goals.scales[self.frame][goals.order]
-        self.on = self.scales > 0.0
-        self.target_ends = goals.target_ends[self.frame]
-        self.reader.put(self.end_entries[: len(self.target_ends)], self.end_readers @ self.target_ends[:, None])
-        self._read_points()
-
-    def _read_points(self) -> None:
-        points = self.goals.target_points[self.frame]
-        self.targets[self.point_rows[: points.size]] = points.ravel()
-
     def place(self, x: Array) -> Placed:
         """Return the forward kinematics, errors and limit coordinates at x (D,)."""
         at = Placed()
@@ -151,87 +109,58 @@ class Places:
         at.features, at.powers = rotation.exp_terms(x[: self.turning].reshape(-1, 3))
         features = at.powers.dot(rotation.POWERS_TO_TURN) * at.features
         turned = (features[:, None] @ self.to_frames).reshape(self.turned_shape)
-        frames = self.local.copy()
-        frames[self.joint_places, :3, :3] = turned[:, 0]
-        if len(self.slide):
-            frames[self.root_places, :3, 3] = (self.root_heads + self.slide.dot(x[self.turning :])).reshape(-1, 3)
-        for first, jump in self.jumps:
-            frames[first:] = frames.take(jump, axis=0) @ frames[first:]
-        at.frames = frames
-        at.seen = (frames.take(self.feature_nodes, axis=0) @ self.features).ravel()
+        if self.rigid:
+            self._place_rigid(at, turned)
+        else:
+            at.kinematics = self.links.place(x[None])
+            at.frames, seen = at.kinematics.frames[0], self.features.copy()
+            seen[: self.points, :3, 3], seen[self.points :, :3, :3] = at.kinematics.points[0], at.kinematics.ends[0]
+            at.seen = seen.ravel()
         limits = self.limits
         at.own = [turned[:, 1].take(member, axis=0) for member in limits.members]
         at.angles = [group.coordinates(own) for group, own in zip(limits.groups, at.own, strict=True)]
         at.values = np.concatenate([_NOTHING, *at.angles], axis=None)
-        if self.goals.blocks:
-            at.kinematics = self._kinematics(at)
-        self.compare(at)
+        self.aims.compare(at)
         return at
 
-    def _kinematics(self, at: Placed) -> Kinematics:
-        """Return what goals that are not plain are made from."""
-        seen, tree = at.seen.reshape(-1, 4, 4), self.goals.tree
-        heavy = at.frames.take(tree.mass_nodes, axis=0)
-        masses = (heavy[:, :3, :3] @ self.links.centres[0, :, :, None])[..., 0] + heavy[:, :3, 3]
-        points, ends = seen[: self.points, :3, 3], seen[self.points :, :3, :3]
-        none = np.zeros((1, 0, 3, 3))
-        return Kinematics(at.x[None], at.frames[None, :-1], none, none, points[None], ends[None], masses[None])
-
-    def compare(self, at: Placed) -> None:
-        """Set the errors from the targets."""
-        at.read = at.seen.dot(self.reader)
-        errors = self.targets - at.read[: len(self.targets)]
-        rows, plain = errors.reshape(-1, 3), len(self.target_ends)
-        if plain and min(at.read[len(self.targets) :][:plain].tolist()) <= _ORDINARY_TRACE:
-            ends = at.seen.reshape(-1, 4, 4)[self.points : self.points + plain, :3, :3]
-            off = self.target_ends @ ends.transpose(0, 2, 1)
-            rows[self.end_blocks[:plain]] = rotation.log(rotation.from_matrix(off))
-        if self.goals.blocks:
-            further = [block.error(at.kinematics, self.one) for block in self.goals.blocks]
-            errors = np.concatenate([rows[self.plain_features], *further])[self.blocks].ravel()
-        at.vectors = errors
-        at.rows = errors * self.scales
+    def _place_rigid(self, at: Placed, turned: Array) -> None:
+        frames = self.local.copy()
+        frames[self.joint_places, :3, :3] = turned[:, 0]
+        if len(self.slide):
+            frames[self.root_places, :3, 3] = (self.root_heads + self.slide.dot(at.x[self.turning :])).reshape(-1, 3)
+        for first, jump in self.jumps:
+            frames[first:] = frames.take(jump, axis=0) @ frames[first:]
+        at.frames = frames
+        seen = frames.take(self.feature_nodes, axis=0) @ self.features
+        at.seen = seen.ravel()
+        if self.aims.goals.blocks:  # what goals that are not plain are made from
+            heavy = frames.take(self.tree.mass_nodes, axis=0)
+            masses = (heavy[:, :3, :3] @ self.links.centres[0, :, :, None])[..., 0] + heavy[:, :3, 3]
+            points, ends = seen[: self.points, :3, 3], seen[self.points :, :3, :3]
+            none = np.zeros((1, 0, 3, 3))
+            at.kinematics = Kinematics(
+                at.x[None], frames[None, :-1], none, none, points[None], ends[None], masses[None]
+            )
 
     def inside(self, at: Placed) -> Placed:
         """Return the place with joints clamped that are outside their limits."""
         x = self.limits.clamped(at)
         return at if x is None else self.place(x)
 
-    def channels(self, at: Placed) -> tuple[Array, Array]:
-        """Return the rotations (J, 4) and translations (J, 3) of a pose."""
-        rotations, translations = self.start_rotations.copy(), self.start_translations
+    def pose(self, at: Placed) -> Pose:
+        """Return the pose of this frame."""
+        start = self.start
+        rotations, translations, scales = start.rotations.copy(), start.translations, start.scales
         quaternions = at.powers.dot(rotation.POWERS_TO_QUATERNION) * at.features[:, :4]
         rotations[self.joint_bones] = (self.to_quaternions @ quaternions[:, :, None])[:, :, 0]
         if len(self.slide):
             translations = translations.copy()
-            shifts = at.x[self.turning :].reshape(-1, 3) * self.unit
+            shifts = at.x[self.turning : self.moving].reshape(-1, 3) * self.unit
             translations[self.root_bones] = self.root_references + shifts
-        return rotations, translations
-
-    def lengths(self, at: Placed) -> Array:
-        """Return the distances and angles (K,) that goals are missed by, in the order of their blocks."""
-        lengths = np.empty(len(self.blocks))
-        lengths[self.blocks] = self._missing(at)
-        return lengths
-
-    def _missing(self, at: Placed) -> Array:
-        """Return the same in level order."""
-        missing = self.pressing(at.vectors) * self.on  # free axes have no error
-        return rotation.lengths(missing.reshape(-1, 3))
-
-    def pressing(self, rows: Array) -> Array:
-        """Return rows (M,) with zeros where a bound is kept."""
-        if len(self.sided):
-            rows = rows.copy()
-            rows[self.sided] = np.minimum(rows[self.sided], 0.0)
-        return rows
-
-    def errors(self, at: Placed) -> tuple[Array, Array, bool]:
-        """Return the errors of goals: of positions (G,), armature units, of rotations (G,), and whether all are met."""
-        lengths = self._missing(at)
-        errors = lengths.dot(self.goal_errors)
-        goals = len(errors) // 2
-        return errors[:goals], errors[goals:], bool((lengths <= self.tolerances[self.blocks]).all())
+        if scales is not None and len(self.long_bones):
+            scales = scales.copy()
+            scales[self.long_bones, 1] = self.long_references * np.exp(at.x[self.moving :])
+        return Pose.trusted(rotations, translations, scales, start.driven_matrices)
 
     def rates(self, at: Placed) -> Array:
         """Return the right Jacobians of exp (R, 3, 3)."""
@@ -240,12 +169,17 @@ class Places:
 
     def jacobian(self, at: Placed, rates: Array) -> tuple[Array, Array]:
         """Return the rows (M, D) in level order, and those of the features."""
-        frames = at.frames[self.joint_places]
-        np.matmul(frames[:, :3, :3], rates, out=self.turn_axes)
-        np.matmul(frames[:, :3, 3].dot(rotation.SKEW).reshape(-1, 3, 3), self.turn_axes, out=self.turn_moments)
-        levers = self.constant + at.read.dot(self.lever).reshape(-1, 6)
-        raw = levers.dot(self.columns) * self.mask
-        if not self.goals.blocks:
+        if self.rigid:
+            frames = at.frames[self.joint_places]
+            np.matmul(frames[:, :3, :3], rates, out=self.turn_axes)
+            np.matmul(frames[:, :3, 3].dot(rotation.SKEW).reshape(-1, 3, 3), self.turn_axes, out=self.turn_moments)
+            levers = self.constant + at.read.dot(self.lever).reshape(-1, 6)
+            raw = levers.dot(self.columns) * self.mask
+        else:
+            self.columns = self.links.axes_of(at.kinematics)[0]
+            raw = self.links.jacobian(at.kinematics, self.all_features)[0]
+        goals = self.aims.goals
+        if not goals.blocks:
             return raw, raw
         at.kinematics = replace(at.kinematics, rates=rates[None])
-        return self.goals.jacobian(self.links, at.kinematics, self.unweighted, self.one, raw[None])[0], raw
+        return goals.jacobian(self.links, at.kinematics, self.all_goals, self.aims.one, raw[None])[0], raw

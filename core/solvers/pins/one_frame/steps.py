@@ -1,38 +1,45 @@
-"""Newton steps of one frame; `descent` says what they minimise, and why so."""
+"""Newton steps of one frame.
+
+Where a level is met its force is whatever keeps E_l = 0, as long as that is less than its strength: the level holds. A
+larger force is not to be had: the level slips, and the body comes to rest where its own resistance balances that pull.
+In the model (see `objective`) W is 1 / D for a level that holds, f_l / |E_l| across E_l for one that slips. Holding
+forces are multipliers that steps carry on (augmented Lagrangian, Nocedal and Wright, Numerical Optimization, 17.3);
+which levels slip and which limits are active is found in rounds of the same step. It is cut where a level that slips
+would go past its target, which the model does not see. A held level is brought back to E = 0 after the step, whose
+path is straight where the level's surface is curved (second-order correction, 18.3). The merit is F with twice the
+forces of a level and of those below it for f_l.
+"""
 
 from dataclasses import dataclass, replace
 from math import sqrt
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .... import rotation
 from ....rotation import Array
-from .. import descent, numbers
+from .. import numbers
 from ..goals.rows import GoalRows
 from ..problem import Problem
-from ..strengths import GIVES, Strengths, walls
+from ..strengths import GIVES, walls
 from ..tree import Links
 from .limits import Slopes
+from .objective import Flags, Local, Objective
 from .placed import Placed
 from .places import Places
 
-Flags = NDArray[np.bool_]
-
-
-@dataclass(frozen=True, eq=False)
-class _Local:
-    """What is minimised about one place, to second order, in deviations."""
-
-    at: Placed
-    rates: Array  # (R, 3, 3) right Jacobians of exp
-    counts: Array  # (M,) 1 for rows that count: of one-sided ones those that are not kept, or hold by a force
-    rows: Array  # (M, D) weighted
-    hessian: Array  # (D, D) of the prior and the curvature of rows
-    slope: Array  # (D,) of the prior
-    sizes: Array  # (L,) |E_l|
-    strengths: Array  # (L,)
-    springs: Array  # (L,) error of a level by a unit of its force
+WALL: Final = 1e4  # weight of a held level in the Hessian, which has a least value across it then
+ROUNDS: Final = 8  # of levels that slip and limits that are active, in a step
+RELEASES: Final = 3  # of these may release
+FURTHEST: Final = 0.5  # standard deviations of a step
+SLOWER: Final = 0.05  # share of what counts as rest after a damped step, or where a level slips: they end less near
+DAMPED: Final = 1.0  # first damping after a step that raised the merit, in the prior's stiffness
+LEAST_DAMPED: Final = 0.05  # damping below which the next step has none
+CORRECTIONS: Final = 3  # of held levels after a step
+INDEFINITE: Final = 0.1  # least damping where the model has no minimum
+NO_SIDE: Final = 1e-3  # slope below which nothing bends a straight joint to either side
+NOISE: Final = 1e-12  # share of the merit that is rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,32 +66,23 @@ class _End:
 
 
 class FrameSolver:
-    """The steps of one frame of a problem: a rigid body with hard limits."""
+    """The steps of one frame of a problem."""
 
     def __init__(self, problem: Problem, links: Links, frame: int) -> None:
         self.places = Places(problem, links, frame)
-        self.limits = self.places.limits
-        rows, tree = problem.rows, problem.tree
-        self.turning = tree.turning
-        self.spread, self.stiff, self.precision = problem.prior.spread, problem.prior.stiff, problem.prior.precision
-        self.both = np.multiply.outer(self.spread, self.spread)
+        self.aims, self.limits = self.places.aims, self.places.limits
+        self.objective = Objective(problem, self.places)
+        self.member, self.strength = self.objective.member, self.objective.strength
+        self.turning = problem.tree.turning
+        self.spread, self.stiff = problem.prior.spread, problem.prior.stiff
         self.deviations: list[list[float]] = self.spread[: self.turning].reshape(-1, 3).tolist()
-        self.bends = descent.sides_of(problem.bends, self.stiff)
-        self.above = tree.above
-        columns = np.arange(self.turning).reshape(-1, 3)
-        self.blocks = columns[:, :, None], columns[:, None, :]  # of the Hessian, by joint
-        self.rests = False  # as near as can be
+        self.bends = np.zeros(len(self.spread))  # the sides to which joints bend rather, in deviations
+        if problem.bends is not None:
+            self.bends[: self.turning] = problem.bends * self.stiff[: self.turning]
         self.eye = np.eye(len(self.spread))
-        self.levels = rows.levels
+        self.levels = problem.rows.levels
         self.largest_turn = problem.settings.turn if problem.dragged else np.inf
-        self.strength = Strengths(len(self.levels), problem.settings.strength)
-        self.member = np.repeat(rows.block_in_level[self.places.blocks], 3, axis=0)  # (M, L)
-        self.half = np.repeat(np.where(rows.turning[self.places.blocks], 0.5, 1.0), 3)
-        self.tolerances = np.repeat(problem.tolerances[self.places.blocks], 3)
-        plain = rows.plain_points + rows.plain_ends
-        by_block = np.argsort(self.places.blocks)  # where its rows are
-        self.further = (3 * by_block[plain:, None] + np.arange(3)).tolist()  # rows of each goal that is not plain
-        self.plain = np.flatnonzero(np.repeat(self.places.blocks < plain, 3)) if self.further else slice(None)
+        self.tolerances = np.repeat(problem.tolerances[self.aims.blocks], 3)
 
     def begin(self, x: Array) -> None:
         """Begin at x (D,), before any force is known."""
@@ -93,23 +91,28 @@ class FrameSolver:
         self.slips: Flags = np.zeros(len(self.levels), bool)
         self.at = self.places.inside(self.places.place(x))
 
+    def fit(self, links: Links) -> None:
+        """Take over other links of the problem."""
+        self.places.fit(links)
+        self.at = self.places.place(self.at.x)
+
     def descend(self, goals: GoalRows, most: int, still: float) -> int:
-        """Take at most `most` steps, until one turns every joint by less than `still`; see `Descent`.
+        """Take at most `most` steps, until one turns every joint by less than `still`; as one that rests.
 
         goals: the problem's, whose targets may have moved since the last steps. Returns the number of steps.
         """
         errors = self.at.vectors
-        self.places.aim(goals)
+        self.aims.aim(goals)
         if self._turn(self.at.x) > np.pi:
-            self.at = self.places.place(descent.unwound(self.at.x, self.turning))
-        self.places.compare(self.at)
+            self.at = self.places.place(unwound(self.at.x, self.turning))
+        self.aims.compare(self.at)
         damping, steps, begun = 0.0, 0, self.at.x
         moved = float(np.abs(self.at.vectors - errors).max(initial=0.0))  # of the targets
         turn = self.largest_turn * max(1.0, moved / numbers.CENTIMETRE)
         # a tick under the mouse, from which the next one goes on, need not be more exact than its goals
-        exact = 0.5 * self.tolerances * self.places.scales
-        self.rests = still <= numbers.NEWTON_RESTS
-        live = turn < np.inf and not self.rests
+        exact = 0.5 * self.tolerances * self.aims.scales
+        as_near_as_can_be = still <= numbers.NEWTON_RESTS
+        live = turn < np.inf and not as_near_as_can_be
         self.limits.allow(numbers.LIMIT_DRIFT if live else numbers.LIMIT_SLACK)
         if not live:  # steps from outside, back to the bounds, would go up
             exact, self.at = GIVES, self.places.inside(self.at)
@@ -120,92 +123,36 @@ class FrameSolver:
             steps += 1
             self.limits.begin(self.at)
             active, blind, slips = dict(self.limits.active), not self.forces.any(), self.slips
-            end = self._step(damping, left, exact)
+            local = self.objective.model(self.at, self.forces, self.slips, bend=as_near_as_can_be)
+            local.hessian.ravel()[:: len(self.eye) + 1] += damping
+            end = self._step(local, left, exact)
             went = end.at.x - self.at.x
             turned = max(self._turn(went), float(np.abs(went[self.turning :]).max(initial=0.0)))
             newton = end.better and not (damping or end.slips.any())
-            rests = turned < (still if newton else max(descent.SLOWER * still, numbers.NEWTON_RESTS))
+            rests = turned < (still if newton else max(SLOWER * still, numbers.NEWTON_RESTS))
             # the curvature of forces, and limits and levels that have just changed, may show a way on
             same = self.limits.active.keys() == active.keys() or turned < numbers.NEWTON_RESTS
             seen = not (blind and end.forces.any()) and bool((end.slips == slips).all())
             done = rests and not (damping and end.better) and same and seen
             if end.better:
                 self.at, self.forces, self.slips = end.at, end.forces, end.slips
-                damping = 0.125 * damping if damping > descent.LEAST_DAMPED else 0.0
+                damping = 0.125 * damping if damping > LEAST_DAMPED else 0.0
             else:
                 self.limits.active = active
-                damping = max(descent.DAMPED, end.stiffness, 4.0 * damping)
+                damping = max(DAMPED, end.stiffness, 4.0 * damping)
             if done or damping * numbers.DAMPING > 1.0:
                 break
         return steps
-
-    def _sizes(self, rows: Array) -> Array:
-        rows = self.places.pressing(rows)
-        return np.sqrt((rows * rows).dot(self.member))
 
     def _turn(self, step: Array) -> float:
         """Return by how much a step (D,) turns the joint that turns most, radians."""
         turns = step[: self.turning].reshape(-1, 3)
         return sqrt((turns * turns).dot(rotation.ONES).max(initial=0.0))
 
-    def _merit(self, at: Placed, weights: Array, springs: Array) -> float:
-        z = at.x * self.stiff
-        merit = 0.5 * float(z.dot(self.precision).dot(z))
-        sizes: list[float] = self._sizes(at.rows).tolist()
-        for size, weight, spring in zip(sizes, weights.tolist(), springs.tolist(), strict=True):
-            # see `strengths.spring_energy`
-            near = min(size, weight * spring)
-            merit += weight * (size - near) + 0.5 * near * near / spring
-        return merit
-
-    def _curvature(self, at: Placed, rows: Array, raw: Array) -> Array:
-        """Return C (D, D), see `descent`, under the forces; rows (M, D) without weights, raw those of the features."""
-        forces = self.forces * self.places.scales
-        turns = (forces * self.half)[self.plain].reshape(-1, 3).dot(rotation.SKEW).reshape(-1, 3, 3)
-        bend = -turns.transpose(1, 0, 2).reshape(3, -1).dot(rows[self.plain])  # sum of J x f
-        sides = np.zeros(())
-        for block, own in zip(self.places.goals.blocks, self.further, strict=True):
-            if forces[own].any():
-                none = np.zeros((1, 3))
-                places = self.places
-                more, side = block.bend(places.links, at.kinematics, raw[None], forces[None, own], none, places.one)
-                bend, sides = bend + more[0], sides + side[0]
-        turned = self.places.columns[:3].T.dot(bend) * self.above
-        return turned + turned.T + sides
-
-    def _bend(self, hessian: Array, at: Placed, rates: Array, slope: Array, raw: Array) -> None:
-        """Subtract the curvature of rotation vectors and active bounds, as `Descent` does; slope (D,) of the prior."""
-        vectors, pulls = (some[: self.turning].reshape(-1, 3) for some in (at.x, slope))
-        own = np.linalg.solve(rates.transpose(0, 2, 1), pulls[:, :, None])[:, :, 0]
-        rate = rotation.right_jacobian_bend(vectors, own)
-        bends = 0.5 * (rate + rate.transpose(0, 2, 1))
-        if self.limits.active:
-            push = slope - (self.forces * self.places.scales).dot(raw)
-            bends += self.limits.curvature(at, rates, self.limits.slopes(at, rates), push)
-        hessian[self.blocks] -= bends * self.both[self.blocks]
-
-    def _model(self, at: Placed, damping: float) -> _Local:
-        """Return the model about a place but for what the rounds of a step find."""
-        rates = self.places.rates(at)
-        unweighted, raw = self.places.jacobian(at, rates)
-        rows = unweighted * self.places.scales[:, None] * self.spread
-        hessian = self.precision + damping * self.eye
-        strengths = self.strength(self._sizes(self.forces))
-        sizes = self._sizes(at.rows)
-        if self.forces.any():
-            hessian -= self._curvature(at, unweighted, raw) * self.both
-        slope = self.precision.dot(at.x * self.stiff)
-        if self.rests:
-            self._bend(hessian, at, rates, slope * self.stiff, unweighted)
-        counts, sided = np.ones(len(rows)), self.places.sided
-        if len(sided):
-            counts[sided] = (at.rows[sided] < 0.0) | (self.forces[sided] < 0.0)
-        return _Local(at, rates, counts, rows, hessian, slope, sizes, strengths, GIVES / strengths)
-
-    def _least(self, local: _Local, slips: Flags) -> _Found:
+    def _least(self, local: Local, slips: Flags) -> _Found:
         """Return the step to the least value of the model along the active limits that takes the held errors away."""
         at, rows = local.at, local.rows
-        weights = np.where(slips, local.strengths / np.maximum(local.sizes, GIVES), descent.WALL)
+        weights = np.where(slips, local.strengths / np.maximum(local.sizes, GIVES), WALL)
         by_row = self.member.dot(weights) * local.counts
         model: Array = (rows.T * by_row).dot(rows) + local.hessian
         for level in np.flatnonzero(slips).tolist():  # a norm has no curvature along itself
@@ -215,7 +162,7 @@ class FrameSolver:
         slope = local.slope - (by_row * at.rows).dot(rows)
         held: Array = self.member.dot(~slips) * local.counts
         kept = rows * held[:, None]
-        slopes = self.limits.slopes(at, local.rates) if self.limits.active else {}
+        slopes = self.limits.slopes(at, local.rates, self.limits.active)
         fixed, projectors = self.limits.fixed(at, slopes, self.deviations)
         sides = np.empty((len(slope), 1 + len(kept)))
         sides[:, 0], sides[:, 1:] = slope, kept.T
@@ -232,8 +179,8 @@ class FrameSolver:
         buckles = np.zeros_like(slope)
         if not _has_least(model):
             values, vectors = np.linalg.eigh(model)
-            buckles = descent.aside(vectors[:, 0], slope, self.bends)
-            more = max(-2.0 * float(values[0]), descent.INDEFINITE) * self.eye
+            buckles = self._aside(vectors[:, 0], slope)
+            more = max(-2.0 * float(values[0]), INDEFINITE) * self.eye
             model, whole = model + more, whole + more
         solved: Array = np.linalg.solve(model, sides)
         free = sides[:, 1:].T
@@ -249,29 +196,38 @@ class FrameSolver:
         push = slope + whole.dot(step)
         return _Found(step, forces, held, back, push, slopes)
 
-    def _rounds(self, local: _Local, turn: float) -> tuple[_Local, _Found, Placed, Flags]:
+    def _aside(self, way: Array, slope: Array) -> Array:
+        """Return a step (D,) along a way of unit length on which the model falls to both sides, to the preferred one.
+
+        Zero where the model's slope has a side already. A straight limb that is pushed in has none: it buckles.
+        """
+        if abs(float(way.dot(slope))) > NO_SIDE:
+            return np.zeros_like(way)
+        return way * (FURTHEST if float(way.dot(self.bends)) >= 0.0 else -FURTHEST)
+
+    def _rounds(self, local: Local, turn: float) -> tuple[Local, _Found, Placed, Flags]:
         """Return the step under the limits that it meets, its end, and the levels that slip in it.
 
         And the model with the strengths that levels have by their forces in this step.
         """
         count = len(local.sizes)
         slips = np.zeros(count, bool)
-        last = descent.ROUNDS + count - 1
+        last = ROUNDS + count - 1
         for round_ in range(last + 1):
             found = self._least(local, slips)
             if round_ == 0:
-                strengths = self.strength(self._sizes(found.forces))
+                strengths = self.strength(self.objective.sizes(found.forces))
                 local = replace(local, strengths=strengths, springs=GIVES / strengths)
-            loads = np.where(slips, 0.0, self._sizes(found.forces) / local.strengths)
+            loads = np.where(slips, 0.0, self.objective.sizes(found.forces) / local.strengths)
             breaking = loads.max() > 1.0
-            switched = self._switched(local, found, slips, release=round_ < descent.RELEASES)
+            switched = self._switched(local, found, slips, release=round_ < RELEASES)
             if round_ < last and (breaking or len(switched)):
                 local.counts[switched] = 1.0 - local.counts[switched]
                 if breaking:
                     slips[loads.argmax()] = True  # it may be what breaks others
                 continue
             step = found.step * self._share(local, found, slips)
-            step *= descent.FURTHEST / max(sqrt(step.dot(step)), descent.FURTHEST)
+            step *= FURTHEST / max(sqrt(step.dot(step)), FURTHEST)
             if turn < np.inf:
                 step *= turn / max(self._turn(step * self.spread), turn)
             there = self.places.place(local.at.x + step * self.spread)
@@ -280,14 +236,14 @@ class FrameSolver:
             if self.limits.activate(there):
                 continue
             held_by = len(self.limits.active)
-            if found.slopes and round_ < descent.RELEASES:
+            if found.slopes and round_ < RELEASES:
                 push = found.push - (found.forces * found.held).dot(local.rows)
                 self.limits.release(push * self.stiff, found.slopes)
             if len(self.limits.active) == held_by:
                 break
         return local, found, there, slips  # pyright: ignore[reportPossiblyUnboundVariable]
 
-    def _share(self, local: _Local, found: _Found, slips: Flags) -> float:
+    def _share(self, local: Local, found: _Found, slips: Flags) -> float:
         """Return the share of a step after which a level that slips would go past its target."""
         if not slips.any():
             return 1.0
@@ -296,12 +252,12 @@ class FrameSolver:
         past = slips & (along > (errors * errors).dot(self.member)) & (local.sizes > GIVES)  # nearer it is a spring
         return float((along[past] / length[past]).min(initial=1.0))
 
-    def _switched(self, local: _Local, found: _Found, slips: Flags, release: bool) -> NDArray[np.int64]:
+    def _switched(self, local: Local, found: _Found, slips: Flags, release: bool) -> NDArray[np.int64]:
         """Return the one-sided rows that the step does not keep, and those that pull back, if these are released.
 
         Where their level slips those that are not kept now count.
         """
-        sided = self.places.sided
+        sided = self.aims.sided
         if not len(sided):
             return sided
         on, slipping = local.counts[sided] > 0.0, self.member[sided].dot(slips) > 0.0
@@ -310,42 +266,51 @@ class FrameSolver:
         pressed = np.where(slipping, errors < 0.0, pressed)
         return sided[(pressed != on) & (release | pressed | slipping)]
 
-    def _step(self, damping: float, turn: float, exact: Array | float) -> _End:
+    def _step(self, local: Local, turn: float, exact: Array | float) -> _End:
         """Take a step that turns no joint by more than `turn`, and leave errors (M,) of held rows up to `exact`."""
-        at = self.at
-        local = self._model(at, damping)
+        at = local.at
         local, found, there, slips = self._rounds(local, turn)
-        pulls = self.places.pressing(at.rows) * self.member.dot(
-            slips * local.strengths / np.maximum(local.sizes, GIVES)
-        )
+        pulls = self.aims.pressing(at.rows) * self.objective.pulls(local.sizes, slips, local.strengths)
         forces = np.where(found.held > 0.0, found.forces, pulls)
-        weights = walls(self._sizes(forces), local.strengths)
+        weights = walls(self.objective.sizes(forces), local.strengths)
         # as the model has it; a step that was cut is not brought to its goals, but keeps the first level
         moved = (there.x - at.x) * self.stiff
         left = at.rows - local.rows.dot(moved)
         held = found.held if moved.dot(moved) > 0.99 * found.step.dot(found.step) else found.held * self.member[:, 0]
         there = self.places.inside(there)
-        before, after = (self._merit(some, weights, local.springs) for some in (at, there))
-        for _ in range(descent.CORRECTIONS):
+        before, after = (self.objective.merit(some, weights, local.springs) for some in (at, there))
+        for _ in range(CORRECTIONS):
             missing: Array = (there.rows - left) * held
             if not np.count_nonzero(np.abs(missing) > exact):
                 break
             other = self.places.inside(self.places.place(there.x + found.back.dot(missing) * self.spread))
-            new = self._merit(other, weights, local.springs)
+            new = self.objective.merit(other, weights, local.springs)
             if new >= after:
                 break
             there, after = other, new
-        noise = descent.NOISE * (1.0 + before) + float(weights[~slips].sum()) * float(np.max(exact, initial=0.0))
+        noise = NOISE * (1.0 + before) + float(weights[~slips].sum()) * float(np.max(exact, initial=0.0))
         better = after <= before + noise
         stiffness = 0.0 if better else self._stiffness(local, found)
         return _End(there, forces, slips, better, stiffness)
 
-    def _stiffness(self, local: _Local, found: _Found) -> float:
+    def _stiffness(self, local: Local, found: _Found) -> float:
         """Return the second derivative of the model along the step, but for the walls of held levels."""
         step, gone = found.step, local.rows.dot(found.step) * ~found.held.astype(bool)
         weights = self.member.dot(local.strengths / np.maximum(local.sizes, GIVES)) * local.counts
         along = float(step.dot(local.hessian).dot(step)) + float((weights * gone).dot(gone))
         return along / max(float(step.dot(step)), numbers.DAMPING)
+
+
+def unwound(x: Array, turning: int) -> Array:
+    """Return x (D,) with joints that are more than half a turn away turned the short way round: the same pose.
+
+    Else what is minimised would depend on the way to a pose, too.
+    """
+    lengths = rotation.lengths(x[:turning].reshape(-1, 3))
+    turns = np.rint(lengths / (2.0 * np.pi))
+    result = x.copy()
+    result[:turning] *= np.repeat(1.0 - turns * 2.0 * np.pi / np.where(turns > 0.0, lengths, 1.0), 3)
+    return result
 
 
 def _has_least(hessian: Array) -> bool:

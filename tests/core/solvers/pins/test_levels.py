@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from core import Distance, EulerBox, Goal, LookAt, PinAndDrag, Pose, Skeleton, Solution, forward, rotation, solve
 from core.goals import AnyGoal
 from core.limits import clamp_rotations
-from core.solvers.pins.descent import Descent
+from core.solvers.pins.one_frame import FrameSolver
 from core.solvers.pins.drag import Drag
 from core.solvers.pins.problem import Problem
 from tests.core.rigs import FIGURE, random_pose, skeleton_of
@@ -217,9 +217,11 @@ def test_rows_that_say_the_same_twice_share_their_force(figure: Skeleton) -> Non
     rest = Pose.rest(figure)
     target = forward(figure, rest)[0][figure.index("hand.L")] + [-0.1, -0.2, 0.1]
     problem = Problem.of(PinAndDrag(root="fixed"), figure, rest, [Goal("hand.L", target), Goal("hand.L", target)])
-    frame, descent, (x, links) = np.zeros(1, int), Descent(problem), problem.begin()
-    state, _ = descent.descend(links, descent.begin(links, x, frame), frame, 40, 1e-6)
-    one, two = np.split(state.forces[0], 2)
+    x, links = problem.begin()
+    solver = FrameSolver(problem, links, 0)
+    solver.begin(x[0])
+    solver.descend(problem.rows, 40, 1e-6)
+    one, two = np.split(solver.forces, 2)
     assert np.linalg.norm(one) > 0.1
     np.testing.assert_allclose(one, two, rtol=1e-3)
 
@@ -239,7 +241,7 @@ def test_the_weight_of_a_goal_is_a_strength_of_its_own(figure: Skeleton) -> None
     assert largest_turn(solved(1.0, 1.0), solved(1.0, 2.0)) > 1.0
 
 
-@pytest.mark.parametrize("limits", [True, "soft"])  # the steps of one rigid frame, and those of any body
+@pytest.mark.parametrize("limits", [True, "soft"])
 @pytest.mark.parametrize("seed", [18, 109])
 def test_levels_that_slip_for_the_first_time_do_not_end_a_solve(
     figure: Skeleton, limits: Literal["soft"] | bool, seed: int

@@ -221,28 +221,6 @@ def test_a_drag_of_small_steps_follows_the_pointer(limited: Skeleton) -> None:
     assert np.mean(steps) < 3.0
 
 
-@pytest.mark.parametrize("turned", [False, True], ids=["own axes", "other axes"])
-def test_the_lean_form_of_one_frame_agrees_with_the_batch(limited: Skeleton, turned: bool) -> None:
-    """The same steps from the same place, while no bound is crossed and both get there within a batch's first sweep."""
-    rng = np.random.default_rng(11)
-    axes = rotation.normalize(rng.normal(size=(len(limited), 4))) if turned else None
-    method = PinAndDrag(settle=False, axes=axes, deviations=rng.uniform(0.2, 0.8, (len(limited), 3)))
-    for _ in range(10):
-        start = random_pose(limited, rng, (), 0.15)
-        heads, _ = forward(limited, start)
-        target = heads[limited.index("hand.R")] + rng.normal(size=3) * 0.01
-        pull = Goal("hand.R", target, priority=int(rng.integers(2)))
-        goals = [*pins(limited, start, "foot.L", "foot.R"), pull]
-        lean = method.prepare(limited, start, goals)
-        assert lean.state.frame is not None
-        batch = Drag(method, replace(lean.problem, lean=False))
-        one, two = lean.solve(), batch.solve()
-        assert one.converged
-        assert int(one.iterations) == int(two.iterations) <= 3
-        assert largest_turn(one.pose, two.pose) < 1e-4
-        np.testing.assert_allclose(one.position_error, two.position_error, atol=1e-8)
-
-
 def test_a_tick_turns_joints_by_so_much_for_each_centimetre(limited: Skeleton) -> None:
     rest = Pose.rest(limited)
     hand = forward(limited, rest)[0][limited.index("hand.R")]

@@ -10,12 +10,15 @@ from hypothesis import strategies as st
 from core import Balance, Distance, EllipticSwing, EulerBox, Goal, LookAt, PinAndDrag, Pose, rotation
 from core.goals import AnyGoal
 from core.limits import LimitGroup
-from core.solvers.pins.descent import Descent
+from core.rotation import Array
 from core.solvers.pins.goals.rows import GoalRows
+from core.solvers.pins.one_frame.objective import Objective
+from core.solvers.pins.one_frame.places import Places
 from core.solvers.pins.problem import Problem
-from core.solvers.pins.tree import Links
+from core.solvers.pins.tree import Links, LinkTree
 from tests.core.rigs import FIGURE, random_pose, skeleton_of
-from tests.core.solvers.pins.rigs import random_tree
+from tests.core.solvers.pins.rigs import KINDS as LIMITS
+from tests.core.solvers.pins.rigs import limited_figure, random_tree
 
 STEP = 1e-6
 FRAMES = 3
@@ -136,28 +139,68 @@ KINDS = {
 }
 
 
+def turned(x: Array, step: Array, tree: LinkTree) -> Array:
+    """x (D,) with joints turned by a step in their tangent space, not along their rotation vectors."""
+    result = x + step
+    before, way = (some[: tree.turning].reshape(-1, 3) for some in (x, step))
+    turn = (rotation.exp_and_jacobian(before)[1] @ way[..., None])[..., 0]
+    result[: tree.turning] = rotation.log(rotation.mul(rotation.exp(before), rotation.exp(turn))).ravel()
+    return result
+
+
+def check_second_order(problem: Problem, x: Array) -> None:
+    """The model of what is minimised about x (D,) against differences."""
+    rng, places = np.random.default_rng(5), Places(problem, problem.begin()[1], 0)
+    objective = Objective(problem, places)
+    at, slips = places.place(x), np.ones(1, bool)
+    size, strength = objective.sizes(at.rows), objective.strength(np.zeros(1))
+    assert size > 0.1
+    model = objective.model(at, at.rows * objective.pulls(size, slips, strength), slips, bend=True)
+    along = at.rows @ model.rows / size
+    slope = model.slope - strength * along
+    hessian = model.hessian + strength / size * (model.rows.T @ model.rows - np.outer(along, along))
+    here = objective.value(x)
+    for way in rng.normal(size=(8, x.size)):
+        step = 1e-3 * way / np.linalg.norm(way)
+        ahead, behind = (objective.value(turned(x, s * objective.spread, problem.tree)) for s in (step, -step))
+        rate, bend = (ahead - behind) / 2.0, ahead - 2.0 * here + behind
+        assert abs(rate - slope @ step) < 1e-4 * np.linalg.norm(slope * step)
+        assert abs(bend - step @ hessian @ step) < 1e-4 * (step * step) @ np.abs(np.diag(hessian))
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_minimised_goes_on_to_second_order_as_its_derivatives_say(kind: str) -> None:
     """A trust region is as good as its model, and a body rests where the slope is nothing."""
-    rng, frame = np.random.default_rng(5), np.zeros(1, int)
-    goals: list[AnyGoal] = [KINDS[kind]]
     figure = skeleton_of(FIGURE)
+    goals: list[AnyGoal] = [KINDS[kind]]
     problem = Problem.of(PinAndDrag(), figure, Pose.rest(figure), goals)
-    descent, (x, links) = Descent(problem), problem.begin()
-    x = 0.4 * rng.normal(size=x.shape)
-    state = replace(descent.begin(links, x, frame), slips=np.ones((1, 1), bool))
-    model = descent._model(links, state, problem.limit_rows.linearize(state.at, state.measured, frame), frame)
-    rows, errors, size, strength = model.rows[0], state.errors[0], model.sizes[0, 0], model.strengths[0, 0]
-    assert size > 0.1
-    along = errors @ rows / size
-    slope = model.slope[0] - strength * along
-    hessian = model.hessian[0] + strength / size * (rows.T @ rows - np.outer(along, along))
-    here = descent.value(x, frame, links)
-    for way in rng.normal(size=(8, x.shape[1])):
-        step = 1e-3 * way / np.linalg.norm(way)
-        ahead, behind = (
-            descent.value(descent._turned(x, s[None] * descent.spread), frame, links) for s in (step, -step)
-        )
-        rate, bend = (ahead - behind)[0] / 2.0, (ahead - 2.0 * here + behind)[0]
-        assert abs(rate - slope @ step) < 1e-4 * np.linalg.norm(slope * step)
-        assert abs(bend - step @ hessian @ step) < 1e-4 * (step * step) @ np.abs(np.diag(hessian))
+    check_second_order(problem, 0.4 * np.random.default_rng(5).normal(size=problem.tree.degrees))
+
+
+@pytest.mark.parametrize("kind", LIMITS)
+def test_soft_limits_give_as_their_derivatives_say(kind: str) -> None:
+    figure = limited_figure(kind, 0.3)
+    problem = Problem.of(PinAndDrag(limits="soft"), figure, Pose.rest(figure), [KINDS["position"]])
+    x = 0.2 * np.random.default_rng(6).normal(size=problem.tree.degrees)
+    places = Places(problem, problem.begin()[1], 0)
+    assert places.limits.energy(places.place(x)) > 1.0
+    check_second_order(problem, x)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_constants_of_a_rigid_frame_say_what_its_links_say(kind: str) -> None:
+    rng, figure = np.random.default_rng(7), skeleton_of(FIGURE)
+    axes = rotation.normalize(rng.normal(size=(len(figure), 4)))
+    goals = [Goal("foot.L", [0.1, 0.2, 0.3], TURN, priority=1), KINDS[kind]]
+    problem = Problem.of(PinAndDrag(axes=axes), figure, random_pose(figure, rng), goals)
+    rows, frames, (_, links) = problem.rows, np.zeros(1, int), problem.begin()
+    x = 0.4 * rng.normal(size=problem.tree.degrees)
+    places, reference = Places(problem, links, 0), links.place(x[None])
+    at = places.place(x)
+    np.testing.assert_allclose(at.vectors, rows.vectors(reference, frames).reshape(-1)[rows.order], atol=1e-12)
+    np.testing.assert_allclose(places.aims.lengths(at), rows.lengths(reference, frames)[0], atol=1e-12)
+    expected = rows.jacobian(links, reference, np.ones((1, rows.rows)), frames)[0]
+    np.testing.assert_allclose(places.jacobian(at, places.rates(at))[0], expected, atol=1e-12)
+    ours, theirs = places.pose(at), problem.pose_at(x[None])
+    np.testing.assert_allclose(rotation.angle_between(ours.rotations, theirs.rotations[0]), 0.0, atol=1e-7)
+    np.testing.assert_allclose(ours.translations, theirs.translations[0], atol=1e-12)

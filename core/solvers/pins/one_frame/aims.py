@@ -1,0 +1,109 @@
+"""What the goals of one frame are missed by, read from the features in as few calls as possible."""
+
+from typing import Final
+
+import numpy as np
+
+from .... import rotation
+from ....rotation import Array
+from ..goals.rows import GoalRows
+from ..problem import Problem
+from .placed import Placed
+
+_ORDINARY_TRACE: Final = 2.9  # least trace of an error rotation whose vector is its skew part, to 2 %: 18 degrees
+
+
+class Aims:
+    """Targets and weights of the goals of one frame, and the errors.
+
+    Plain goals are read from the features in one product; others make their errors from those of the features.
+    """
+
+    def __init__(self, problem: Problem, frame: int) -> None:
+        self.goals, self.frame, self.one = problem.rows, frame, np.array([frame])
+        self.tolerances = problem.tolerances
+        rows = self.goals
+        points, ends = len(rows.tree.point_nodes), len(rows.tree.end_nodes)
+        self.points = points
+        self.blocks = rows.order[::3] // 3  # in the order of the levels
+        self.sided = rows.one_sided_rows
+        goals = np.eye(len(rows.goals))[rows.owners[self.blocks]]
+        turning = rows.turning[self.blocks, None]
+        self.goal_errors = np.hstack([goals * ~turning * problem.skeleton.size, goals * turning])
+        place = np.argsort(rows.tree.order[::3] // 3)  # of the points, then of the ends
+        self.plain_features = np.concatenate([np.arange(rows.plain_points), points + np.arange(rows.plain_ends)])
+        self.end_blocks = place[points:]
+        self.point_rows = (3 * place[:points, None] + np.arange(3)).ravel()
+        self.targets = np.zeros(3 * len(place))
+        # The product of the features with `reader` are the points, minus the skew part of the ends' errors
+        # target end^T, which is linear in the end, and the traces of these errors.
+        reader = np.zeros((len(place), 4, 4, 3 * len(place) + ends))
+        for point in range(points):
+            reader[point, [0, 1, 2], 3, 3 * place[point] + np.arange(3)] = 1.0
+        self.reader = reader.reshape(16 * len(place), -1)
+        columns = np.column_stack([3 * self.end_blocks[:, None] + np.arange(3), 3 * len(place) + np.arange(ends)])
+        entries = np.arange(reader.size).reshape(reader.shape)[points:, :3, :3]
+        entries = [entry[..., column].transpose(2, 0, 1) for entry, column in zip(entries, columns, strict=True)]
+        self.end_entries = np.array(entries, int).reshape(-1, 4, 3, 3)
+        self.end_readers = np.concatenate([0.5 * rotation.skew(np.eye(3)), np.eye(3)[None]])
+        self._read_goals()
+
+    def aim(self, goals: GoalRows) -> None:
+        """Take over the targets and weights of goals, which have the same blocks."""
+        before, self.goals = self.goals, goals
+        if goals.scales is not before.scales or goals.target_ends is not before.target_ends:
+            self._read_goals()
+        elif goals.target_points is not before.target_points:
+            self._read_points()
+
+    def _read_goals(self) -> None:
+        goals = self.goals
+        self.scales = goals.scales[self.frame][goals.order]
+        self.on = self.scales > 0.0
+        self.target_ends = goals.target_ends[self.frame]
+        self.reader.put(self.end_entries[: len(self.target_ends)], self.end_readers @ self.target_ends[:, None])
+        self._read_points()
+
+    def _read_points(self) -> None:
+        points = self.goals.target_points[self.frame]
+        self.targets[self.point_rows[: points.size]] = points.ravel()
+
+    def compare(self, at: Placed) -> None:
+        """Set the errors from the targets."""
+        at.read = at.seen.dot(self.reader)
+        errors = self.targets - at.read[: len(self.targets)]
+        rows, plain = errors.reshape(-1, 3), len(self.target_ends)
+        if plain and min(at.read[len(self.targets) :][:plain].tolist()) <= _ORDINARY_TRACE:
+            ends = at.seen.reshape(-1, 4, 4)[self.points : self.points + plain, :3, :3]
+            off = self.target_ends @ ends.transpose(0, 2, 1)
+            rows[self.end_blocks[:plain]] = rotation.log(rotation.from_matrix(off))
+        if self.goals.blocks:
+            further = [block.error(at.kinematics, self.one) for block in self.goals.blocks]
+            errors = np.concatenate([rows[self.plain_features], *further])[self.blocks].ravel()
+        at.vectors = errors
+        at.rows = errors * self.scales
+
+    def pressing(self, rows: Array) -> Array:
+        """Return rows (M,) with zeros where a bound is kept."""
+        if len(self.sided):
+            rows = rows.copy()
+            rows[self.sided] = np.minimum(rows[self.sided], 0.0)
+        return rows
+
+    def _missing(self, at: Placed) -> Array:
+        """Return the distances and angles (K,) that goals are missed by, in level order."""
+        missing = self.pressing(at.vectors) * self.on  # free axes have no error
+        return rotation.lengths(missing.reshape(-1, 3))
+
+    def lengths(self, at: Placed) -> Array:
+        """Return the same in the order of their blocks."""
+        lengths = np.empty(len(self.blocks))
+        lengths[self.blocks] = self._missing(at)
+        return lengths
+
+    def errors(self, at: Placed) -> tuple[Array, Array, bool]:
+        """Return the errors of goals: of positions (G,), armature units, of rotations (G,), and whether all are met."""
+        lengths = self._missing(at)
+        errors = lengths.dot(self.goal_errors)
+        goals = len(errors) // 2
+        return errors[:goals], errors[goals:], bool((lengths <= self.tolerances[self.blocks]).all())
