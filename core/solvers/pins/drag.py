@@ -6,7 +6,6 @@ import numpy as np
 
 from ...errors import CoreError
 from ...goals import AnyGoal, Goal
-from ...pose import Pose
 from ...rotation import Array
 from ...skeleton import is_whole
 from ...solution import Explains, Solution

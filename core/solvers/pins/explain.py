@@ -15,8 +15,8 @@ from ...goals import Balance, Goal, Vector
 from ...pose import forward
 from ...rotation import Array, lengths
 from . import numbers
+from .one_frame.places import Placed, Places
 from .problem import Problem
-from .tree import Kinematics
 
 _NO_PULL: Final = 0.03  # share of its leverage below which the pull of a goal turns nothing
 _LIGHT: Final = 0.1  # square root of a weight below which the joint target may outweigh a goal
@@ -38,21 +38,22 @@ def reasons(problem: Problem, index: int) -> list[str]:
 
     Nothing if it is met.
     """
-    rows, tree, frames = problem.rows, problem.tree, np.zeros(1, int)
+    rows, tree = problem.rows, problem.tree
     x, links = problem.begin()
-    at = links.place(x)
-    missing = rows.lengths(at, frames)[0]
+    places = Places(problem, links, 0)
+    at = places.place(x[0])
+    missing = places.aims.lengths(at)
     own = rows.owners == index
     unmet = own & (missing > problem.tolerances)
     if not unmet.any():
         return []
     if not (tree.degrees and problem.prior.stiff.any()):
         return ["no bone that carries it may be changed"]
-    jacobian = rows.jacobian(links, at, np.ones((1, rows.rows)), frames)[0] * problem.prior.spread
+    jacobian, raw = (some * problem.prior.spread for some in places.jacobian(at, places.rates(at)))
     block_of_row = rows.order // 3
-    errors = rows.vectors(at, frames).reshape(-1)[rows.order] * rows.scales[0, rows.order]
     pulling = unmet[block_of_row]
-    pull = jacobian[pulling].T @ (errors * rows.scales[0, rows.order])[pulling]
+    forces = (at.rows * places.aims.scales)[pulling]
+    pull = jacobian[pulling].T @ forces
     size = float(lengths(pull))
     if not np.abs(jacobian[pulling]).any():
         return ["no bone that carries it may be changed"]
@@ -60,12 +61,11 @@ def reasons(problem: Problem, index: int) -> list[str]:
     # compare the pull with one as long across the bones
     most = lengths(jacobian[pulling]).max()
     if rows.blocks:  # the row of a distance may have no leverage: compare with its points
-        raw = links.jacobian(at, np.ones((1, tree.rows)))[0] * problem.prior.spread
         most = max(most, lengths(raw).max(initial=0.0))
-    leverage = float(most * lengths((errors * rows.scales[0, rows.order])[pulling]))
+    leverage = float(most * lengths(forces))
     if size < _NO_PULL * leverage:
         return [sentence for _, sentence in stretched] or _without_leverage(problem, index)
-    holds = _holds(problem, index, at, jacobian, block_of_row, pull)
+    holds = _holds(problem, index, places, at, jacobian, block_of_row, pull)
     sentences = [hold.sentence for hold in sorted(holds, key=lambda hold: -hold.share)]
     balancing = [
         (other, sentence) for other, sentence in stretched if other is None or _balances(problem, other, holds)
@@ -110,13 +110,18 @@ def _too_far(problem: Problem, index: int, straight: list[str]) -> list[str]:
 
 
 def _holds(
-    problem: Problem, index: int, at: Kinematics, jacobian: Array, block_of_row: NDArray[np.int64], pull: Array
+    problem: Problem,
+    index: int,
+    places: Places,
+    at: Placed,
+    jacobian: Array,
+    block_of_row: NDArray[np.int64],
+    pull: Array,
 ) -> list[_Hold]:
     """Return the goals and limits whose forces balance the pull."""
-    rows, limits, frames = problem.rows, problem.limit_rows, np.zeros(1, int)
-    measured = limits.measure(at, frames)
-    linear = limits.linearize(at, measured, frames)
-    near = (linear.above[0] < numbers.LIMIT_NEAR) | (linear.below[0] > -numbers.LIMIT_NEAR)  # locked ones always
+    rows, limits = problem.rows, problem.limit_rows
+    above, below = limits.upper[0] - at.values, at.values - limits.lower[0]
+    bounds = np.flatnonzero(np.minimum(above, below) < numbers.LIMIT_NEAR)  # locked ones always
     spread = problem.prior.spread
     first = rows.goals[index].priority
     limited = np.isfinite(problem.settings.strength)  # it may be less than that of later goals
@@ -127,12 +132,11 @@ def _holds(
         and not _is_apart(problem, index, other)
     ]  # fmt: skip
     columns: list[Array] = [jacobian[owner_of_row == other].T for other in others]
-    places = np.flatnonzero(near)
-    normals = np.zeros((len(pull), len(places)))
-    for number, place in enumerate(places.tolist()):
-        joint = int(limits.joint[place])
+    normals = np.zeros((len(pull), len(bounds)))
+    for number, (row, slope) in enumerate(places.limits.slopes(at, places.rates(at), bounds.tolist()).items()):
+        joint = int(limits.joint[row])
         part = slice(3 * joint, 3 * joint + 3)
-        normals[part, number] = linear.slopes[0, place] * spread[part]
+        normals[part, number] = slope * spread[part]
     table = np.concatenate([*columns, normals], axis=1)
     if not table.shape[1]:
         return []
@@ -147,16 +151,16 @@ def _holds(
         start = stop
         if share > _WORTH_SAYING:
             holds.append(_Hold(share, _rival(problem, index, other)))
-    for number, place in enumerate(places.tolist()):
+    for number, row in enumerate(bounds.tolist()):
         force = float(forces[start + number])
-        upper = linear.above[0, place] < -linear.below[0, place]
+        upper = above[row] < below[row]
         share = float(pull @ normals[:, number]) * force / size
-        if share > _WORTH_SAYING and not limits.real[place]:
-            node = problem.tree.joints[limits.joint[place]]
+        if share > _WORTH_SAYING and not limits.real[row]:
+            node = problem.tree.joints[limits.joint[row]]
             name = problem.skeleton.names[int(problem.tree.nodes[node])]
             holds.append(_Hold(share, f"the rotation of {name} is locked"))
         elif share > _WORTH_SAYING and (force > 0.0) == upper:
-            bone, axis = limits.names[int(np.flatnonzero(np.flatnonzero(limits.real) == place)[0])]
+            bone, axis = limits.names[int(np.flatnonzero(np.flatnonzero(limits.real) == row)[0])]
             holds.append(_Hold(share, f"{problem.skeleton.names[bone]} at its {axis} limit"))
     return holds
 

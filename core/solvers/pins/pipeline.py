@@ -100,9 +100,7 @@ def other_starts(problem: Problem, state: State) -> State:
             left = left[(missed & ~starts.short_levels(problem, state.links, progress.x[left], left)).any(axis=1)]
         if not len(left):
             break
-        trial = _from(
-            problem, state, starts.begun(problem, state.links, progress.x[left], left, places), left, _STEPS // 2
-        )
+        trial = _from(problem, state, problem.limit_rows.draw(progress.x[left], left, places), left, _STEPS // 2)
         progress.iterations[left] += trial.iterations
         better = _better(problem, state, progress[left], trial, left)
         if len(better):

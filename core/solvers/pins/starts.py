@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...rotation import Array, lengths
-from . import numbers
 from .problem import Problem
 from .progress import Progress
 from .tree import Links, LinkTree
@@ -24,17 +23,6 @@ def shares(problem: Problem) -> Iterator[Array]:
     generator, joints = np.random.default_rng(0), problem.tree.turning // 3
     for number in range(problem.settings.starts):
         yield generator.random((joints, 3)) if number else np.full((joints, 3), 0.5)
-
-
-def begun(problem: Problem, links: Links, x: Array, frames: NDArray[np.int64], places: Array) -> Array:
-    """Return x (n, D) of some frames with the joints that have limits at `places` (joints, 3) of their ranges."""
-    limits = problem.limit_rows
-    x = limits.draw(x, frames, places)
-    measured = limits.measure(links[frames].place(x), frames)
-    outside = limits.outside(measured, frames, numbers.LIMIT_SLACK)
-    if len(outside):
-        x[outside] = limits.clamp(x[outside], measured[outside], frames[outside])
-    return x
 
 
 def missed_levels(problem: Problem, progress: Progress) -> Flags:
@@ -69,30 +57,22 @@ def short_levels(problem: Problem, links: Links, x: Array, frames: NDArray[np.in
     return short
 
 
-def _chain(tree: LinkTree, point: int) -> list[int]:
-    """Return the node of a point and its ancestors."""
-    chain = [int(tree.point_nodes[point])]
-    while tree.parents[chain[-1]] >= 0:
-        chain.append(int(tree.parents[chain[-1]]))
-    return chain
-
-
 def _anchor(tree: LinkTree, point: int) -> int | None:
     """Return the first joint above a point if nothing moves its head."""
-    chain = _chain(tree, point)
+    chain = tree.chain(tree.point_nodes[point])
     turning = [node for node in chain if node in tree.joints]
     return turning[-1] if turning and chain[-1] not in tree.roots else None
 
 
 def _length(links: Links, point: int, above: int) -> Array:
     """Return the length (n,) of the bones from a point to the head of a node above it."""
-    chain = _chain(links.tree, point)
+    chain = links.tree.chain(links.tree.point_nodes[point])
     return lengths(links.arms[:, point]) + lengths(links.shift[:, chain[: chain.index(above)]]).sum(axis=1)
 
 
 def _between(links: Links, one: int, other: int) -> Array:
     """Return the length (n,) of the bones between two points, infinite if nothing joins them."""
-    chain, theirs = _chain(links.tree, one), _chain(links.tree, other)
+    chain, theirs = (links.tree.chain(links.tree.point_nodes[point]) for point in (one, other))
     shared = next((node for node in chain if node in theirs), None)
     if shared is None:
         return np.full(len(links.shift), np.inf)

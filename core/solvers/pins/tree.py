@@ -167,7 +167,8 @@ class LinkTree:
             start = stop
         return runs
 
-    def _chain(self, place: int) -> list[int]:
+    def chain(self, place: int) -> list[int]:
+        """Return a node and its ancestors."""
         chain: list[int] = []
         while place >= 0:
             chain.append(place)
@@ -190,7 +191,7 @@ class LinkTree:
         for order, place in enumerate(self.point_nodes.tolist()):
             lever: int | None = None
             segments: dict[int | None, set[int]] = {None: set()}
-            for link in self._chain(place):
+            for link in self.chain(place):
                 segments.setdefault(lever, set()).add(link)
                 if link in blocked:
                     lever = link
@@ -206,7 +207,7 @@ class LinkTree:
         end_masks: list[Array] = []
         for place in self.end_nodes.tolist():
             turners: list[int] = []
-            for link in self._chain(place):
+            for link in self.chain(place):
                 turners.append(link)
                 if link in blocked:
                     break
@@ -235,8 +236,13 @@ class LinkTree:
         self._find_order()
 
     def _find_order(self) -> None:
-        """Set `above` (D, D): 1 where turning the row's joint turns the column's, 1/2 where both are of one joint."""
+        """Set `above` (D, D): 1 where turning the row's joint turns the column's, 1/2 where both are of one joint.
+
+        And `broken` (N,), the next node at or above each that does not inherit rotation, -1 for none.
+        """
         breaks = set(self.breaks.tolist())
+        broken = [next((link for link in self.chain(node) if link in breaks), -1) for node in range(len(self.nodes))]
+        self.broken = np.array(broken)
         turns = 0.5 * np.eye(len(self.nodes))
         for node in range(len(self.nodes)):
             link = node
@@ -261,7 +267,7 @@ class LinkTree:
             elif parent >= 0 and mode == "ALIGNED":
                 self.scaled[node] = np.where(self.scaled[parent] >= 0, node, -1)
             self.scaled[node, self.stretching == node] = node
-        self.hangs = np.array([np.isin(np.arange(len(self.nodes)), self._chain(node)) for node in self.point_nodes])
+        self.hangs = np.array([np.isin(np.arange(len(self.nodes)), self.chain(node)) for node in self.point_nodes])
 
     def _find_masses(self) -> None:
         """Set which joint moves which mass: (R + T, masses) directly, (R + T, masses, breaks) by a break's head."""
@@ -271,7 +277,7 @@ class LinkTree:
         blocked = {place: number for number, place in enumerate(self.breaks.tolist())}
         for mass, node in enumerate(self.mass_nodes.tolist()):
             lever: int | None = None
-            for link in self._chain(node):
+            for link in self.chain(node):
                 for carrier in np.flatnonzero(carriers == link).tolist():
                     if lever is None:
                         self.mass_below[carrier, mass] = 1.0

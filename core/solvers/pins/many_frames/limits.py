@@ -1,6 +1,7 @@
 """The limits of many frames: those that are active hold joints, others cost nothing."""
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -8,9 +9,10 @@ from .... import rotation
 from ....limits import LimitGroup
 from ....rotation import Array
 from .. import numbers
-from ..limits import LinearLimits, slots_of
 from .algebra import Flags, Indices, pick, right_jacobian
 from .places import Given, Placed, Places
+
+_SAME_BOUND: Final = 1e-14  # relative ridge that tells the multipliers of two equal bounds apart
 
 
 @dataclass(frozen=True)
@@ -21,10 +23,65 @@ class Bounded:
     columns: Indices  # (3 h,) of x
     rows: Indices  # (K',) their limits among those of the problem
     joint: Indices  # (K',) the limits' joints, of the h
-    variance: Array  # (K',) 0: they are hard
-    slots: list[Indices]
+    slots: list[Indices]  # rows of one slot belong to different joints, those of a joint are in sequence
+    stuck: Flags  # (h, 3) axes about which nothing turns
     groups: list[tuple[LimitGroup, Indices, Indices]]  # with their places among the own rotations and their joints
     branches: list[tuple[int, Indices, Indices]]  # branch, its joints of the h, and their places in it
+
+
+@dataclass(frozen=True, eq=False)
+class LinearLimits:
+    """The limits of some joints at one x: below <= slope . dx <= above."""
+
+    bounded: Bounded
+    below: Array  # (b, K') at most 0 inside
+    above: Array  # (b, K') at least 0 inside
+    slopes: Array  # (b, K', 3)
+
+    def condition(self, x: Array, active: Flags) -> tuple[Array, Array]:
+        """Return the mean (b, 3 h) and covariance (b, h, 3, 3) of the prior of z = dx + x under the active rows.
+
+        Each takes its direction out of the prior of its joint.
+        """
+        count, stuck = len(x), self.bounded.stuck
+        covariance = np.zeros((count, len(stuck), 3, 3))
+        covariance[:, :, [0, 1, 2], [0, 1, 2]] = np.where(stuck, 0.0, 1.0)
+        turns = x.reshape(count, -1, 3)
+        centre = np.zeros_like(turns)
+        goal = np.where(np.abs(self.above) < np.abs(self.below), self.above, self.below)  # to the nearer bound
+        for slot in self.bounded.slots:
+            slot = slot[active[:, slot].any(axis=0)]
+            if not len(slot):
+                continue
+            owner, slope, on = self.bounded.joint[slot], self.slopes[:, slot], active[:, slot]
+            spread = (covariance[:, owner] @ slope[..., None])[..., 0]
+            size = np.sum(slope * spread, axis=-1)
+            usable = on & (size > numbers.DAMPING * numbers.DAMPING)
+            size = np.where(usable, size, 1.0)
+            wanted = goal[:, slot] + np.sum(slope * turns[:, owner], axis=-1)
+            gap = np.where(usable, wanted - np.sum(slope * centre[:, owner], axis=-1), 0.0)
+            centre[:, owner] += spread * (gap / size)[..., None]
+            drop = spread[..., :, None] * spread[..., None, :] / size[..., None, None]
+            covariance[:, owner] -= np.where(usable[..., None, None], drop, 0.0)
+        return centre.reshape(count, -1), covariance
+
+    def leaving(self, active: Flags, push: Array) -> Flags:
+        """Return the active rows (b, K') to release: their bounds would have to pull. push (b, 3 h): their force."""
+        owner, slots = self.bounded.joint, self.bounded.slots
+        mine = np.full((len(self.bounded.joints), len(slots)), -1)  # (h, slots)
+        for number, slot in enumerate(slots):
+            mine[owner[slot], number] = slot
+        valid = mine >= 0
+        on = active[:, mine] & valid
+        slope = np.where(on[..., None], self.slopes[:, mine], 0.0)  # (b, h, slots, 3)
+        off = np.where(on, _SAME_BOUND, 1.0)[..., None] * np.eye(len(slots))
+        normal = slope @ np.swapaxes(slope, -1, -2) + off
+        value = np.linalg.solve(normal, slope @ push.reshape(len(push), -1, 3, 1))[..., 0]
+        multipliers = np.zeros_like(self.below)
+        multipliers[:, mine[valid]] = value[:, valid]
+        upper = np.abs(self.above) < np.abs(self.below)
+        free = active & (self.above - self.below > numbers.LIMIT_SLACK)
+        return free & np.where(upper, multipliers > numbers.RELEASE, multipliers < -numbers.RELEASE)
 
 
 @dataclass(frozen=True)
@@ -50,7 +107,7 @@ class FramesLimits:
         self._bounded: dict[tuple[int, ...], Bounded] = {}
 
     def begin(self, given: Given, at: Placed, active: Flags) -> Flags:
-        """Return the active limits as `LinearLimits.begin` does."""
+        """Return the active limits: those that were and still are at a bound, those outside, and locked ones."""
         locked = given.upper - given.lower < numbers.LIMIT_SLACK
         return (active & (at.room < numbers.LIMIT_NEAR)) | (at.room < -numbers.LIMIT_SLACK) | locked
 
@@ -63,10 +120,9 @@ class FramesLimits:
         frames = np.flatnonzero(active[bounded.rows].any(axis=0))
         on, values = active[bounded.rows].take(frames, axis=1).T, at.values[bounded.rows].take(frames, axis=1).T
         below, above = (pick(bound[bounded.rows], frames).T - values for bound in (given.lower, given.upper))
-        linear = LinearLimits(bounded, below, above, self._slopes(given, at, bounded, frames))  # pyright: ignore
-        variance: Array = np.where(self.stuck[bounded.columns], 0.0, 1.0)
+        linear = LinearLimits(bounded, below, above, self._slopes(given, at, bounded, frames))
         own = home[bounded.columns].take(frames, axis=1).T
-        centre, covariance, _ = linear.condition(variance, own, on)
+        centre, covariance = linear.condition(own, on)
         projectors = covariance.transpose(1, 2, 3, 0)  # of a joint, in deviations
         kept: list[Array] = []
         for number, joints, places in bounded.branches:
@@ -102,7 +158,14 @@ class FramesLimits:
         owner, columns = np.concatenate(owners), (3 * chosen[:, None] + np.arange(3)).ravel()
         parts = [(number, *np.array(pairs).T) for number, pairs in branches.items()]
         bounded = Bounded(
-            chosen, columns, np.concatenate(rows), owner, np.zeros(len(owner)), slots_of(owner), groups, parts
+            chosen,
+            columns,
+            np.concatenate(rows),
+            owner,
+            slots_of(owner),
+            self.stuck[columns].reshape(-1, 3),
+            groups,
+            parts,
         )
         self._bounded[key] = bounded
         return bounded
@@ -145,3 +208,13 @@ class FramesLimits:
             own_columns = bounded.columns.reshape(-1, 3)[joints]
             x[own_columns] = np.where(moved.T[:, None], vectors, x[own_columns])
         return frames, self.places.place(given.take(frames), x)
+
+
+def slots_of(joint: Indices) -> list[Indices]:
+    """Return the rows of each slot: rows of one slot belong to different joints, those of a joint are in sequence."""
+    seen: dict[int, int] = {}
+    slot = np.zeros(len(joint), int)
+    for row, owner in enumerate(joint.tolist()):
+        slot[row] = seen.get(owner, 0)
+        seen[owner] = slot[row] + 1
+    return [np.flatnonzero(slot == s) for s in range(int(slot.max(initial=-1)) + 1)]

@@ -102,9 +102,7 @@ class Places:
         """Return the branches, and set the pairs of a block and a triple of columns that moves it, branch by branch."""
         tree, points = self.tree, len(self.tree.point_nodes)
         nodes = np.concatenate([tree.point_nodes, tree.end_nodes])[self.order]
-        chains = np.array(
-            [np.isin(np.arange(len(tree.nodes)), chain_of(tree.parents, node)) for node in nodes.tolist()]
-        )
+        chains = np.array([np.isin(np.arange(len(tree.nodes)), tree.chain(node)) for node in nodes.tolist()])
         triples: dict[tuple[int, int], list[int]] = {}
         for triple, node in enumerate([*tree.joints.tolist(), *tree.roots.tolist()]):
             moved = np.flatnonzero(chains[:, node])
@@ -244,12 +242,3 @@ class Places:
             pairs[:, branch.pairs].reshape(3 * (branch.blocks.stop - branch.blocks.start), -1, count)
             for branch in self.branches
         ]
-
-
-def chain_of(parents: Indices, node: int) -> list[int]:
-    """Return a node and its ancestors."""
-    chain: list[int] = []
-    while node >= 0:
-        chain.append(node)
-        node = int(parents[node])
-    return chain

@@ -75,7 +75,10 @@ class FrameLimits:
         return 0.5 * float((outside * outside).dot(self.stiffness))
 
     def springs(self, at: Placed, rates: Array, bend: bool) -> tuple[Array, Array]:
-        """Return the slope (R, 3) of `energy` by x, and its second derivatives (R, 3, 3); `bend`: with those of limits."""
+        """Return the slope (R, 3) of `energy` by x, and its second derivatives (R, 3, 3).
+
+        bend: with those of the limits' coordinates.
+        """
         slope, hessian = np.zeros((self.turning // 3, 3)), np.zeros((self.turning // 3, 3, 3))
         outside = self._outside(at)
         crossed = np.flatnonzero(outside)

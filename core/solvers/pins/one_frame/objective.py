@@ -52,7 +52,6 @@ class Objective:
         self.above = tree.above
         columns = np.arange(self.turning).reshape(-1, 3)
         self.joints = columns[:, :, None], columns[:, None, :]  # their blocks of the Hessian
-        self.eye = np.eye(len(self.spread))
         self.strength = Strengths(len(rows.levels), problem.settings.strength)
         blocks = self.aims.blocks
         self.member = np.repeat(rows.block_in_level[blocks], 3, axis=0)  # (M, L)
@@ -76,7 +75,9 @@ class Objective:
         """Return what is minimised, where levels weigh so much."""
         z = at.x * self.stiff
         merit = 0.5 * float(z.dot(self.precision).dot(z))
-        for size, weight, spring in zip(*(some.tolist() for some in (self.sizes(at.rows), weights, springs)), strict=True):
+        for size, weight, spring in zip(
+            *(some.tolist() for some in (self.sizes(at.rows), weights, springs)), strict=True
+        ):
             merit += spring_energy(size, weight, spring)
         return merit + self.limits.energy(at) if len(self.limits.soft) else merit
 
@@ -121,7 +122,7 @@ class Objective:
         sides = np.zeros(())
         for own in self.turned if weights.any() else ():
             rate = rotation.inverse_right_jacobian(at.vectors[own])
-            flatter = weights[own, None] * (self.eye[:3, :3] - 0.5 * (rate + rate.T))
+            flatter = weights[own, None] * (np.eye(3) - 0.5 * (rate + rate.T))
             sides = sides + rows[own].T.dot(flatter).dot(rows[own])
         for block, own in zip(self.aims.goals.blocks, self.further, strict=True):
             if forces[own].any() or weights[own].any():

@@ -19,14 +19,15 @@ _NOTHING: Final = np.zeros(0)
 
 
 class Places:
-    """Forward kinematics of one frame: of a rigid body by constants, of one that stretches or breaks by its links."""
+    """Forward kinematics of one frame, and the Jacobian: of a rigid body by constants, of others by its links."""
 
     def __init__(self, problem: Problem, links: Links, frame: int) -> None:
         self.frame, self.unit, self.aims = frame, problem.skeleton.size, Aims(problem, frame)
         self.tree = tree = problem.tree
         self.one = np.array([frame])
         self.turning, self.moving = tree.turning, tree.moving
-        self.rigid = not len(tree.breaks) and not len(tree.stretching)
+        self.long = len(tree.stretching)
+        self.rigid = not len(tree.breaks) and not self.long
         self.points, self.ends = len(tree.point_nodes), len(tree.end_nodes)
         self._prepare_pose(problem)
         self.limits = FrameLimits(problem, frame)
@@ -34,11 +35,16 @@ class Places:
         nodes = len(tree.nodes)
         self.joint_places, self.root_places = tree.joint_places, as_slice(tree.roots)
         parents = np.append(np.where(tree.parents < 0, nodes, tree.parents), nodes)
+        parents[tree.breaks] = nodes
         self.jumps: list[tuple[int, NDArray[np.int64]]] = []
         while (parents != nodes).any():
             first = int(np.argmax(parents != nodes))  # nodes are in the order of their depth
             self.jumps.append((first, parents[first:]))
             parents = parents[parents]
+        # bones that do not inherit rotation, their parents, and the nodes that go with their heads
+        self.breaks = [
+            (node, int(tree.parents[node]), np.flatnonzero(tree.broken == node)) for node in tree.breaks.tolist()
+        ]
         # features, points and then ends, as frames in the frames of their nodes
         self.feature_nodes = np.concatenate([tree.point_nodes, tree.end_nodes])
         # the Jacobian: columns are turns, then shifts, as velocities at the origin; overwritten each time
@@ -63,6 +69,9 @@ class Places:
         self.features = np.tile(np.eye(4), (self.points + self.ends, 1, 1))
         self.features[: self.points, :3, 3] = links.arms[frame]
         self.features[self.points :, :3, :3] = links.ends[frame]
+        self.shift_growth, self.arm_growth = (
+            growth[frame].swapaxes(0, 1) for growth in (links.shift_growth, links.arm_growth)
+        )
         spatial = np.zeros((6, len(tree.joints) + len(slide), 3))
         spatial[3:, len(tree.joints) :] = slide.transpose(1, 0, 2)
         by_joint = spatial[:, : len(tree.joints)].transpose(1, 0, 2)
@@ -109,13 +118,26 @@ class Places:
         at.features, at.powers = rotation.exp_terms(x[: self.turning].reshape(-1, 3))
         features = at.powers.dot(rotation.POWERS_TO_TURN) * at.features
         turned = (features[:, None] @ self.to_frames).reshape(self.turned_shape)
-        if self.rigid:
-            self._place_rigid(at, turned)
-        else:
-            at.kinematics = self.links.place(x[None])
-            at.frames, seen = at.kinematics.frames[0], self.features.copy()
-            seen[: self.points, :3, 3], seen[self.points :, :3, :3] = at.kinematics.points[0], at.kinematics.ends[0]
-            at.seen = seen.ravel()
+        frames, features = self.local.copy(), self.features
+        frames[self.joint_places, :3, :3] = turned[:, 0]
+        if self.long:
+            more = np.exp(x[self.moving :]) / self.links.grown[0] - 1.0
+            frames[:-1, :3, 3] += np.tensordot(more, self.shift_growth, 1)
+            features = features.copy()
+            features[: self.points, :3, 3] += np.tensordot(more, self.arm_growth, 1)
+        if len(self.slide):
+            shifts = self.root_heads + self.slide.dot(x[self.turning : self.moving])
+            frames[self.root_places, :3, 3] = shifts.reshape(-1, 3)
+        heads = [frames[node, :3, 3].copy() for node, _, _ in self.breaks]
+        for first, jump in self.jumps:
+            frames[first:] = frames.take(jump, axis=0) @ frames[first:]
+        for (_, parent, below), head in zip(self.breaks, heads, strict=True):
+            frames[below, :3, 3] += frames[parent, :3, :3].dot(head) + frames[parent, :3, 3] - head
+        at.frames = frames
+        seen = frames.take(self.feature_nodes, axis=0) @ features
+        at.seen = seen.ravel()
+        if self.aims.goals.blocks or not self.rigid:
+            at.kinematics = self._kinematics(at, seen)
         limits = self.limits
         at.own = [turned[:, 1].take(member, axis=0) for member in limits.members]
         at.angles = [group.coordinates(own) for group, own in zip(limits.groups, at.own, strict=True)]
@@ -123,24 +145,13 @@ class Places:
         self.aims.compare(at)
         return at
 
-    def _place_rigid(self, at: Placed, turned: Array) -> None:
-        frames = self.local.copy()
-        frames[self.joint_places, :3, :3] = turned[:, 0]
-        if len(self.slide):
-            frames[self.root_places, :3, 3] = (self.root_heads + self.slide.dot(at.x[self.turning :])).reshape(-1, 3)
-        for first, jump in self.jumps:
-            frames[first:] = frames.take(jump, axis=0) @ frames[first:]
-        at.frames = frames
-        seen = frames.take(self.feature_nodes, axis=0) @ self.features
-        at.seen = seen.ravel()
-        if self.aims.goals.blocks:  # what goals that are not plain are made from
-            heavy = frames.take(self.tree.mass_nodes, axis=0)
-            masses = (heavy[:, :3, :3] @ self.links.centres[0, :, :, None])[..., 0] + heavy[:, :3, 3]
-            points, ends = seen[: self.points, :3, 3], seen[self.points :, :3, :3]
-            none = np.zeros((1, 0, 3, 3))
-            at.kinematics = Kinematics(
-                at.x[None], frames[None, :-1], none, none, points[None], ends[None], masses[None]
-            )
+    def _kinematics(self, at: Placed, seen: Array) -> Kinematics:
+        """Return what links, and goals that are not plain, make their rows from, but for rates."""
+        heavy = at.frames.take(self.tree.mass_nodes, axis=0)
+        masses = (heavy[:, :3, :3] @ self.links.centres[0, :, :, None])[..., 0] + heavy[:, :3, 3]
+        points, ends = seen[: self.points, :3, 3], seen[self.points :, :3, :3]
+        none = np.zeros((1, 0, 3, 3))
+        return Kinematics(at.x[None], at.frames[None, :-1], none, none, points[None], ends[None], masses[None])
 
     def inside(self, at: Placed) -> Placed:
         """Return the place with joints clamped that are outside their limits."""
@@ -157,7 +168,7 @@ class Places:
             translations = translations.copy()
             shifts = at.x[self.turning : self.moving].reshape(-1, 3) * self.unit
             translations[self.root_bones] = self.root_references + shifts
-        if scales is not None and len(self.long_bones):
+        if scales is not None and self.long:
             scales = scales.copy()
             scales[self.long_bones, 1] = self.long_references * np.exp(at.x[self.moving :])
         return Pose.trusted(rotations, translations, scales, start.driven_matrices)
@@ -169,6 +180,9 @@ class Places:
 
     def jacobian(self, at: Placed, rates: Array) -> tuple[Array, Array]:
         """Return the rows (M, D) in level order, and those of the features."""
+        blocks = self.aims.goals.blocks
+        if blocks or not self.rigid:
+            at.kinematics = replace(at.kinematics, rates=rates[None])
         if self.rigid:
             frames = at.frames[self.joint_places]
             np.matmul(frames[:, :3, :3], rates, out=self.turn_axes)
@@ -178,8 +192,7 @@ class Places:
         else:
             self.columns = self.links.axes_of(at.kinematics)[0]
             raw = self.links.jacobian(at.kinematics, self.all_features)[0]
-        goals = self.aims.goals
-        if not goals.blocks:
+        if not blocks:
             return raw, raw
-        at.kinematics = replace(at.kinematics, rates=rates[None])
+        goals = self.aims.goals
         return goals.jacobian(self.links, at.kinematics, self.all_goals, self.aims.one, raw[None])[0], raw

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from core import Distance, EulerBox, Goal, LookAt, PinAndDrag, Pose, Skeleton, Solution, forward, rotation, solve
 from core.goals import AnyGoal
 from core.limits import clamp_rotations
-from core.solvers.pins.one_frame import FrameSolver
 from core.solvers.pins.drag import Drag
+from core.solvers.pins.one_frame import FrameSolver
 from core.solvers.pins.problem import Problem
 from tests.core.rigs import FIGURE, random_pose, skeleton_of
 from tests.core.solvers.pins.rigs import largest_turn, pins

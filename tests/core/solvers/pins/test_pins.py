@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from core import CoreError, EulerBox, Goal, PinAndDrag, Pose, Skeleton, forward, rotation, solve
 from core.limits import excess
 from core.solvers.pins import Root, numbers
-from core.solvers.pins.drag import Drag
 from core.solvers.pins.goals.rows import GoalRows
 from tests.core.rigs import FIGURE, random_pose, skeleton_of
 from tests.core.solvers.pins.rigs import MILLIMETRE, largest_turn, outside, pins, random_tree, reachable

@@ -187,12 +187,16 @@ def test_soft_limits_give_as_their_derivatives_say(kind: str) -> None:
     check_second_order(problem, x)
 
 
+@pytest.mark.parametrize("rigid", [True, False])
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_constants_of_a_rigid_frame_say_what_its_links_say(kind: str) -> None:
+def test_the_constants_of_a_frame_say_what_its_links_say(kind: str, rigid: bool) -> None:
     rng, figure = np.random.default_rng(7), skeleton_of(FIGURE)
     axes = rotation.normalize(rng.normal(size=(len(figure), 4)))
-    goals = [Goal("foot.L", [0.1, 0.2, 0.3], TURN, priority=1), KINDS[kind]]
-    problem = Problem.of(PinAndDrag(axes=axes), figure, random_pose(figure, rng), goals)
+    if not rigid:
+        inherit = ~np.isin(figure.names, ["thigh.L", "foot.L", "upper_arm.R"])
+        figure = replace(figure, stretch=rng.uniform(0.1, 1.0, len(figure)), inherit_rotation=inherit)
+    goals = [Goal("foot.L", [0.1, 0.2, 0.3], TURN, point=(0.1, 0.2, 0.0), priority=1), KINDS[kind]]
+    problem = Problem.of(PinAndDrag(axes=axes, stretch=not rigid), figure, random_pose(figure, rng), goals)
     rows, frames, (_, links) = problem.rows, np.zeros(1, int), problem.begin()
     x = 0.4 * rng.normal(size=problem.tree.degrees)
     places, reference = Places(problem, links, 0), links.place(x[None])
@@ -204,3 +208,6 @@ def test_the_constants_of_a_rigid_frame_say_what_its_links_say(kind: str) -> Non
     ours, theirs = places.pose(at), problem.pose_at(x[None])
     np.testing.assert_allclose(rotation.angle_between(ours.rotations, theirs.rotations[0]), 0.0, atol=1e-7)
     np.testing.assert_allclose(ours.translations, theirs.translations[0], atol=1e-12)
+    assert rigid or np.abs(np.log(ours.scales)).max() > 0.1
+    assert rigid == (ours.scales is None)
+    assert rigid or np.allclose(ours.scales, theirs.scales[0], rtol=1e-12)
