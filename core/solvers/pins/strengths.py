@@ -35,17 +35,21 @@ class Strengths:
         self.above = np.flatnonzero(firm[:-1])[::-1].tolist()  # firm levels that have others below them
 
     def __call__(self, forces: Array) -> Array:
-        """Return the strengths (..., L) where levels pull with forces (..., L), 0 as long as they are not known."""
-        strengths = np.broadcast_to(self.least, forces.shape).copy()
+        """Return the strengths (L,) where levels pull with forces (L,), 0 as long as they are not known.
+
+        In plain Python: there are few levels.
+        """
         if not self.above:
-            return strengths
-        known = forces.any(axis=-1)
-        pulls = np.where(known[..., None], np.minimum(forces, strengths), strengths)
+            return self.least
+        strengths: list[float] = self.least.tolist()
+        known: list[float] = forces.tolist()
+        if not any(known):
+            known = [FIRMEST] * len(known)
+        pulls = [*map(min, known, strengths)]
         for level in self.above:
-            largest = np.clip(APART * pulls[..., level + 1 :].max(axis=-1), FIRM, FIRMEST)
-            strengths[..., level] = largest
-            pulls[..., level] = np.where(known, np.minimum(forces[..., level], largest), largest)
-        return strengths
+            strengths[level] = min(max(APART * max(pulls[level + 1 :]), FIRM), FIRMEST)
+            pulls[level] = min(known[level], strengths[level])
+        return np.array(strengths)
 
 
 def walls(forces: Array, strengths: Array) -> Array:
