@@ -4,7 +4,7 @@ Each file imports those before it in this list only (`tests/test_layers.py`):
 
 `tree`, `prior`, `limits`, `goals`   links and their Jacobian, the prior, bounds, errors and rows of goals
 `settings`, `problem`                what is asked: frozen data
-`descent`, `one_frame`               Newton steps of many frames and of one
+`one_frame`                          Newton steps, frame by frame
 `many_frames`                        least-squares steps of motions
 `starts`, `pipeline`                 the stages of a solve: start, steps, other starts, rest, refit
 `drag`                               a problem and its state, solved again and again while its targets move
