@@ -45,7 +45,7 @@ class Strengths:
         known: list[float] = forces.tolist()
         if not any(known):
             known = [FIRMEST] * len(known)
-        pulls = [*map(min, known, strengths)]
+        pulls = [min(pull, strength) for pull, strength in zip(known, strengths, strict=True)]
         for level in self.above:
             strengths[level] = min(max(APART * max(pulls[level + 1 :]), FIRM), FIRMEST)
             pulls[level] = min(known[level], strengths[level])
