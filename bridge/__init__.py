@@ -32,7 +32,7 @@ from .body import (
     write_body,
 )
 from .channels import read_channels, write_channels
-from .control_bodies import find_controlled, find_ik_chain
+from .control_bodies import find_controlled, find_ik_chain, free_controls
 from .control_frames import (
     ControlledFrames,
     Misfit,
@@ -47,7 +47,6 @@ from .controls import (
     ControlledBody,
     ControlPoser,
     controls_by_role,
-    free_controls,
     pose_controls,
     read_controlled,
     with_ik_starts,

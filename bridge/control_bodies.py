@@ -4,7 +4,7 @@ What counts is what drives the body now: a limb on IK is posed by its IK control
 controls. No setting of the rig is changed.
 """
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -65,6 +65,38 @@ def find_ik_chain(armature: ArmatureObject, rig: Rig, roles: Roles, bone: int) -
         return None
     controls = tuple(replace(one, turns=-1) if one.turns == target else one for one in body.controls)
     return replace(body, roles=replace(body.roles, limbs={}), controls=controls)
+
+
+def free_controls(rig: Rig, roles: Roles, bones: Iterable[int]) -> ControlledBody:
+    """Return bones below driven ones that can be moved by themselves, as in a face: each is a body of one bone."""
+    whole, numbers = rig.skeleton, list(bones)
+    rest, count = whole.rest_matrices[numbers], len(numbers)
+    skeleton = Skeleton(
+        tuple(whole.names[bone] for bone in numbers),
+        np.full(count, -1),
+        rest[:, :, 3],
+        frame_rotations(rest[:, :, :3]),
+        whole.lengths[numbers],
+        movable=whole.movable[numbers],
+    )
+    controls = tuple(Control(bone if whole.movable[bone] else -1, bone) for bone in numbers)
+    apart = np.zeros(count, bool)
+    roles = replace(roles, bones={}, twist={}, limbs={})
+    return ControlledBody(
+        skeleton,
+        roles,
+        np.array(numbers),
+        np.array(numbers),
+        np.array(numbers),
+        np.broadcast_to(rotation.IDENTITY, (count, 4)),
+        controls,
+        apart,
+        apart,
+        np.arange(count),
+        {},
+        frozenset(),
+        {},
+    )
 
 
 def may_be_controlled(rig: Rig, roles: Roles) -> bool:
@@ -143,13 +175,15 @@ def _find_controls(
         if shown in graph.in_chains:
             chain = bent[bone] = graph.in_chains[shown]
             chain.parts[bone] = shown
-            controls[bone] = Control(
-                begins=-1 if chain.poled else graph.starter(shown, bent.get(parent) is chain, parent)
-            )
+            begins = -1 if chain.poled else graph.starter(shown, bent.get(parent) is chain, parent)
+            controls[bone] = Control(begins=begins, blends=graph.mixed_with(bone))
             continue
         control = graph.mover(bone, trunk, besides[:1]) if parent < 0 else Control(turns=shown)
         if ended and first in controls:
+            mixed = graph.mixed_with(bone)
+            control = Control() if control.turns == mixed else control
             control = graph.with_target(bone, control, graph.upstream(controls[first].turns))
+            control = replace(control, blends=mixed)
         elif bone in apart and control.turns == bone and graph.free[bone]:
             control = Control(bone, bone)
         if control == Control():

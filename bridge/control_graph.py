@@ -23,6 +23,7 @@ _NEAR_END: Final = 0.01  # of the skeleton's size: between the end of an IK chai
 _BY_PLACE: Final = {
     "STRETCH_TO", "DAMPED_TRACK", "TRACK_TO", "LOCKED_TRACK", "IK", "COPY_LOCATION", "LIMIT_DISTANCE",
 }  # fmt: skip
+_COPIES: Final = {"COPY_TRANSFORMS", "COPY_ROTATION"}
 _GAZES: Final = {"DAMPED_TRACK", "TRACK_TO", "LOCKED_TRACK"}
 
 
@@ -65,6 +66,7 @@ class Graph:
         self.in_chains: dict[int, _Chain] = {}
         self.aiming: set[int] = set()  # bones that IK turns alone
         self._copied: dict[int, int] = {}  # bones that have the transform of another one
+        self._mixed: dict[int, set[int]] = {}  # bones that copy several others in part
         iks: list[tuple[Any, Any]] = []
         for bone in armature.pose.bones:
             for constraint in bone.constraints:
@@ -92,6 +94,8 @@ class Graph:
                 self._copied[decided] = min(now)
                 self.above[decided], self.turned_by[decided] = set[int](), set[int]()
             self.above[decided] |= now - {decided}
+            if kind in _COPIES and constraint.influence < 1.0:
+                self._mixed[decided] = self.above[decided] | now
             if kind not in _BY_PLACE or aims(constraint):
                 self.turned_by[decided] |= now - {decided}
         gazes = kind in _GAZES and acts and is_eye(bone.name)
@@ -227,6 +231,16 @@ class Graph:
             if bone not in others and self.turning[bone]:
                 return bone
         return -1
+
+    def mixed_with(self, part: int) -> int:
+        """Return the FK control that is mixed with IK in a part of a limb, or -1."""
+        ik = self._carriers(self.ends[part].target) if part in self.ends else []
+        steps = {part: 0, **self.upstream(part)}
+        mixed = [bone for bone in sorted(steps, key=lambda bone: steps[bone])
+                 if bone in self._mixed and self.fits(bone, part)]  # fmt: skip
+        able = [other for bone in mixed for other in self._mixed[bone]
+                if other not in ik and self.turning[other] and self.fits(other, part)]  # fmt: skip
+        return next(iter(self._preferred(able)), -1)
 
     def shown_by(self, part: int, control: int) -> int:
         """Return the bone that has the rotation of a part: of a chain, or the control of a segment, or itself."""

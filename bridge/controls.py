@@ -40,12 +40,14 @@ class Control:
 
     begins: the bone of an IK chain without a pole that the part shows. Blender's solver starts from its channels: those
     that are not locked say which way the chain bends.
+    blends: the FK control that is mixed with IK in the part: both get the pose, so that any mixture of them has it.
     """
 
     turns: int = -1
     moves: int = -1
     aims: int = -1
     begins: int = -1
+    blends: int = -1
 
 
 _FIELDS: Final = tuple(field.name for field in fields(Control))
@@ -102,49 +104,19 @@ class ControlledBody:
 
     def parts(self) -> dict[int, int]:
         """Return bone of the rig -> bone of the body: its own bones, controls that turn them, riding bones."""
-        turners = {control.turns: part for part, control in enumerate(self.controls) if control.turns >= 0}
+        turners = {
+            bone: part for part, one in enumerate(self.controls) for bone in (one.blends, one.turns) if bone >= 0
+        }
         return {**turners, **{int(bone): part for part, bone in enumerate(self.bones)}, **self.riding}
 
     def bones_that(self, what: str) -> Indices:
-        """Return the bone of the rig, or -1, that turns, moves, aims or begins each part; `what` names the field."""
+        """Return the bone of the rig, or -1, that turns, moves, aims, begins or blends each part (`what`)."""
         return np.array([getattr(control, what) for control in self.controls], int)
 
     @property
     def keyed(self) -> set[int]:
         """The indices of the bones that are keyed for the body."""
         return {bone for what in _FIELDS for bone in self.bones_that(what).tolist()} - {-1}
-
-
-def free_controls(rig: Rig, roles: Roles, bones: Iterable[int]) -> ControlledBody:
-    """Return bones below driven ones that can be moved by themselves, as in a face: each is a body of one bone."""
-    whole, numbers = rig.skeleton, list(bones)
-    rest, count = whole.rest_matrices[numbers], len(numbers)
-    skeleton = Skeleton(
-        tuple(whole.names[bone] for bone in numbers),
-        np.full(count, -1),
-        rest[:, :, 3],
-        frame_rotations(rest[:, :, :3]),
-        whole.lengths[numbers],
-        movable=whole.movable[numbers],
-    )
-    controls = tuple(Control(bone if whole.movable[bone] else -1, bone) for bone in numbers)
-    apart = np.zeros(count, bool)
-    roles = replace(roles, bones={}, twist={}, limbs={})
-    return ControlledBody(
-        skeleton,
-        roles,
-        np.array(numbers),
-        np.array(numbers),
-        np.array(numbers),
-        np.broadcast_to(rotation.IDENTITY, (count, 4)),
-        controls,
-        apart,
-        apart,
-        np.arange(count),
-        {},
-        frozenset(),
-        {},
-    )
 
 
 def limits_of(skeleton: Skeleton, bones: Container[int]) -> tuple[LimitGroup, ...]:
@@ -157,7 +129,7 @@ def limits_of(skeleton: Skeleton, bones: Container[int]) -> tuple[LimitGroup, ..
 def with_ik_starts(rig: Rig, controlled: ControlledBody) -> Rig:
     """Return the rig with all that is keyed free to turn and move: also what starts IK, or hangs on a Child Of."""
     movable, translatable = np.array(rig.skeleton.movable), np.array(rig.skeleton.translatable)
-    for what, free in (("begins", movable), ("turns", movable), ("moves", translatable)):
+    for what, free in (("begins", movable), ("blends", movable), ("turns", movable), ("moves", translatable)):
         bones = controlled.bones_that(what)
         free[bones[bones >= 0]] = True
     return replace(rig, skeleton=replace(rig.skeleton, movable=movable, translatable=translatable))
@@ -205,7 +177,7 @@ class ControlPoser:
 
     def __init__(self, rig: Rig, controlled: ControlledBody, looks: bool = True) -> None:
         self.rig, self.controlled = rig, controlled
-        self.turned, self.moved, aims, begins = map(controlled.bones_that, _FIELDS)
+        self.turned, self.moved, aims, begins, self.blends = map(controlled.bones_that, _FIELDS)
         self._led = np.flatnonzero((self.turned >= 0) | (aims >= 0))
         self._shown = controlled.frames[self._led]
         self.aims = aims if looks else np.full_like(aims, -1)
@@ -214,11 +186,13 @@ class ControlPoser:
         # IK keeps its limits by itself, and reaches what it can
         self.limits_of_parts = limits_of(controlled.skeleton, {*range(len(begins))} - {*self.bent.tolist()})
         self.limits = limits_of(rig.skeleton, set(self.turned.tolist()))
-        used = np.unique([self.turned, self.moved, self.aims, self.begins])
+        used = np.unique([self.turned, self.moved, self.aims, self.begins, self.blends])
         self.posed = used[used >= 0]
         self._writer = PoseWriter(rig, self.posed)
         self._modes = {mode: group[np.isin(group, self.posed)] for mode, group in rig.modes.items()}
         matrices = rig.skeleton.rest_matrices
+        own = rotation.mul(frame_rotations(matrices[controlled.frames, :, :3]), controlled.aligned)
+        self.blended = rotation.mul(rotation.inv(own), frame_rotations(matrices[self.blends, :, :3]))
         # locations that are not local ignore the rest frame
         rest = rotation.inv(frame_rotations(matrices[self.moved, :, :3]))
         self.unturned = np.where(rig.skeleton.local_location[self.moved, None], rotation.IDENTITY, rest)
@@ -270,14 +244,15 @@ class ControlPoser:
                 if self._agree(last, now):
                     break  # controls cannot reduce the error further, e.g. because of IK limits
             matrices = read_matrices(armature)
-            off = task.fails | astray(matrices, rig.skeleton.size, controlled.bones, controlled.leaders)
+            apart = astray(matrices, rig.skeleton.size, controlled.bones, controlled.leaders)
+            off = task.fails | (apart & (self.blends < 0))  # what is between IK and FK need not be where IK alone is
             if off.any():
                 first = int(np.flatnonzero(off)[0])  # parts below it are off as well
                 raise CoreError(_astray(armature, controlled.skeleton.names[first], controlled.controls[first], rig))
         except CoreError:
             write_channels(armature, channels)
             raise
-        turned, moved = ({*some.tolist()} - {-1} for some in (np.append(self.turned, self.begins),
+        turned, moved = ({*some.tolist()} - {-1} for some in (np.concatenate([self.turned, self.begins, self.blends]),
                                                              np.append(self.moved, task.aims)))  # fmt: skip
         new_turned = [bone for bone in sorted(turned)
                       if rotation.angle_between(start.rotations[bone], now.rotations[bone]) > _NOISE]  # fmt: skip
@@ -358,10 +333,15 @@ class _Task:
         self._stubborn |= (self._twist > _THERE) & (self._twist > _EASED * before) & ~self._bent_above
         self._change = np.where(self._stubborn[:, None], swing, change)
         self._errors = np.where(self._led, rotation.angle_between(self._change, rotation.IDENTITY), 0.0)
+        self._beside = rotation.mul(  # (N, 4) the errors of FK controls that are mixed with IK
+            rotation.mul(self._wanted, poser.blended), rotation.inv(self._turns[poser.blends])
+        )
+        self._beside[poser.blends < 0] = rotation.IDENTITY
         # a chain bends, and stretches, as it must: only the way it bends is for its first bones and its pole to say
         _, swivel = rotation.swing_twist(self._change[poser.bent], self._limbs[poser.bent])
         turns = rotation.angle_between(swivel, rotation.IDENTITY)
         self._errors[poser.bent] = turns * ((poser.begins[poser.bent] >= 0) | self._steered)
+        self._errors = np.maximum(self._errors, rotation.angle_between(self._beside, rotation.IDENTITY))
         self._far = rotation.lengths(self.heads - self._places[frames]) / poser.rig.skeleton.size
         self._errors[self._held] = self._far[self._held] = 0.0
         self._turn_poles(swivel)
@@ -385,6 +365,7 @@ class _Task:
         """Return the next pose of the controls, which have `now`."""
         poser = self._poser
         now = _turned(now, poser, self._change, self._places, self._turns, self.heads, self.aims, self._limbs)
+        now = _blended(now, poser, self._change, self._turns, self._beside)
         now, self._at_limit = _within(poser.limits, self._start, now)
         self._held = _with_below(np.isin(poser.turned, self._at_limit), poser.controlled.skeleton.parents)
         return now
@@ -478,6 +459,18 @@ def _turned(
     sight = heads[bones] - heads[controlled.frames[parts]]
     translations[bones] += rotation.rotate(rotation.inv(base), rotation.rotate(change[parts], sight) - sight)
     return Pose.trusted(rotations, translations, now.scales, now.driven_matrices)
+
+
+def _blended(now: Pose, poser: ControlPoser, change: Array, turns: Array, beside: Array) -> Pose:
+    """Return the next pose of the controls: those of FK that are mixed with IK are turned as their parts are wanted."""
+    parts = np.flatnonzero(poser.blends >= 0)
+    bones, above = poser.blends[parts], poser.controlled.skeleton.parents[parts]
+    base = rotation.mul(turns[bones], rotation.inv(now.rotations[bones]))
+    carried = np.where((poser.blends[above] >= 0)[:, None], beside[above], change[above])
+    rotations = np.array(now.rotations)
+    after = rotation.mul(beside[parts], turns[bones])
+    rotations[bones] = rotation.normalize(rotation.mul(rotation.inv(rotation.mul(carried, base)), after))
+    return Pose.trusted(rotations, now.translations, now.scales, now.driven_matrices)
 
 
 def controls_by_role(controlled: ControlledBody, roles: Roles, names: tuple[str, ...]) -> dict[str, str | list[str]]:

@@ -1,0 +1,54 @@
+"""Limbs between IK and FK: the controls of both get the pose, so that Blender's mixture of them shows it."""
+
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.blender.control_drags import NEAR, RIGS, TURNED, Parts, drag
+from tests.blender.rigs import world
+
+context: Any = bpy.context
+SAID = 3e-3  # of a human: what is further off is said
+SWITCHES = {"ik_fk_switch", "IK_FK"}
+
+
+def mixed(name: str, share: float) -> tuple[Any, Parts]:
+    """A rig whose limbs have this share of FK."""
+    rig, parts = RIGS[name]()
+    for bone in rig.pose.bones:
+        for prop in SWITCHES & {*bone.keys()}:
+            bone[prop] = share
+    rig.update_tag()
+    context.view_layer.update()
+    return rig, parts
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize("role", ["hips", "hand.L", "foot.R"])
+def test_the_pose_that_a_drag_solves_is_the_one_that_blender_shows(role: str, share: float) -> None:
+    shown = drag(*mixed("Auto-Rig Pro on IK", share), role)
+    assert shown.off < NEAR
+    assert shown.turned < TURNED
+    assert shown.short < NEAR
+
+
+@pytest.mark.parametrize("share", [0.3, 0.7])
+def test_ik_and_fk_that_are_apart_come_together(share: float) -> None:
+    rig, parts = mixed("Auto-Rig Pro on IK", share)
+    before = world(rig, "hand.l")
+    for bone, angle in (("c_arm_fk.l", 0.6), ("c_forearm_fk.l", 0.5)):
+        rig.pose.bones[bone].rotation_mode = "XYZ"
+        rig.pose.bones[bone].rotation_euler = (0.0, 0.0, angle)
+    context.view_layer.update()
+    assert np.linalg.norm(world(rig, "hand.l") - before) > 0.03
+    shown = drag(rig, parts, "hand.L")
+    assert shown.off < SAID or any("beside the solved pose" in sentence for sentence in shown.said)
+    assert shown.short < SAID
+
+
+def test_what_ik_that_stretches_shows_beside_the_pose_is_said() -> None:
+    shown = drag(*mixed("Rigify on IK", 0.5), "foot.R")
+    assert shown.off > NEAR
+    assert any("beside the solved pose" in sentence for sentence in shown.said)
