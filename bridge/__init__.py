@@ -75,6 +75,7 @@ from .motion import (
     all_curves,
     assign,
     is_animated,
+    is_moved_by_keys,
     keyed_range,
     read_motion,
     reading_motion,

@@ -15,7 +15,7 @@ from ..core import Motion, Pose
 from ..core.formats.table import FRAME_LIMIT
 from ..core.rotation import Array
 from ..core.steps import run_steps
-from .armature import Rig, channels_to_pose, check, read_matrices, world_matrix
+from .armature import Rig, channels_to_pose, check, read_matrices, read_rig, world_matrix
 from .channels import (
     CHANNELS,
     ArmatureObject,
@@ -160,6 +160,11 @@ def only_curves_decide(armature: ArmatureObject, rig: Rig) -> bool:
     if data is not None and len(data.drivers):
         return False
     return _one_action(armature) and all(_stands_still(armature, curve) for curve in active_curves(armature))
+
+
+def is_moved_by_keys(armature: ArmatureObject) -> bool:
+    """Return whether the keys of the object's own action are all that moves its bones."""
+    return any(True for _ in active_curves(armature)) and only_curves_decide(armature, read_rig(armature))
 
 
 def _one_action(armature: ArmatureObject) -> bool:

@@ -1,6 +1,7 @@
 """The verbs that change or make motions: `lock-feet`, `generate`, `retarget`, `reduce-keys`, `bake`, `edit-path`."""
 
 import argparse
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,7 +15,7 @@ from ..core.formats.table import FRAME_LIMIT
 from ..edits import path, reduce
 from ..edits.bake import Baked
 from ..edits.files import MOTIONS
-from ..edits.foot_lock import FEET, HANDS, LockedFeet
+from ..edits.foot_lock import FEET, HANDS, LockedFeet, check_points
 from ..edits.generate import Generated
 from ..edits.info import find_armature
 from ..edits.parts import check_sure, take_mapping
@@ -27,7 +28,9 @@ from .verbs import (
     add_armature,
     add_mapping,
     add_motion,
+    check_bones,
     check_motion,
+    frames_within,
     mapping_of,
     motion_of,
     tell,
@@ -51,7 +54,7 @@ def _check_feet(arguments: argparse.Namespace) -> None:
 
 
 def _lock_feet(arguments: argparse.Namespace) -> int:
-    armature, frames = motion_of(arguments)
+    armature, frames = motion_of(arguments, partial(check_points, points=arguments.points))
     check_sure(armature)
     edit = LockedFeet(bpy.context, armature, frames, arguments.points, arguments.ease)
     edit.solve()
@@ -113,13 +116,13 @@ def _retarget_options(parser: argparse.ArgumentParser) -> None:
 
 def _retarget(arguments: argparse.Namespace) -> int:
     armature, context = find_armature(arguments.armature), bpy.context
-    frames = tuple(arguments.frames) if arguments.frames else None
     takes: list[str] = []
     mapping = mapping_of(arguments)
     if arguments.source is not None:
         source = find_armature(arguments.source)
         take_mapping([armature, source], mapping)
         check_sure(armature, source)
+        frames = frames_within(arguments, bridge.keyed_range(source))
         edit = Retargeted(context, armature, source, frames, not arguments.no_feet)
         name = arguments.source
     else:
@@ -128,6 +131,7 @@ def _retarget(arguments: argparse.Namespace) -> int:
             name = takes[0] if len(takes) > 1 else name
             take_mapping([armature, source], mapping)
             check_sure(armature, source)
+            frames = frames_within(arguments, bridge.keyed_range(source))
             edit = Retargeted(context, armature, source, frames, not arguments.no_feet)
     edit.solve()
     report = edit.write(armature, arguments.action or f"{armature.name} {name}")
@@ -158,7 +162,7 @@ def _check_reduce(arguments: argparse.Namespace) -> None:
 
 
 def _reduce(arguments: argparse.Namespace) -> int:
-    armature, frames = motion_of(arguments)
+    armature, frames = motion_of(arguments, partial(reduce.check_bones, bones=arguments.bones))
     edit = Reduced(bpy.context, armature, frames, arguments.bones, arguments.tolerance)
     edit.solve()
     report = edit.write(armature, arguments.action)
@@ -187,7 +191,11 @@ def _check_bake(arguments: argparse.Namespace) -> None:
 
 
 def _bake(arguments: argparse.Namespace) -> int:
-    armature, frames = motion_of(arguments, arguments.bones)
+    armature = find_armature(arguments.armature)
+    check_bones(armature, arguments.bones)
+    frames = tuple(arguments.frames) if arguments.frames else None
+    if frames is None or bridge.is_moved_by_keys(armature):
+        frames = frames_within(arguments, bridge.keyed_range(armature))
     if arguments.step > max(frames[1] - frames[0], 1):
         raise CoreError(f"--step: {arguments.step} is more than the frames from {frames[0]} to {frames[1]}.")
     edit = Baked(bpy.context, armature, frames, arguments.bones, arguments.step, arguments.visual, arguments.mute)

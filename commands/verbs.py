@@ -131,18 +131,38 @@ def check_motion(arguments: argparse.Namespace) -> None:
         FRAMES.read(arguments.frames, "--frames")
 
 
-def motion_of(arguments: argparse.Namespace, bones: Sequence[str] = ()) -> tuple[bpy.types.Object, tuple[int, int]]:
+def motion_of(
+    arguments: argparse.Namespace, check: Callable[[Any], object] | None = None
+) -> tuple[bpy.types.Object, tuple[int, int]]:
     """Return the armature and the frames that were asked for, by default those of its keys.
 
-    Raises CoreError for names of no bones, before anything about its action is said.
+    check: is called with the armature and raises CoreError for names that it does not have, before anything about its
+    action is said. Raises CoreError for frames outside the motion.
     """
     armature = find_armature(arguments.armature)
-    data: Any = armature.data
-    names = data.bones.keys()
+    if check is not None:
+        check(armature)
+    return armature, frames_within(arguments, bridge.keyed_range(armature))
+
+
+def check_bones(armature: Any, bones: Sequence[str]) -> None:
+    """Raise CoreError for names of no bones."""
+    names = armature.data.bones.keys()
     for bone in bones:
         if bone not in names:
             raise no_bone(bone, names)
-    return armature, tuple(arguments.frames) if arguments.frames else bridge.keyed_range(armature)
+
+
+def frames_within(arguments: argparse.Namespace, whole: tuple[int, int]) -> tuple[int, int]:
+    """Return the frames that were asked for, by default the `whole` motion; raises CoreError for frames outside it."""
+    if not arguments.frames:
+        return whole
+    first, last = arguments.frames
+    if first < whole[0] or last > whole[1]:
+        raise CoreError(
+            f"--frames: {first} to {last} is not within the motion, which goes from {whole[0]} to {whole[1]}."
+        )
+    return first, last
 
 
 def _info_options(parser: argparse.ArgumentParser) -> None:

@@ -67,6 +67,12 @@ def find_ground_contacts(edit: MotionEdit, points: Sequence[BodyPoint]) -> Conta
     return found
 
 
+def check_points(armature: Any, points: Sequence[str]) -> None:
+    """Raise CoreError for points that the armature does not have."""
+    skeleton = bridge.read_rig(armature).skeleton
+    contact_points(skeleton, bridge.read_roles(armature, skeleton), points)
+
+
 def contact_points(skeleton: Any, roles: Roles, names: Sequence[str]) -> list[BodyPoint]:
     """Return the points that may touch the ground; `names`: "feet", "hands", or bones, whose tails are taken.
 

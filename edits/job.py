@@ -28,6 +28,7 @@ from .job_goals import PreparedGoal, check_scale, followed_objects, held_frames,
 from .motion_edit import ChangedBones, MotionEdit, Progress, check_scene, no_progress
 from .shown import WantedPose, wanted_body
 
+_MOST: Final = 4_000_000  # frames times bones that are solved at once: about four gigabytes
 _ROUNDS: Final = 4  # of posing the controls: what joins the parts of a driven body may give way a little
 _SETTLED: Final = 1e-4  # radians and armature units up to which two poses of a driven body are the same
 SHARPER: Final = 0.5  # of the tolerance, for the solver: single precision and scale need the rest
@@ -96,6 +97,10 @@ class JobEdit(MotionEdit):
 
     def prepare(self, armature: Any) -> None:
         rig = self.rig
+        count = 1 if self.job.frames is None else self.job.frames[1] - self.job.frames[0] + 1
+        if count * len(rig.skeleton) > _MOST:
+            most = _MOST // len(rig.skeleton)
+            raise CoreError(f"frames: {count} of {len(rig.skeleton)} bones are too many at once; {most} are the most.")
         roles = bridge.read_roles(armature, rig.skeleton, bridge.mapping_to_corrections(armature, self.job.roles))
         self.job = on_bones(self.job, roles, rig.skeleton.names)
         _check_bones(rig.skeleton.names, self.job)

@@ -6,7 +6,7 @@ from typing import Any, Final
 import numpy as np
 
 from .. import bridge
-from ..core import CoreError
+from ..core import CoreError, Skeleton
 from ..core.body import SIDES
 from ..core.editing.reduction import CONSTANT, QUARTERS, BoneChannels, ReducedKeys, reduce_keys, watched_points
 from ..core.formats.recipe import bones_of
@@ -46,7 +46,7 @@ class Reduced(MotionEdit):
             raise CoreError(no_action(armature))
         super().__init__(context, armature, frames)
         skeleton = self.rig.skeleton
-        self.chosen = self._chosen(armature, bones)
+        self.chosen = chosen_bones(armature, skeleton, bones)
         self.tolerance = tolerance
         scale = np.linalg.norm(self.worlds[:, :3, :3], ord=2, axis=(-2, -1)).max()
         self._own = tolerance / float(scale)
@@ -74,20 +74,6 @@ class Reduced(MotionEdit):
         self.reduced: ReducedKeys | None = None
         self._left: list[int] = []  # bones that keep their keys, since no fewer do
         self.kept = self.keyed = self.all_kept = self.all_keyed = 0
-
-    def _chosen(self, armature: Any, bones: Sequence[str]) -> list[int]:
-        skeleton = self.rig.skeleton
-        if not bones:
-            return list(range(len(skeleton)))
-        roles = bridge.read_roles(armature, skeleton)
-        if list(bones) == [BODY] and not roles.humanoid:
-            return [bone for bone in range(len(skeleton)) if bone not in set(skeleton.parents.tolist())]
-        named = [role for role in WATCHED if role in roles.bones] if list(bones) == [BODY] else bones
-        return [
-            bone
-            for name in named
-            for bone in ([skeleton.index(name)] if name in skeleton.names else bones_of(roles, name))
-        ]
 
     def _location(self, bone: int) -> Any:
         places = self._truth.pose.translations[:, bone]
@@ -148,3 +134,21 @@ def check_tolerance(tolerance: float) -> None:
     """Raise CoreError unless the tolerance is a positive, finite number."""
     if not 0.0 < tolerance < np.inf:
         raise CoreError(f"The tolerance must be a positive number of metres, not {tolerance:g}.")
+
+
+def check_bones(armature: Any, bones: Sequence[str]) -> None:
+    """Raise CoreError for bones or roles that the armature does not have."""
+    chosen_bones(armature, bridge.read_rig(armature).skeleton, bones)
+
+
+def chosen_bones(armature: Any, skeleton: Skeleton, bones: Sequence[str]) -> list[int]:
+    """Return the bones of names or roles, of BODY, or all if none are named."""
+    if not bones:
+        return list(range(len(skeleton)))
+    roles = bridge.read_roles(armature, skeleton)
+    if list(bones) == [BODY] and not roles.humanoid:
+        return [bone for bone in range(len(skeleton)) if bone not in set(skeleton.parents.tolist())]
+    named = [role for role in WATCHED if role in roles.bones] if list(bones) == [BODY] else bones
+    return [
+        bone for name in named for bone in ([skeleton.index(name)] if name in skeleton.names else bones_of(roles, name))
+    ]

@@ -38,6 +38,7 @@ from .table import (
 )
 
 LONGEST: Final = 600.0  # seconds of a motion; also leg lengths of its path and offsets of its tracks
+SAMPLES: Final = 2000  # of a track or a path, at most: its curve takes memory with their square
 _TURN: Final = 360.0  # degrees
 PRESETS: Final = Path(__file__).parent / "recipes"
 _LIMBS: Final = {
@@ -218,7 +219,8 @@ _SMOOTHING: Final = (
     Field("weights", unread(list_of(number(0.0, 1e6))), "of the samples, a number each"),
 )
 _OFFSETS: Final = (
-    Field("samples", list_of(by_type({list: vector(2, _OFFSET)}, _OFFSET.into(lambda offset: (np.nan, offset)))),
+    Field("samples",
+          list_of(by_type({list: vector(2, _OFFSET)}, _OFFSET.into(lambda offset: (np.nan, offset))), most=SAMPLES),
           "offsets at equal times, or pairs of time and offset", needed="null"),
     *_SMOOTHING,
 )  # fmt: skip
@@ -231,7 +233,10 @@ PATH: Final = Table(
     (
         Field(
             "samples",
-            list_of(by_type({list: vector(4, number(-LONGEST, LONGEST))}, "a time and a place of three numbers")),
+            list_of(
+                by_type({list: vector(4, number(-LONGEST, LONGEST))}, "a time and a place of three numbers"),
+                most=SAMPLES,
+            ),
             "a time, and a place in leg lengths",
             needed="null",
         ),

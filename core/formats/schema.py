@@ -54,11 +54,11 @@ def words(schema: Schema) -> str:
             return ", ".join(f"`{json.dumps(value)}`" for value in values)
         case {"anyOf": kinds}:
             return " or ".join(dict.fromkeys(words(kind) for kind in kinds))
-        case {"type": "array", "items": items, "maxItems": int(count)}:
+        case {"type": "array", "items": items, "minItems": int(count), "maxItems": most} if count == most:
             return f"{count} {'whole numbers' if items['type'] == 'integer' else 'numbers'}"
         case {"type": "array", "items": items}:
-            each = words(items)
-            return f"list of {each}s" if each in ("name", "number", "object") else f"list of {each}"
+            each, most = words(items), f", at most {schema['maxItems']}" if "maxItems" in schema else ""
+            return f"list of {each}{'s' * (each in ('name', 'number', 'object'))}{most}"
         case {"type": "number" | "integer"}:
             return _number_words(schema)
         case _:

@@ -232,16 +232,22 @@ def _finite(data: object, where: str) -> float:
     return float(data)
 
 
-def list_of(each: Kind, empty: str = "") -> Kind:
-    """Return the kind of a list, read as a tuple; `empty`: the sentence that refuses one without entries."""
+def list_of(each: Kind, empty: str = "", most: int | None = None) -> Kind:
+    """Return the kind of a list, read as a tuple; `empty`: the sentence that refuses one without entries.
+
+    most: entries that it has at most
+    """
 
     def read(data: object, where: str) -> tuple[Any, ...]:
         rows = LIST.read(data, where)
+        if most is not None and len(rows) > most:
+            raise CoreError(f"{where}: {len(rows)} are too many; {most} are the most.")
         if empty and not rows:
             raise CoreError(f"{where}: {empty}")
         return tuple(each.read(row, f"{where}[{i}]") for i, row in enumerate(rows))
 
-    return Kind(read, {"type": "array", "items": each.schema} | ({"minItems": 1} if empty else {}))
+    ends = ({"minItems": 1} if empty else {}) | ({} if most is None else {"maxItems": most})
+    return Kind(read, {"type": "array", "items": each.schema} | ends)
 
 
 def vector(count: int, each: Kind | None = None, what: str = "") -> Kind:
