@@ -11,12 +11,13 @@ import numpy as np
 from .. import bridge
 from ..bridge import autokey
 from ..core import Actuation, ContributionCCD, CoreError, Goal, Pose, Skeleton, forward, rotation
-from ..core.body import Roles
 from ..core.contribution import preset, preset_for, with_hinges
-from ..core.formats.chain_list import NUMBERS
+from ..core.formats.chain_list import NUMBERS, Ccd
+from ..core.formats.goals import Followed, JobGoal
+from ..core.formats.job import Job, Write
 from ..core.solvers.chain.path import bones_between, effector_place, find_path
 from .motion_edit import temporary_value
-from .pins import LIMITS
+from .pins import LIMITS, active_pins, read_active_pin
 
 _LIMB_PRESETS: Final = ("arm", "leg")  # presets that do not turn the effector
 _SAME: Final = 1e-3  # radians, or sizes of the skeleton, up to which a pose is the one that a chain was solved to
@@ -108,17 +109,56 @@ def farthest_bone(skeleton: Skeleton, names: list[str], effector: str) -> str:
     return max((name for name in names if name != effector), key=way)
 
 
-def find_chain(armature: Any, name: str, effector: str) -> Any:
-    """Return the chain of this name; raises CoreError if there is none, or if it has another effector."""
+def find_chain(armature: Any, name: str) -> Any:
+    """Return the chain of this name; raises CoreError if there is none, or if bones of it are gone."""
     chain = armature.poise_chains.get(name)
     if chain is None:
         known = ", ".join(f'"{one.name}"' for one in armature.poise_chains)
         raise CoreError(
             f'"{armature.name}" has no chain "{name}"; ' + (f"it has {known}." if known else "it has none.")
         )
-    if chain.effector != effector:
-        raise CoreError(f'The chain "{name}" leads "{chain.effector}", not "{effector}".')
+    _check_bones(armature, chain)
     return chain
+
+
+def with_saved_chains(armature: Any, job: Job) -> Job:
+    """Return the job with the lists of the saved chains that it names; raises CoreError if they do not fit."""
+    if job.ccd is None:
+        return job
+    parts = tuple(_saved(armature, job, part, where) for where, part in job.ccd.parts.items())
+    return replace(job, ccd=replace(job.ccd, chains=parts) if job.ccd.chains else parts[0])
+
+
+def _saved(armature: Any, job: Job, part: Ccd, where: str) -> Ccd:
+    """Return a chain of the job with its list."""
+    if part.chain is None:
+        return part
+    chain = find_chain(armature, part.chain)
+    bone = job.goals[job.led_by(chain.effector if part is not job.ccd else None)].bone
+    if bone != chain.effector:
+        raise CoreError(f'{where}.chain: "{chain.name}" leads "{chain.effector}", not "{bone}".')
+    return Ccd(bone=bone, actuations=read_actuations(chain), base=chain.base, **read_numbers(chain))
+
+
+def bake_job(armature: Any, chain: Any, target: str, frames: tuple[int, int], new: bool, pins: bool) -> Job:
+    """Return the job in which a chain follows an object, by the point that was dragged last; with the active `pins`."""
+    led = JobGoal(chain.effector, point=tuple(chain.point), position=Followed(target))
+    held = [read_active_pin(armature, pin).job_goal(None) for pin in active_pins(armature) if pins]
+    return Job(
+        (led, *(goal for goal in held if goal.bone != chain.effector)),
+        frames=frames,
+        write=Write(new=new, key=True),
+        limits=bool(LIMITS[armature.poise_limits]),
+        anatomical_limits=armature.poise_use_anatomy_limits,
+        ccd=Ccd(chains=(Ccd(chain=chain.name),)),
+    )
+
+
+def _check_bones(armature: Any, chain: Any) -> None:
+    """Raise CoreError for bones that are missing."""
+    for bone in named_bones(chain):
+        if bone not in armature.data.bones:
+            raise CoreError(f'The chain "{chain.name}" names "{bone}", which "{armature.name}" does not have any more.')
 
 
 def named_bones(chain: Any) -> list[str]:
@@ -126,22 +166,16 @@ def named_bones(chain: Any) -> list[str]:
     return [chain.base, chain.effector, *(entry.bone for entry in chain.entries)]
 
 
-def chain_method(
-    armature: Any, chain: Any, skeleton: Skeleton, pose: Pose, roles: Roles | None = None, ranges: bool | None = None
-) -> tuple[Skeleton, ContributionCCD]:
+def chain_method(armature: Any, chain: Any, skeleton: Skeleton, pose: Pose) -> tuple[Skeleton, ContributionCCD]:
     """Return the skeleton with the limits of its anatomy, and the method, to solve from a pose (...).
 
-    `ranges`, of all joints, not just hinges, is by default as in the panel. The method is not successive: a drag makes
-    the steps itself. Raises CoreError for bones that are missing.
+    The method is not successive: a drag makes the steps itself. Raises CoreError for bones that are missing.
     """
-    for bone in named_bones(chain):
-        if bone not in skeleton.names:
-            raise CoreError(f'The chain "{chain.name}" names "{bone}", which "{armature.name}" does not have any more.')
+    _check_bones(armature, chain)
     numbers = read_numbers(chain)
     numbers["successive"] = False
-    roles = bridge.read_roles(armature, skeleton) if roles is None else roles
-    ranged = bool(armature.poise_use_anatomy_limits) if ranges is None else ranges
-    skeleton, bends = with_hinges(skeleton, roles, pose, ranges=ranged)
+    roles, ranges = bridge.read_roles(armature, skeleton), bool(armature.poise_use_anatomy_limits)
+    skeleton, bends = with_hinges(skeleton, roles, pose, ranges=ranges)
     limits = bool(LIMITS[armature.poise_limits])
     return skeleton, ContributionCCD(read_actuations(chain), **numbers, base=chain.base, limits=limits, bends=bends)
 

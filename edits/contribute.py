@@ -22,13 +22,13 @@ def with_list(armature: Any, job: Job, chain: str | None, listed: Ccd | str) -> 
     roles = bridge.read_roles(armature, skeleton, bridge.mapping_to_corrections(armature, job.roles))
     job = on_bones(job, roles, skeleton.names)
     base, effector = find_ends(skeleton, chain)
-    wrong = next((goal.bone for goal in job.goals if goal.bone != effector), None)
-    if wrong is not None:
-        raise CoreError(f'--chain ends at "{effector}", but the job leads "{wrong}".')
+    led = [goal for goal in job.goals if goal.bone == effector]
+    if not led:
+        raise CoreError(f'--chain ends at "{effector}", but the job leads "{job.goals[0].bone}".')
     if isinstance(listed, str):
-        with_effector = any(goal.point != "head" for goal in job.goals)
+        with_effector = any(goal.point != "head" for goal in led)
         listed = Ccd(actuations=preset(listed, skeleton, base, effector, roles, with_effector))
-    return replace(job, ccd=replace((job.ccd or Ccd()).over(listed), base=base))
+    return replace(job, ccd=replace((job.ccd or Ccd()).over(listed), base=base, bone=effector))
 
 
 def learn_chain(armature: Any, chain: str | None, frames: tuple[int, int]) -> Learned:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .. import bridge
 from ..bridge.motion import preserve_channels
-from ..core import CoreError, PinAndDrag, Pose, Skeleton, Solution, forward_matrices, rotation, solve
+from ..core import ContributionCCD, CoreError, PinAndDrag, Pose, Skeleton, Solution, forward_matrices, rotation, solve
 from ..core.body import Roles
 from ..core.body.anatomy import Tuning, anatomy, with_anatomy, with_ranges
 from ..core.contribution import with_hinges
@@ -20,8 +20,9 @@ from ..core.formats.job import Job, on_bones
 from ..core.formats.report import GoalReport, Report
 from ..core.rotation import Array
 from ..core.skeleton import no_bone
+from ..core.solvers import SeveralChains
 from ..core.steps import run_steps
-from .chains import chain_method, find_chain
+from .chains import with_saved_chains
 from .controls import find_control_motion, frames_of_body
 from .evaluation import Evaluation, evaluate
 from .job_goals import PreparedGoal, check_scale, followed_objects, held_frames, prepare_balance, prepare_goal
@@ -103,6 +104,7 @@ class JobEdit(MotionEdit):
             raise CoreError(f"frames: {count} of {len(rig.skeleton)} bones are too many at once; {most} are the most.")
         roles = bridge.read_roles(armature, rig.skeleton, bridge.mapping_to_corrections(armature, self.job.roles))
         self.job = on_bones(self.job, roles, rig.skeleton.names)
+        self.job = with_saved_chains(armature, self.job)
         _check_bones(rig.skeleton.names, self.job)
         self.roles = roles
 
@@ -134,8 +136,7 @@ class JobEdit(MotionEdit):
 
     def _solve(self, pose: Pose) -> Solution:
         scale = _largest_scale(self.job, self.worlds)
-        asked = [goal for _, goal in self._asked]
-        return _solution(self._armature, self.job, self.body, self.roles, pose, asked, scale)
+        return _solution(self._armature, self.job, self.body, self.roles, pose, self._asked, scale)
 
     def pose_controls(self, armature: Any, new: bool = True) -> Generator[float, None, None]:
         if self.controlled is None:
@@ -293,22 +294,34 @@ def _writable(skeleton: Skeleton, job: Job) -> Skeleton:
 
 
 def _solution(
-    armature: Any, job: Job, skeleton: Skeleton, roles: Roles, pose: Pose, goals: list[Any], largest_scale: float
+    armature: Any,
+    job: Job,
+    skeleton: Skeleton,
+    roles: Roles,
+    pose: Pose,
+    asked: list[tuple[int, Any]],
+    largest_scale: float,
 ) -> Solution:
-    """Solve the goals by the job's method."""
+    """Solve the goals, each with the place of the job's goal that asks for it, by the job's method."""
+    goals = [goal for _, goal in asked]
     position_tolerance = SHARPER * job.tolerance.position / largest_scale
     rotation_tolerance = SHARPER * float(np.radians(job.tolerance.rotation))
     tolerances: dict[str, Any] = {"position_tolerance": position_tolerance, "rotation_tolerance": rotation_tolerance}
     writable = _writable(skeleton, job)
-    if job.ccd is not None and job.ccd.chain is not None:
-        chain = find_chain(armature, job.ccd.chain, job.goals[0].bone)
-        limited, method = chain_method(armature, chain, writable, pose, roles, job.anatomical_limits)
-        more = {"limits": bool(job.limits), "successive": chain.successive, "position_tolerance": position_tolerance}
-        return solve(limited, pose, goals, replace(method, **more))
     if job.ccd is not None:
         limited, bends = with_hinges(writable, roles, pose, ranges=job.anatomical_limits)
-        method = job.ccd.method(bool(job.limits), position_tolerance)
-        return solve(limited, pose, goals, replace(method, bends=bends))
+        owners = [owner for owner, _ in asked]
+        chains: dict[int, ContributionCCD] = {}
+        for where, part in job.ccd.parts.items():
+            owner = job.led_by(part.bone)
+            if owners.index(owner) in chains:
+                raise CoreError(f'{where}: another chain leads "{job.goals[owner].bone}" already.')
+            chains[owners.index(owner)] = replace(part.method(bool(job.limits), position_tolerance), bends=bends)
+        if len(goals) == 1:
+            return solve(limited, pose, goals, chains[0])
+        pins = PinAndDrag(limits=bool(job.limits), root="fixed", restarts=0, settle=False, **tolerances)
+        _, pins = with_anatomy(writable, pins, roles)
+        return solve(limited, pose, goals, SeveralChains(chains, pins))
     if job.humanoid is not None:
         writable = with_ranges(writable, roles, pose) if job.anatomical_limits else writable
         return solve(writable, pose, goals, job.humanoid.method(roles, bool(job.limits), **tolerances))

@@ -2,6 +2,7 @@
 
 from . import (
     bake,
+    bake_chain,
     body_tools,
     chains,
     drag,
@@ -27,8 +28,8 @@ from . import (
 )
 
 _MODULES = (
-    pins, presets, roles, solve, bake, drag, hover, chains, list_files, learn_list, survey, body_tools, make_rest,
-    learn_limits, learn_stiffness, keypoints, listen, motion, keys, retarget, path, generate,
+    pins, presets, roles, solve, bake, drag, hover, chains, bake_chain, list_files, learn_list, survey, body_tools,
+    make_rest, learn_limits, learn_stiffness, keypoints, listen, motion, keys, retarget, path, generate,
 )  # fmt: skip
 CLASSES = tuple(found for module in _MODULES for name, found in vars(module).items() if name.startswith("POISE_"))
 DRAWINGS = drawings.DRAWINGS

@@ -1,5 +1,6 @@
 """Add chains, and change their lists."""
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
@@ -166,7 +167,7 @@ class POISE_OT_reset_list(ListTool, bpy.types.Operator):
 
 
 class POISE_OT_add_joint(ListTool, bpy.types.Operator):
-    """Add the selected bones of the chain to its list, each about the next axis that it does not have there"""
+    """Add the selected bones of the chain to its list, each about the axis that it has there least often"""
 
     bl_idname = "poise.add_joint"
     bl_label = "Add Joint"
@@ -177,14 +178,10 @@ class POISE_OT_add_joint(ListTool, bpy.types.Operator):
         bones = [bone for bone in selected_bones(context) if bone in joints]
         if not bones:
             raise CoreError(f'None of the selected bones is between "{chain.base}" and "{chain.effector}".')
-        taken = {(entry.bone, entry.axis) for entry in chain.entries}
-        new: list[tuple[str, Axis]] = []
-        for bone in bones:
-            free: list[Axis] = [axis for axis in sorted(AXES, key=_ORDER.index) if (bone, axis) not in taken]
-            if free:
-                new.append((bone, free[0]))
-        if not new:
-            raise CoreError(f"All axes of {', '.join(bones)} are in the list already.")
+        taken = Counter((entry.bone, entry.axis) for entry in chain.entries)
+        new: list[tuple[str, Axis]] = [
+            (bone, min(sorted(AXES, key=_ORDER.index), key=lambda axis: taken[bone, axis])) for bone in bones
+        ]
         with self.changing(context, armature) as chain:
             for bone, axis in new:
                 add_actuation(chain, Actuation(bone, axis, 1.0 / len(joints)))

@@ -127,6 +127,7 @@ def draw_entries(layout: Any, armature: Any, chain: Any) -> None:
         row.prop(entry, "fraction", slider=True)
         row.prop(entry, "angle")
     column = layout.column(align=True)
+    column.operator("poise.bake_chain", text="Bake...")
     column.operator("poise.learn_list", text="Learn from Action...")
     row = column.row(align=True)
     row.operator("poise.import_list", text="Import...")
@@ -156,7 +157,7 @@ class POISE_MT_chains(bpy.types.Menu):
         layout.operator_menu_enum("poise.move_joint", "direction")
         layout.operator_menu_enum("poise.reset_list", "preset")
         layout.separator()
-        draw_tools(layout, ("learn_list", "import_list", "export_list"))
+        draw_tools(layout, ("bake_chain", "learn_list", "import_list", "export_list"))
 
 
 CLASSES = (POISE_UL_chains, POISE_UL_actuations, POISE_PT_chains, POISE_PT_method, POISE_PT_turns, POISE_MT_chains)

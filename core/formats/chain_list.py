@@ -1,7 +1,7 @@
 """Contribution CCD in JOB.json and in files of its own: the list of joints, and the numbers of the method.
 
-A job by "ccd" has one goal: a "position", or a pin of it, of the chain's effector. Where it is off, frames stay as they
-are. The list of a job may be left out where `contribute` has one.
+A chain leads one goal of the job: a "position", or a pin of it, of its effector. Where it is off, frames stay as they
+are; other goals are served by pins and drag afterwards. The list of a job may be left out where `contribute` has one.
 """
 
 import json
@@ -21,17 +21,22 @@ from .table import FLAG, NAME, UNIT, Field, Table, any_of, choice, list_of, numb
 NUMBERS: Final = ("mode", "share", "passes", "sweeps", "finish", "successive")  # of the method, saved with a list
 _DEFAULTS: Final = ContributionCCD((Actuation("any", "X"),))
 _MOST: Final = 1000  # passes or sweeps
+_OF_JOBS: Final = ("chains", "chain", "bone", "said")  # fields that the method of core does not have
 
 
 @dataclass(frozen=True)
 class Ccd:
     """The method of a job, or of a list's file; see `ContributionCCD`.
 
+    chains  of a job with several; else there is one, which is this
     chain   the name of a saved chain, which has all the rest
+    bone    the effector; by default that of the only goal, or of the only one that is no pin
     said    the fields that were given; the others have their defaults
     """
 
+    chains: tuple["Ccd", ...] = ()
     chain: str | None = None
+    bone: str | None = None
     actuations: tuple[Actuation, ...] = ()
     base: str | None = None
     mode: Any = _DEFAULTS.mode
@@ -46,7 +51,7 @@ class Ccd:
         """Return the method for core; raises CoreError if there is no list."""
         if not self.actuations:
             raise CoreError("method.list: missing; name the joints that turn.")
-        own = {name: value for name, value in vars(self).items() if name not in ("chain", "said")}
+        own = {name: value for name, value in vars(self).items() if name not in _OF_JOBS}
         return ContributionCCD(**own, limits=limits, position_tolerance=position_tolerance)
 
     def over(self, other: "Ccd") -> "Ccd":
@@ -54,10 +59,18 @@ class Ccd:
         return replace(other, **{name: getattr(self, name) for name in self.said}, said=self.said | other.said)
 
     @property
+    def parts(self) -> dict[str, "Ccd"]:
+        """The chains, by their places in the job."""
+        return {f"method.chains[{n}]": one for n, one in enumerate(self.chains)} if self.chains else {"method": self}
+
+    @property
     def bones(self) -> dict[str, str]:
-        """The names of its bones, by field."""
-        named = {f"method.list[{number}].bone": str(one.bone) for number, one in enumerate(self.actuations)}
-        return named if self.base is None else named | {"method.base": self.base}
+        """The names of all bones, by field."""
+        named: dict[str, str] = {}
+        for where, part in self.parts.items():
+            named |= {f"{where}.list[{number}].bone": str(one.bone) for number, one in enumerate(part.actuations)}
+            named |= {f"{where}.{name}": bone for name in ("base", "bone") if (bone := getattr(part, name)) is not None}
+        return named
 
 
 def _checked(entries: Sequence[Actuation], where: str) -> tuple[Actuation, ...]:
@@ -92,29 +105,51 @@ _NUMBER_FIELDS: Final = (
 
 
 def _alone(given: Mapping[str, Any], where: str) -> None:
-    other = next((name for name in given if name not in ("name", "chain")), None)
-    if "chain" in given and other is not None:
-        raise CoreError(f"{where}.{other}: the saved chain has its own; leave it out.")
+    for sole, why in (("chain", "the saved chain has its own"), ("chains", "each chain has its own")):
+        other = next((name for name in given if name not in ("name", sole)), None)
+        if sole in given and other is not None:
+            raise CoreError(f"{where}.{other}: {why}; leave it out.")
 
 
-CCD: Final = Table(
-    (
-        Field("name", tag("ccd"), "the method", needed="null"),
-        Field("chain", NAME, "a chain that is saved with the armature, with its list and its numbers"),
-        _LIST_FIELD,
-        Field("base", NAME, "the first bone of the chain; by default the effector's root"),
-        *_NUMBER_FIELDS,
-    ),
-    Ccd,
-    check=_alone,
-    more={"dependentSchemas": {"chain": {"maxProperties": 2}}},  # its name and that of the method
+def _one_of_several(given: Mapping[str, Any], where: str) -> None:
+    _alone(given, where)
+    missing = next((name for name in ("bone", "list") if name not in given), None)
+    if "chain" not in given and missing is not None:
+        raise CoreError(f'{where}.{missing}: missing; or name a saved chain by "chain".')
+
+
+_CHAIN_FIELDS: Final = (
+    Field("chain", NAME, "a chain that is saved with the armature, with its list and its numbers"),
+    _LIST_FIELD,
+    Field("base", NAME, "the first bone of the chain; by default the effector's root"),
+    *_NUMBER_FIELDS,
 )
-FILE: Final = Table((replace(_LIST_FIELD, needed="missing; name the joints that turn."), *_NUMBER_FIELDS), Ccd)
+_BONE_FIELD: Final = Field("bone", NAME, "the bone that it leads, which has a goal; a saved chain has its own")
 
 
 def _said(values: dict[str, Any]) -> Ccd:
     return Ccd(**values, said=frozenset(values))
 
+
+CHAIN: Final = Table(
+    (_BONE_FIELD, *_CHAIN_FIELDS), Ccd, check=_one_of_several,
+    more={"dependentSchemas": {"chain": {"maxProperties": 1}},
+          "anyOf": [{"required": names} for names in (["bone", "list"], ["chain"])]},
+)  # fmt: skip
+CCD: Final = Table(
+    (
+        Field("name", tag("ccd"), "the method", needed="null"),
+        Field("chains", list_of(CHAIN.kind().into(_said), "needs at least one chain.").into(tuple),
+              "several chains, each for one of the goals; they are solved in this order, and goals that no chain "
+              "leads, as pins, after them",
+              example='"chains": [{"bone": "hand.L", "list": [{"bone": "forearm.L", "axis": "X"}]}, {"chain": "t"}]'),
+        *_CHAIN_FIELDS,
+    ),
+    Ccd,
+    check=_alone,
+    more={"dependentSchemas": {one: {"maxProperties": 2} for one in ("chain", "chains")}},  # and the method's name
+)  # fmt: skip
+FILE: Final = Table((replace(_LIST_FIELD, needed="missing; name the joints that turn."), *_NUMBER_FIELDS), Ccd)
 
 THE_CCD: Final = CCD.kind().into(_said)
 

@@ -27,7 +27,7 @@ from ..body import Roles
 from ..solvers.pins import Root
 from .chain_list import CCD, THE_CCD, Ccd
 from .files import read_json
-from .goals import GOAL, STIFFNESS, THE_BALANCE, JobBalance, JobGoal, Space, Wish, on_bone
+from .goals import GOAL, STIFFNESS, THE_BALANCE, Held, JobBalance, JobGoal, Space, Wish, on_bone
 from .humanoid import HUMANOID, HumanoidSettings
 from .mapping import ROLE_MAPPING, RoleMapping, read_mapping
 from .table import (
@@ -82,7 +82,7 @@ class Job:
     """A whole job; the tables below say what its fields are.
 
     stiffness  (3,) about the bone's own axes, 0 free to 1 stiff
-    ccd        contribution CCD in place of pins and drag; it takes one goal, and of these settings the limits
+    ccd        contribution CCD in place of pins and drag: its chains lead a goal each; it takes limits
     humanoid   the humanoid method in their place; it takes of these settings the limits
     chosen     the job names its method
     """
@@ -125,15 +125,11 @@ class Job:
 
     def _check_method(self) -> None:
         """Raise CoreError for what only pins and drag can do."""
-        first = self.goals[0]
-        places = isinstance(first, JobGoal) and first.position is not None and first.rotation is None
-        if self.ccd is not None and not (places and len(self.goals) == 1):
-            raise CoreError(
-                'goals: "ccd" leads one bone of one chain: give it one goal with a "position" or a pin of it.'
-            )
+        if self.ccd is not None and not self.ccd.chains and self.ccd.bone is None:
+            self.led_by(None)
         for place, goal in enumerate(self.goals):
-            if self.humanoid is not None and self.humanoid.finish:
-                break  # which takes all kinds
+            if len(self.goals) > 1 if self.humanoid is None else self.humanoid.finish:
+                break  # pins, which take all kinds, serve what is left
             if not isinstance(goal, JobGoal):
                 raise CoreError(f"goals[{place}]: looks, distances and the like only with {self._kinds()}.")
             for name, wanted in (("axes", goal.axes), ("relative_to", goal.relative_to)):
@@ -144,6 +140,29 @@ class Job:
                 raise CoreError(f'{name}: only with the method "pins".')
         if self.limits == "soft":
             raise CoreError('limits: "soft" only with the method "pins".')
+
+    def led_by(self, effector: str | None) -> int:
+        """Return the place of the goal that a chain leads: that of its effector, or the only one that is no pin.
+
+        Raises CoreError if that is not one goal, a position.
+        """
+        placed = [
+            place
+            for place, goal in enumerate(self.goals)
+            if isinstance(goal, JobGoal) and goal.position is not None and goal.rotation is None
+        ]
+        if effector is not None:
+            found = [place for place in placed if self.goals[place].bone == effector]
+        else:
+            held = [isinstance(goal, JobGoal) and isinstance(goal.position, Held) for goal in self.goals]
+            found = [place for place in placed if len(self.goals) == 1 or not held[place]]
+        if len(found) != 1:
+            bone = "one bone" if effector is None else f'"{effector}"'
+            raise CoreError(
+                f'goals: the chain leads {bone}: give it one goal with a "position", or a pin of it; several chains '
+                'are in "chains", each with its "bone".'
+            )
+        return found[0]
 
     def _kinds(self) -> str:
         """Return the words for what takes goals of all kinds."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import Final
 
-from .chain_list import CCD, ENTRY, FILE, THE_FILE
+from .chain_list import CCD, CHAIN, ENTRY, FILE, THE_FILE
 from .goals import APART, BALANCE, LOOKING, PLACED
 from .humanoid import HUMANOID
 from .job import JOB, PINS, TOLERANCE, WRITE
@@ -125,6 +125,7 @@ TABLES: Final[Mapping[str, tuple[Table, ...]]] = {
     "write": (WRITE,),
     "pins": (PINS,),
     "ccd": (CCD,),
+    "chains": (CHAIN,),
     "humanoid": (HUMANOID,),
     "list": (FILE,),
     "entries": (ENTRY,),

@@ -11,7 +11,7 @@ from ..pose import Pose
 from ..skeleton import Skeleton
 from ..solution import Solution
 from .batches import check_inputs
-from .chain import ContributionCCD
+from .chain import ContributionCCD, SeveralChains
 from .pins import PinAndDrag
 
 
@@ -41,4 +41,4 @@ def solve(skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal], method: Meth
         ) from error
 
 
-__all__ = ["ContributionCCD", "Method", "PinAndDrag", "solve"]
+__all__ = ["ContributionCCD", "Method", "PinAndDrag", "SeveralChains", "solve"]

@@ -13,6 +13,7 @@ from drag_acts import EXTENSION, WAIT, armature, bone, channels, drop, grab, hea
 SHOULDER, HAND = "LeftShoulder", "LeftHand"
 ADD = "bpy.ops.poise.add_chain()"
 LEARN = "bpy.ops.poise.learn_list()"
+BAKE = "bpy.ops.poise.bake_chain()"
 LAST = 16  # frame of the motion: learning takes long enough to be given up
 ASIDE = (1.1, 0.0, 0.5)  # no finger covers the hand there
 HEADER = 28  # pixels from one closed panel to the next
@@ -128,7 +129,7 @@ def first_chain(hand: Any) -> Generator[float, None, dict[str, Any]]:
     yield from key(hand, "ESC")
     yield from drop(hand)
     seen["escaped"], seen["turns after escape"] = channels(), turns()
-    return seen | (yield from learn(hand))
+    return seen | (yield from learn(hand)) | (yield from bake(hand))
 
 
 def learn(hand: Any) -> Generator[float, None, dict[str, Any]]:
@@ -161,8 +162,51 @@ def learn(hand: Any) -> Generator[float, None, dict[str, Any]]:
     return seen
 
 
+def bake(hand: Any) -> Generator[float, None, dict[str, Any]]:
+    """Have the hand follow an object: give up on the way, and then wait for it."""
+    import bpy
+
+    seen: dict[str, Any] = {}
+    scene, rig = bpy.context.scene, armature()
+    cup = bpy.data.objects.new("Cup", None)
+    scene.collection.objects.link(cup)
+    cup.empty_display_size = 0.05
+    scene.frame_set(1)
+    start = head(HAND)
+    for frame, step in ((1, 0.0), (LAST, 0.15)):
+        cup.location = (start[0] - step, start[1] - step, start[2] + step)
+        cup.keyframe_insert("location", frame=frame)
+    cup.select_set(True)
+    yield WAIT
+    panel = yield from hand.read_panels(BAKE)
+    seen["motion"] = rig.animation_data.action.name
+    for end in ("given up", "baked"):
+        yield from hand.click(*panel[BAKE][0])
+        yield 1.0
+        hand.screenshot(f"chain_bake_{end.replace(' ', '_')}")
+        hand.press("RET")
+        yield from hand.until(lambda: running("POISE_OT_bake_chain"), limit=2.0)
+        if end == "given up":
+            hand.press("ESC")
+        hand.rest()
+        yield from hand.until(lambda: not running("POISE_OT_bake_chain"))
+        yield WAIT
+        seen[end] = rig.animation_data.action.name
+    seen["off the cup"] = []
+    for frame in range(1, LAST + 1):
+        scene.frame_set(frame)
+        seen["off the cup"].append([a - b for a, b in zip(head(HAND), cup.matrix_world.translation, strict=True)])
+    yield WAIT
+    hand.screenshot("chain_baked")
+    return seen
+
+
 def learning() -> bool:
+    return running("POISE_OT_learn_list")
+
+
+def running(operator: str) -> bool:
     import bpy
 
     windows = bpy.context.window_manager.windows
-    return any(some.bl_idname == "POISE_OT_learn_list" for window in windows for some in window.modal_operators)
+    return any(some.bl_idname == operator for window in windows for some in window.modal_operators)

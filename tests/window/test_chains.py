@@ -56,3 +56,9 @@ def test_learning_can_be_given_up_and_else_gives_the_chain_another_list(seen: di
     assert seen["learnt began"]
     assert seen["learnt"] != seen["before learning"]
     assert seen["learnt, step by step"]
+
+
+def test_a_bake_can_be_given_up_and_else_the_hand_follows_the_object(seen: dict[str, Any]) -> None:
+    assert seen["given up"] == seen["motion"]
+    assert seen["baked"] not in ("", seen["motion"])
+    np.testing.assert_allclose(seen["off the cup"], 0.0, atol=2 * NEAR)

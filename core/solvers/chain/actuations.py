@@ -48,15 +48,13 @@ class Actuation:
 
 
 def checked_list(actuations: Sequence[Actuation]) -> tuple[Actuation, ...]:
-    """Return the list as a tuple; raises CoreError if it is not a list, is empty, or has an axis of a joint twice."""
+    """Return the list as a tuple; raises CoreError if it is not a list, or is empty.
+
+    A joint and axis may be in it more than once, and turns as often.
+    """
     wanted: object = actuations
     if not isinstance(wanted, Sequence) or not all(isinstance(one, Actuation) for one in wanted):  # pyright: ignore
         raise CoreError("The list must be one of actuations.")
     if not actuations:
         raise CoreError("The list has no actuation; add a joint.")
-    seen: set[tuple[Bone, Axis]] = set()
-    for one in actuations:
-        if (one.bone, one.axis) in seen:
-            raise CoreError(f'The list has "{one.bone}" about {one.axis} twice.')
-        seen.add((one.bone, one.axis))
     return tuple(actuations)

@@ -61,17 +61,14 @@ class JointPath:
 def find_path(skeleton: Skeleton, actuations: Sequence[Actuation], base: Bone | None, effector: Bone) -> JointPath:
     """Return the path for a list; raises CoreError if a joint is not on it, or if the base cannot be held."""
     against, along = bones_between(skeleton, base, effector)
-    axes: dict[int, list[int]] = {}
+    axes: dict[int, dict[int, None]] = {}  # in the order of their first turns
     for one in actuations:
         bone = skeleton.index(one.bone)
         if bone not in against and bone not in along:
             ends = " and ".join(f'"{skeleton.names[end]}"' for end in ((*against, *along)[0], skeleton.index(effector)))
             raise CoreError(f'The list turns "{skeleton.names[bone]}", which is not between {ends}.')
-        axis = AXES.index(one.axis)
-        if axis in axes.get(bone, ()):  # once by its name and once by its number
-            raise CoreError(f'The list has "{skeleton.names[bone]}" about {one.axis} twice.')
         if skeleton.movable[bone] and not skeleton.driven[bone]:
-            axes.setdefault(bone, []).append(axis)
+            axes.setdefault(bone, {})[AXES.index(one.axis)] = None
     # a driven bone is a fixed base for what it carries
     driven = max((place for place, bone in enumerate(along) if skeleton.driven[bone]), default=-1)
     along = along[driven + 1 :]

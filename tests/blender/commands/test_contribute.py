@@ -10,7 +10,7 @@ import pytest
 
 import bridge
 from core import rotation
-from core.contribution import with_hinges
+from core.contribution import preset, with_hinges
 from core.contribution.learned_list import Replay, uniform_list
 from core.formats.chain_list import actuations_data, read_list_file
 from core.formats.job import parse
@@ -86,10 +86,42 @@ def test_a_chain_that_is_saved_with_the_armature_does_what_a_drag_by_it_does(run
         np.testing.assert_allclose([*posed.values()], [*dragged.values()], atol=1e-3)
     for name, bone, message in (
         ("arm", "hand.L", '"rig" has no chain "arm"; it has "hand.L".'),
-        ("hand.L", "hand.R", 'The chain "hand.L" leads "hand.L", not "hand.R".'),
+        ("hand.L", "hand.R", 'method.chain: "hand.L" leads "hand.L", not "hand.R".'),
     ):
         job.write_text(json.dumps({"version": 1, "goals": [{**goals[0], "bone": bone}]}))
         code, _, error = run("contribute", "--blend", file, "--saved", name, "--job", job)
+        assert (code, message in error) == (2, True), error
+
+
+def test_several_chains_of_a_job_and_pins_beside_them_arrive_in_blender(run: Run, folder: Path) -> None:
+    rig = bpy.data.objects["rig"]
+    choose(rig, "chest", "hand.L")
+    bpy.ops.poise.add_chain()
+    rights = preset("arm", bridge.read_rig(rig).skeleton, "upper_arm.R", "hand.R")
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / "walk.blend"))
+    feet, _ = frames_of(folder / "walk.blend", "foot.L")
+    chains = [{"chain": "hand.L"}, {"bone": "hand.R", "base": "upper_arm.R", "list": actuations_data(rights)}]
+    wanted = {"hand.L": [0.4, -0.35, 1.3], "hand.R": [-0.35, -0.25, 1.35]}
+    goals = [
+        *({"bone": bone, "position": place} for bone, place in wanted.items()),
+        {"bone": "foot.L", "pin": ["position"]},
+    ]
+    job = job_file(folder, goals, method={"name": "ccd", "chains": chains})
+    code, report, error = run(
+        "solve", "--blend", folder / "walk.blend", "--job", job, "--output", folder / "out.blend", "--json"
+    )
+    assert (code, report["method"], report["converged_frames"]) == (0, "ccd", 20), error
+    for bone, place in wanted.items():
+        places, _ = frames_of(folder / "out.blend", bone)
+        np.testing.assert_allclose(np.linalg.norm(places - place, axis=-1), 0.0, atol=1e-3)
+    np.testing.assert_allclose(frames_of(folder / "out.blend", "foot.L")[0], feet, atol=1e-3)
+    for wrong, message in (
+        ([*chains, chains[1]], 'method.chains[2]: another chain leads "hand.R" already'),
+        ([{**chains[1], "bone": "foot.R"}], 'goals: the chain leads "foot.R": give it one goal'),
+        ([{"chain": "tail"}], 'has no chain "tail"; it has "hand.L"'),
+    ):
+        job = job_file(folder, goals, method={"name": "ccd", "chains": wrong})
+        code, _, error = run("solve", "--blend", folder / "walk.blend", "--job", job)
         assert (code, message in error) == (2, True), error
 
 

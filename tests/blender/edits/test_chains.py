@@ -449,8 +449,6 @@ def test_without_a_drag_a_number_moves_nothing(rig: Any) -> None:
 
 def test_what_a_list_lacks_is_said_and_nothing_moves(dragged: Any) -> None:
     before, chain = pose(dragged), chain_of(dragged)
-    chain.entries[1].axis = chain.entries[0].axis
-    assert "twice" in chain.problem
     chain.entries[1].bone = "foot.L"
     assert 'turns "foot.L", which is not between' in chain.problem
     chain.entries[1].bone = "nobody"
@@ -494,8 +492,9 @@ def test_joints_come_go_and_change_places_and_the_pose_follows(dragged: Any) -> 
     choose(dragged, full[0][0])
     assert bpy.ops.poise.add_joint() == {"FINISHED"}
     assert listed(chain) == [*full[1:], full[0]]
-    with pytest.raises(RuntimeError, match="are in the list already"):
-        bpy.ops.poise.add_joint()
+    assert bpy.ops.poise.add_joint() == {"FINISHED"}  # a joint may turn more than once
+    assert listed(chain)[-1][0] == full[0][0]
+    assert len({entry.name for entry in chain.entries}) == len(full) + 1
     np.testing.assert_allclose(world(dragged, "hand.L"), hand, atol=NEAR)
 
 
@@ -690,7 +689,7 @@ def test_the_panel_shows_the_list_and_who_turned_and_changes_nothing(dragged: An
     tools = {name.removeprefix("poise.") for kind, name in seen if kind == "operator"}
     assert tools == {
         *("add_chain", "remove_chain", "add_joint", "remove_joint", "move_joint"),
-        *("reset_list", "learn_list", "import_list", "export_list"),
+        *("reset_list", "bake_chain", "learn_list", "import_list", "export_list"),
     }
     bars = [text for kind, text in drawn_by(POISE_PT_turns) if kind == "progress"]
     assert len(bars) == len(chain_of(dragged).turns)
