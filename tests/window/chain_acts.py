@@ -173,8 +173,8 @@ def bake(hand: Any) -> Generator[float, None, dict[str, Any]]:
     cup.empty_display_size = 0.05
     scene.frame_set(1)
     start = head(HAND)
-    for frame, step in ((1, 0.0), (LAST, 0.15)):
-        cup.location = (start[0] - step, start[1] - step, start[2] + step)
+    for frame, step in ((1, 0.0), (LAST, 0.06)):  # inwards, where the list that was learnt arrives
+        cup.location = (start[0] - step, start[1] - 0.5 * step, start[2] + 0.5 * step)
         cup.keyframe_insert("location", frame=frame)
     cup.select_set(True)
     yield WAIT

@@ -16,7 +16,7 @@ NEAR = 1e-3  # metres
 
 @pytest.fixture(scope="module")
 def seen(person: Any) -> dict[str, Any]:
-    return person(first_chain, blend=RIG, limit=240)
+    return person(first_chain, blend=RIG, limit=400)
 
 
 def test_the_selected_bones_become_a_chain_with_a_list(seen: dict[str, Any]) -> None:
