@@ -53,7 +53,7 @@ def _numbered(tree: BodyTree, bones: Sequence[int]) -> dict[int, str]:
 
 def shaped_fingers(tree: BodyTree, hand: int, forearm: int) -> dict[str, tuple[int, ...]]:
     """Return `named_fingers` by shape: chains that fan out from the hand, in order; the thumb points most aside."""
-    chains = _chains(tree, hand)
+    chains = _without_tips(tree, hand, _chains(tree, hand))
     if not 2 <= len(chains) <= len(FINGERS):
         return {}
     arm = tree.heads[hand] - tree.heads[forearm]
@@ -67,6 +67,14 @@ def shaped_fingers(tree: BodyTree, hand: int, forearm: int) -> dict[str, tuple[i
         if len(chains[i]) > _PHALANGES:
             result[f"palm.{name}"] = (chains[i][-_PHALANGES - 1],)
     return result
+
+
+def _without_tips(tree: BodyTree, hand: int, chains: list[list[int]]) -> list[list[int]]:
+    """Return the chains without joints at the fingertips: there are some if long chains begin beyond the palm."""
+    long = [tree.heads[[hand, *chain[:2]]] for chain in chains if len(chain) > _PHALANGES]
+    begun = [bool(lengths(first - wrist) > lengths(second - first)) for wrist, first, second in long]
+    tips = bool(begun) and np.mean(begun) > 0.5
+    return [chain[:-1] if tips and len(chain) > _PHALANGES else chain[: _PHALANGES + 1] for chain in chains]
 
 
 def _chains(tree: BodyTree, hand: int) -> list[list[int]]:

@@ -34,7 +34,8 @@ _KINKED: Final = (0.0, np.radians(10.0))  # angle within a half beyond the angle
 _BEFORE: Final = (0.0, 0.4)  # clavicle, half of a pelvis
 _BEFORE_ARM: Final = (0.2, 0.25)
 _BEFORE_LEG: Final = (0.0, 0.15)
-_SIDEWAYS: Final = (0.0, 0.2)  # 1 - cosine of their direction to the line from side to side
+_SIDEWAYS: Final = (0.0, 0.2)  # 1 - cosine of their direction to the line from side to side, less if they are short
+_LONG: Final = 0.25  # from this share of the limb's length on that direction counts fully
 _AFTER: Final = (0.45, 0.15)  # hand or foot, if longer
 _DOUBT: Final = (
     1.2  # difference of cost: two readings with and without a hand (or foot) that are closer are both possible
@@ -283,7 +284,7 @@ def _proportions(points: Array, joints: Indices, reach: Array, across: Array) ->
         + _above(in_lower, _KINKED)
         + _above(before, _BEFORE)
         + _above(after, _AFTER)
-        + _square(np.where(before > _TINY, 1.0 - sideways, 0.0), _SIDEWAYS)
+        + _square(np.minimum(before / _LONG, 1.0) * (1.0 - sideways), _SIDEWAYS)
     ).mean(axis=0)
     costs += sum(_square(np.log(half[0] / half[1]), _SIDES) for half in (upper, lower))
     return costs + _above(-width, _NARROW)
