@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..core import CoreError, Motion, Skeleton
 from ..core.body import Roles, find_roles
-from ..core.body.corrections import NO_PART, correct_roles
+from ..core.body.corrections import NO_PART, correct_roles, turn_roles
 from ..core.body.detection.rest_pose import is_folded
 from ..core.body.roles import ROLES
 from ..core.body.unfolding import unfold
@@ -26,21 +26,26 @@ _LOOKS: Final = 32  # frames that are looked at for a rest pose
 
 
 def read_roles(
-    armature: ArmatureObject, skeleton: Skeleton | None = None, further: Mapping[str, str] | None = None
+    armature: ArmatureObject,
+    skeleton: Skeleton | None = None,
+    further: Mapping[str, str] | None = None,
+    facing: str | None = None,
 ) -> Roles:
     """Return the roles of an armature with the user's corrections.
 
     With `skeleton` they are those that its rest pose shows; without, the motion may show what the rest pose does not.
 
-    Corrections are stored in `PoseBone.poise_role`; `further` ones, bone -> role, take precedence. Raises CoreError for
-    corrections that contradict each other, such as two bones for one role.
+    Corrections are stored in `PoseBone.poise_role` and `Object.poise_facing`; `further` ones, bone -> role, and
+    `facing` take precedence. Raises CoreError for corrections that contradict each other, such as two bones for one
+    role.
     """
     bones = Skeleton(**read_bones(armature)) if skeleton is None else skeleton
     more = {bones.index(name): role for name, role in (further or {}).items()}
     said = {
         bone: role for bone, role in read_corrections(armature).items() if role == NO_PART or role not in more.values()
     }
-    return correct_roles(bones, guess_roles(armature, skeleton), said | more)
+    roles, facing = guess_roles(armature, skeleton), facing or armature.poise_facing
+    return correct_roles(bones, turn_roles(roles, facing) if facing else roles, said | more)
 
 
 def can_correct(part: str) -> bool:
@@ -100,16 +105,18 @@ def read_corrections(armature: ArmatureObject) -> dict[int, str]:
     return {number: bone.poise_role for number, bone in enumerate(bones) if bone.poise_role}
 
 
-def write_corrections(armature: ArmatureObject, corrections: Mapping[str, str]) -> None:
-    """Store corrections: bone -> role, NO_PART, or "" to remove the correction.
+def write_corrections(armature: ArmatureObject, corrections: Mapping[str, str], facing: str | None = None) -> None:
+    """Store corrections: bone -> role, NO_PART, or "" to remove the correction; and the axis that the body looks along.
 
-    Raises CoreError, with nothing changed, for unknown bones and contradictions.
+    `facing` is "" where it is as found, None where it stays as it is. Raises CoreError, with nothing changed, for
+    unknown bones and contradictions.
     """
     bones = armature.pose.bones
     for name in corrections:
         if name not in bones:
             raise CoreError(f'"{armature.name}" has no bone "{name}".')
-    before = {name: bones[name].poise_role for name in corrections}
+    before, looked = {name: bones[name].poise_role for name in corrections}, armature.poise_facing
+    armature.poise_facing = looked if facing is None else facing
     for name, role in corrections.items():
         bones[name].poise_role = role
     try:
@@ -117,6 +124,7 @@ def write_corrections(armature: ArmatureObject, corrections: Mapping[str, str]) 
     except CoreError:
         for name, role in before.items():
             bones[name].poise_role = role
+        armature.poise_facing = looked
         raise
 
 

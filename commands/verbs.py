@@ -15,7 +15,7 @@ from .. import bridge
 from ..core import CoreError
 from ..core.formats.goals import APART, LOOKING, PLACED
 from ..core.formats.job import JOB, Job, read
-from ..core.formats.mapping import RoleMapping, read_mapping
+from ..core.formats.mapping import BodyMapping, read_mapping
 from ..core.formats.report import Report
 from ..core.formats.table import BLENDER_NAME, FRAMES, Table
 from ..core.skeleton import no_bone
@@ -96,9 +96,9 @@ def add_mapping(parser: argparse.ArgumentParser, what: str = "which bones are wh
     parser.add_argument("--mapping", metavar="FILE", type=Path, help=f"JSON: {what}")
 
 
-def mapping_of(arguments: argparse.Namespace) -> RoleMapping:
+def mapping_of(arguments: argparse.Namespace) -> BodyMapping:
     """Return the mapping that was named, empty if none was."""
-    return {} if arguments.mapping is None else read_mapping(arguments.mapping)
+    return BodyMapping() if arguments.mapping is None else read_mapping(arguments.mapping)
 
 
 def add_armature(parser: argparse.ArgumentParser) -> None:

@@ -19,7 +19,7 @@ def with_list(armature: Any, job: Job, chain: str | None, listed: Ccd | str) -> 
     Raises CoreError if the armature has no such chain, or if the job is about another bone.
     """
     skeleton = bridge.read_rig(armature).skeleton
-    roles = bridge.read_roles(armature, skeleton, bridge.mapping_to_corrections(armature, job.roles))
+    roles = bridge.read_roles(armature, skeleton, bridge.mapping_to_corrections(armature, job.roles), job.facing)
     job = on_bones(job, roles, skeleton.names)
     base, effector = find_ends(skeleton, chain)
     led = [goal for goal in job.goals if goal.bone == effector]

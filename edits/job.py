@@ -102,7 +102,8 @@ class JobEdit(MotionEdit):
         if count * len(rig.skeleton) > _MOST:
             most = _MOST // len(rig.skeleton)
             raise CoreError(f"frames: {count} of {len(rig.skeleton)} bones are too many at once; {most} are the most.")
-        roles = bridge.read_roles(armature, rig.skeleton, bridge.mapping_to_corrections(armature, self.job.roles))
+        said = bridge.mapping_to_corrections(armature, self.job.roles)
+        roles = bridge.read_roles(armature, rig.skeleton, said, self.job.facing)
         self.job = on_bones(self.job, roles, rig.skeleton.names)
         self.job = with_saved_chains(armature, self.job)
         _check_bones(rig.skeleton.names, self.job)

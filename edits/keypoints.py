@@ -14,7 +14,7 @@ from ..core import CoreError, Goal, Motion, keypoints, rotation
 from ..core.body.axes import axis_vector
 from ..core.editing.foot_lock import lock_feet
 from ..core.formats.files import read_json
-from ..core.formats.mapping import RoleMapping, read_mapping
+from ..core.formats.mapping import BodyMapping, read_mapping
 from ..core.formats.markers import parse_marker_mapping
 from ..core.formats.report import GoalReport, Report
 from ..core.formats.table import FRAME_LIMIT
@@ -81,7 +81,7 @@ def load_recording(context: Any, path: Path, layout: str | None, mapping: Path |
     Raises CoreError for a file that cannot be read.
     """
     if path.suffix.lower() in MOTIONS:
-        return _of_figure(context, path, {} if mapping is None else read_mapping(mapping))
+        return _of_figure(context, path, BodyMapping() if mapping is None else read_mapping(mapping))
     said: str | keypoints.Layout | None = layout
     if mapping is not None:
         said = read_json(mapping, "mapping", partial(parse_marker_mapping, mapping.name))
@@ -93,12 +93,12 @@ def load_recording(context: Any, path: Path, layout: str | None, mapping: Path |
         raise CoreError(f'"{path.name}": {error}') from error
 
 
-def _of_figure(context: Any, path: Path, parts: RoleMapping) -> keypoints.Recording:
-    """Return the joints of the armature in a file that Blender imports; `parts`: corrections of its roles."""
+def _of_figure(context: Any, path: Path, mapping: BodyMapping) -> keypoints.Recording:
+    """Return the joints of the armature in a file that Blender imports; `mapping`: corrections of its roles."""
     with imported(context, path) as (source, _):
         first, last = bridge.keyed_range(source)
         skeleton, motion, worlds = bridge.read_figure(source, np.arange(first, last + 1))
-        take_mapping([source], parts)
+        take_mapping([source], mapping)
         check_sure(source)
         roles = bridge.read_roles(source, skeleton)
         points = keypoints.joint_landmarks(skeleton, roles, motion.pose)

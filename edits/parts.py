@@ -6,30 +6,30 @@ from typing import Any
 from .. import bridge
 from ..core import CoreError
 from ..core.body import BODY
-from ..core.formats.mapping import RoleMapping
+from ..core.formats.mapping import BodyMapping
 from .info import UNSURE, find_parts
 from .words import counted
 
 
-def take_mapping(armatures: Sequence[Any], mapping: RoleMapping) -> None:
+def take_mapping(armatures: Sequence[Any], mapping: BodyMapping) -> None:
     """Correct the parts of those armatures that have the bones of a mapping; it takes the place of what was said.
 
     Raises CoreError, with nothing changed, if none has them.
     """
-    if not mapping:
+    if not mapping.roles and mapping.facing is None:
         return
     found: list[tuple[Any, dict[str, str]]] = []
     refusals: list[CoreError] = []
     for armature in armatures:
         try:
-            found.append((armature, bridge.mapping_to_corrections(armature, mapping)))
+            found.append((armature, bridge.mapping_to_corrections(armature, mapping.roles)))
         except CoreError as refusal:
             refusals.append(refusal)
     if not found:
         raise refusals[0]
     for armature, corrections in found:
         said = {bone.name: "" for bone in armature.pose.bones if bone.poise_role}
-        bridge.write_corrections(armature, {**said, **corrections})
+        bridge.write_corrections(armature, {**said, **corrections}, mapping.facing or "")
 
 
 def check_sure(*armatures: Any) -> None:

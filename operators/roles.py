@@ -10,6 +10,7 @@ from bpy_extras.io_utils import ExportHelper, ImportHelper
 
 from .. import bridge
 from ..core import CoreError
+from ..core.body.axes import DIRECTED_AXES
 from ..core.body.corrections import NO_PART
 from ..core.body.roles import LISTS, ROLES, opposite_role
 from ..core.formats.mapping import mapping_of, read_mapping
@@ -110,9 +111,9 @@ class POISE_OT_clear_roles(_RolesTool, bpy.types.Operator):
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         said = [bone.name for bone in armature.pose.bones if bone.poise_role and self.role in ("", bone.poise_role)]
-        if not said:
+        if not said and (self.role or not armature.poise_facing):
             raise CoreError(f"Nothing was said about {self.role or 'any part'}.")
-        bridge.write_corrections(armature, dict.fromkeys(said, ""))
+        bridge.write_corrections(armature, dict.fromkeys(said, ""), None if self.role else "")
         return "INFO", f"Took back what was said about {counted(len(said), 'bone')}"
 
 
@@ -132,8 +133,27 @@ class POISE_OT_swap_sides(_RolesTool, bpy.types.Operator):
             armature,
             {names[bone]: opposite_role(role) for role, bones in sided.items()
              for bone in ((bones,) if isinstance(bones, int) else bones)},
+            "",
         )  # fmt: skip
         return "INFO", f'"{armature.name}" looks along {bridge.read_roles(armature).facing} now'
+
+
+class POISE_OT_set_facing(_RolesTool, bpy.types.Operator):
+    """Say which axis of the armature the body looks along; the opposite of what is found swaps left and right"""
+
+    bl_idname = "poise.set_facing"
+    bl_label = "Facing"
+
+    facing: EnumProperty(
+        name="Facing",
+        description="The axis of the armature that the body looks along",
+        items=[("FOUND", "As Found", "What parts and names tell")]
+        + [(axis, axis, f"The body looks along {axis} of the armature") for axis in DIRECTED_AXES],
+    )
+
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        bridge.write_corrections(armature, {}, "" if self.facing == "FOUND" else self.facing)
+        return "INFO", f'"{armature.name}" looks along {bridge.read_roles(armature).facing}'
 
 
 class POISE_OT_export_roles(Tool, ExportHelper, bpy.types.Operator):
@@ -150,7 +170,7 @@ class POISE_OT_export_roles(Tool, ExportHelper, bpy.types.Operator):
         operator: Any = self
         path = Path(operator.filepath)
         path = path if path.suffix.lower() == _KIND else path.with_name(path.name + _KIND)
-        mapping = mapping_of(find_parts(armature))
+        mapping = mapping_of(find_parts(armature), armature.poise_facing or None)
         if not mapping["roles"]:
             raise CoreError("No part of a human body is found here; there is nothing to save.")
         check_writable(path)
@@ -170,7 +190,7 @@ class POISE_OT_import_roles(_RolesTool, ImportHelper, bpy.types.Operator):
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         operator: Any = self
         mapping = read_mapping(Path(operator.filepath))
-        if not mapping:
+        if not mapping.roles and mapping.facing is None:
             raise CoreError("The file names no part of a body.")
         take_mapping([armature], mapping)
-        return "INFO", f"Took {counted(len(mapping), 'part')} from the file"
+        return "INFO", f"Took {counted(len(mapping.roles), 'part')} from the file"

@@ -150,6 +150,8 @@ class _Bone:
             ends.active = getattr(bone, f"use_ik_limit_{axis}")
             ends.prop(bone, f"ik_min_{axis}", text="")
             ends.prop(bone, f"ik_max_{axis}", text="")
+        if armature.poise_method == "HUMANOID":
+            column.prop(bone, "poise_share", text="Share of Turn")
         row = column.row(align=True)
         row.operator("poise.learn_limits", text="Learn Again" if bone.poise_learned else "Learn Limits")
         row.operator("poise.forget_limits", text="Forget")

@@ -89,6 +89,8 @@ class POISE_PT_parts(_Part, bpy.types.Panel):
                     row.operator("poise.show_part", text="", icon=icon, depress=role == part).role = role
         if part in rows:
             _draw_part(layout, rows[part])
+        said = context.active_object.poise_facing
+        layout.operator_menu_enum("poise.set_facing", "facing", text=f"Facing {said or 'As Found'}")
         row = layout.row(align=True)
         row.operator("poise.import_roles", text="Load...")
         row.operator("poise.export_roles", text="Save...")
@@ -130,6 +132,7 @@ def draw_roles_menu(layout: Any) -> None:
     """Draw the tools that correct roles in the Pose menu, where the search finds them."""
     layout.operator_menu_enum("poise.set_role", "role", text="Part of the Body")
     layout.operator("poise.clear_roles", text="All Parts as Found").role = ""
+    layout.operator_menu_enum("poise.set_facing", "facing")
     draw_tools(layout, ("swap_sides", "import_roles", "export_roles"))
 
 

@@ -18,6 +18,7 @@ OWNERS: Final[tuple[tuple[Any, dict[str, Any]], ...]] = (
     (bpy.types.Object, motion.TIMED),
     (bpy.types.Object, generate.GENERATED),
     (bpy.types.Object, keypoints.SETTINGS),
+    (bpy.types.Object, roles.BODY),
     (bpy.types.PoseBone, marks.MARKS),
     (bpy.types.PoseBone, roles.SETTINGS),
     (bpy.types.WindowManager, survey.SHOWN),

@@ -1,14 +1,28 @@
-"""Settings of single bones: the role that the user assigned, learnt limits and stiffness."""
+"""What the user said of a body: the roles of bones and the axis that it looks along; learnt limits and stiffness."""
 
 from typing import Any, Final
 
-from bpy.props import StringProperty
+from bpy.props import FloatProperty, StringProperty
 
 from .overrides import saved, stored
 
+# On every object.
+BODY: Final[dict[str, Any]] = {
+    "facing": saved(StringProperty, "Facing", "The axis that the body looks along, where it is not as found"),
+}
 # On every pose bone, where a renamed bone takes it along and a library override keeps it.
 SETTINGS: Final[dict[str, Any]] = {
     "role": saved(StringProperty, "Part", "The part of the body that the bone plays, where it is not as found"),
+    "share": saved(
+        FloatProperty,
+        "Share",
+        "With the method Humanoid, how much a bone of spine or neck turns beside the others: 1 is as by its place, "
+        "at 0 it does not",
+        default=1.0,
+        min=0.0,
+        max=100.0,
+        soft_max=3.0,
+    ),
     "learned": stored("Learnt Limits", "How far the bone turns and twists in the action that it learnt from"),
     "tuning": stored(
         "Learnt Stiffness", "How the bone usually is turned, and how easily it turns, in the action that it learnt from"

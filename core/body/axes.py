@@ -12,6 +12,7 @@ from .. import rotation
 from ..rotation import Array
 
 _AXES: Final = ("X", "Y", "Z")
+DIRECTED_AXES: Final = tuple(sign + axis for axis in _AXES for sign in "+-")
 _SMALLEST: Final = 1e-8  # product of two lengths, by the skeleton's size: shorter vectors have no direction
 
 # Factors that mirror vectors, rotation vectors and quaternions in X.

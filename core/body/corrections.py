@@ -58,6 +58,26 @@ def correct_roles(skeleton: Skeleton, roles: Roles, parts: Mapping[int, str]) ->
     return _directed(skeleton, changed) if humanoid and _DIRECTED.intersection(corrected.bones) else changed
 
 
+def turn_roles(roles: Roles, facing: str) -> Roles:
+    """Return the roles of a body that looks along an axis such as "-Y"; its sides change if that is the opposite one.
+
+    Raises CoreError if the body's up is along that axis.
+    """
+    if facing[1] == roles.up[1]:
+        raise CoreError(f'A body whose head is towards {roles.up} cannot look along "{facing}".')
+    if facing[1] != roles.facing[1] or facing == roles.facing:
+        return replace(roles, facing=facing)
+    return replace(
+        roles,
+        bones={opposite_role(role): bones for role, bones in roles.bones.items()},
+        twist={opposite_role(role): bones for role, bones in roles.twist.items()},
+        limbs={opposite_role(role): bones for role, bones in roles.limbs.items()},
+        confidence={opposite_role(role): value for role, value in roles.confidence.items()},
+        missing=tuple(opposite_role(role) for role in roles.missing),
+        facing=facing,
+    )
+
+
 def _by_role(skeleton: Skeleton, parts: Mapping[int, str]) -> dict[str, Bones]:
     """Return role -> bones of corrections. Raises CoreError for an unknown role and for two bones of one."""
     names, found = skeleton.names, dict[str, list[int]]()

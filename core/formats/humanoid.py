@@ -1,4 +1,4 @@
-"""The humanoid method in JOB.json: `{"name": "humanoid", "pull", "resist", "reach", "swivel", "finish"}`.
+"""The humanoid method in JOB.json: `{"name": "humanoid", "pull", "resist", "shares", "reach", "swivel", "finish"}`.
 
 Goals are positions and rotations, and pins of them, of hips, chest, head, hands, feet, elbows or knees, and with
 `finish` all others. The weight of a position or rotation is the share of the difference that is taken; priorities count
@@ -13,10 +13,11 @@ import numpy as np
 
 from .. import Humanoid
 from ..body import Roles
-from .table import FLAG, UNIT, Field, Table, by_type, number, object_of, tag
+from .table import FLAG, NAME, UNIT, Field, Table, by_type, number, object_of, tag
 
 _DEFAULTS: Final = Humanoid()
 _TURN: Final = 360.0  # degrees
+_MOST: Final = 100.0  # of a share
 _NAMED: Final = "an object of names and numbers"
 
 
@@ -26,6 +27,7 @@ class HumanoidSettings:
 
     pull: float | Mapping[str, float] = 1.0
     resist: Mapping[str, float] = field(default_factory=dict[str, float])
+    shares: Mapping[str, float] = field(default_factory=dict[str, float])
     reach: float = _DEFAULTS.reach
     swivel: Mapping[str, float] = field(default_factory=dict[str, float])
     finish: bool = _DEFAULTS.finish
@@ -49,6 +51,9 @@ HUMANOID: Final = Table(
         Field("resist", object_of(UNIT, _NAMED),
               "how much hips, spine, neck and shoulders withstand being pulled along; at 1 they stay",
               example='"resist": {"hips": 1}'),
+        Field("shares", object_of(number(0.0, _MOST), _NAMED, NAME),
+              "how much a bone of spine or neck turns beside the others: 1 is as by its place, at 0 it does not",
+              example='"shares": {"spine": 0.5, "chest": 2}'),
         Field("reach", UNIT,
               "the share of its length to which a limb is stretched before it pulls; one that is stretched further "
               "already pulls from there", example='"reach": 0.9'),

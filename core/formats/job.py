@@ -29,7 +29,7 @@ from .chain_list import CCD, THE_CCD, Ccd
 from .files import read_json
 from .goals import GOAL, STIFFNESS, THE_BALANCE, Held, JobBalance, JobGoal, Space, Wish, on_bone
 from .humanoid import HUMANOID, HumanoidSettings
-from .mapping import ROLE_MAPPING, RoleMapping, read_mapping
+from .mapping import FACING, ROLE_MAPPING, BodyMapping, RoleMapping, read_mapping
 from .table import (
     BLENDER_NAME,
     FLAG,
@@ -105,6 +105,7 @@ class Job:
     humanoid: HumanoidSettings | None = None
     chosen: bool = field(default=False, compare=False)
     roles: RoleMapping = field(default_factory=dict[str, Any])
+    facing: str | None = None
 
     def __post_init__(self) -> None:
         if not self.goals:
@@ -206,11 +207,13 @@ def parse(data: object, folder: Path | None = None) -> Job:
     """
     values = JOB.read(data, "")
     space, roles, balance = values.pop("space", JobBalance.space), values.pop("roles", {}), values.pop("balance", None)
+    mapping = _read_roles(folder or Path(), roles) if isinstance(roles, str) else BodyMapping(roles)
+    values.setdefault("facing", mapping.facing)
     job = Job(
+        roles=mapping.roles,
         goals=tuple(replace(goal, space=space) for goal in values.pop("goals", ())),
         write=_write(values.pop("write", {}), "frames" in values),
         balance=None if balance is None else replace(balance, space=space),
-        roles=_read_roles(folder or Path(), roles) if isinstance(roles, str) else roles,
         **values.pop("method", {}),
         **values,
     )
@@ -218,7 +221,7 @@ def parse(data: object, folder: Path | None = None) -> Job:
     return job
 
 
-def _read_roles(folder: Path, name: str) -> RoleMapping:
+def _read_roles(folder: Path, name: str) -> BodyMapping:
     """Return the mapping in a file beside the job, or below; of others, which strangers may name, nothing is read."""
     path = (folder / name).resolve()
     if not (path.is_relative_to(folder.resolve()) and path.suffix == ".json"):
@@ -330,6 +333,7 @@ JOB: Final = Table(
         Field("roles", by_type({str: NAME}, ROLE_MAPPING),
               "which bones play which part of the body, where it is not as found; or the name of a file",
               example='"roles": {"hand.L": "Hand_L"}'),
+        FACING,
     ),
     Job,
 )  # fmt: skip

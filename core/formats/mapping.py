@@ -5,14 +5,25 @@ as it is found.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from ..body.axes import DIRECTED_AXES
 from ..body.roles import LISTS, ROLES
 from .files import read_json
-from .table import NAME, THE_VERSION, VERSION, Field, Kind, Table, list_of, read_fields
+from .table import NAME, THE_VERSION, VERSION, Field, Kind, Table, choice, list_of, read_fields
 
 RoleMapping = Mapping[str, str | tuple[str, ...] | None]
+
+
+@dataclass(frozen=True)
+class BodyMapping:
+    """What a file says of a body: which bones are its parts, and the axis of the armature that it looks along."""
+
+    roles: RoleMapping = field(default_factory=dict[str, Any])
+    facing: str | None = None
+
 
 _BONES: Final = list_of(NAME)
 
@@ -34,21 +45,34 @@ ROLE_MAPPING: Final = Kind(
         "additionalProperties": False,
     },
 )
+FACING: Final = Field(
+    "facing", choice(DIRECTED_AXES), "the axis of the armature that the body looks along, where it is not as found; "
+    "the opposite of what is found swaps left and right", example='"facing": "-Y"',
+)  # fmt: skip
 MAPPING: Final = Table(
     (
         Field("version", THE_VERSION, "of the format", needed="null"),
         Field("roles", ROLE_MAPPING, "the bone of each part of the body; several of spine, neck and fingers; "
               "null: the body has no such part", example='"roles": {"hips": "Hips", "spine": ["Spine"]}'),
+        FACING,
     )
 )  # fmt: skip
 
 
-def read_mapping(path: Path) -> RoleMapping:
+def _mapping(values: Mapping[str, Any]) -> BodyMapping:
+    return BodyMapping(values.get("roles", {}), values.get("facing"))
+
+
+def read_mapping(path: Path) -> BodyMapping:
     """Return the mapping in a file; raises CoreError, beginning with the file's name, if it is none."""
-    return read_json(path, "mapping", lambda data: MAPPING.read(data, "").get("roles", {}))
+    return read_json(path, "mapping", lambda data: _mapping(MAPPING.read(data, "")))
 
 
-def mapping_of(parts: dict[str, Any]) -> dict[str, Any]:
-    """Return the file's data for the parts of an armature, as `find_parts` returns them; null for those missing."""
+def mapping_of(parts: dict[str, Any], facing: str | None) -> dict[str, Any]:
+    """Return the file's data for the parts of an armature, as `find_parts` returns them; null for those missing.
+
+    `facing` is what the user said of it.
+    """
     known = {role: bones for role, bones in parts["roles"].items() if role in ROLES}
-    return {"version": VERSION, "roles": {**known, **dict.fromkeys(parts["missing"])}}
+    said = {} if facing is None else {"facing": facing}
+    return {"version": VERSION, "roles": {**known, **dict.fromkeys(parts["missing"])}, **said}

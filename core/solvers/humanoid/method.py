@@ -17,7 +17,7 @@ from ...body.figure import Figure
 from ...body.roles import Roles
 from ...defaults import POSITION_TOLERANCE, ROTATION_TOLERANCE
 from ...errors import CoreError
-from ...goals import AnyGoal, Goal
+from ...goals import AnyGoal, Bone, Goal
 from ...limits import clamp_rotations
 from ...pose import Pose
 from ...rotation import Array
@@ -51,6 +51,7 @@ class Humanoid:
                         ("hand.L", "foot.R", "head", "chest"), 1 for those not named
     resist              how much a part of the trunk withstands the pull, 0 to 1, by "hips", "spine", "neck", "shoulder"
     reach               the share of its length to which a limb stretches before it pulls
+    shares              how much a bone of spine or neck turns beside the others, 1 for those not named: as by its place
     swivel              the wanted swivel of a limb by name ("arm.L", "leg.R"), radians (...); by default, it is kept
     limits              keep the skeleton's limits; anatomical limits of elbows and knees are always kept
     finish              solve frames that still miss a goal by `PinAndDrag`
@@ -61,6 +62,7 @@ class Humanoid:
     roles: Roles | None = None
     pull: float | Mapping[str, float] = 1.0
     resist: Mapping[str, float] = field(default_factory=dict[str, float])
+    shares: Mapping[Bone, float] = field(default_factory=dict[Bone, float])
     reach: float = 0.95
     swivel: Mapping[str, Array | float] = field(default_factory=dict[str, "Array | float"])
     limits: bool = True
@@ -172,6 +174,8 @@ class _Problem:
         swivels = {name: flat_array(value, self.batch_shape, 0) for name, value in method.swivel.items()}
         self.limbs = read_limbs(self.nodes, self.targets, swivels)
         self.pulls = {node: method.pull_of(role) for node, (role, _) in self.figure.ends.items()}
+        self.shares = {skeleton.index(bone): float(share) for bone, share in method.shares.items()}
+        self._check_shares()
         self.gives = {part: method.gives(part) for part in self.figure.trunk}
 
     def _check_names(self) -> None:
@@ -188,6 +192,17 @@ class _Problem:
                 if name not in known:
                     raise CoreError(f'{setting} does not know "{name}"; it knows {", ".join(known)}.')
 
+    def _check_shares(self) -> None:
+        figure, names = self.figure, self.skeleton.names
+        for bone, share in self.shares.items():
+            if bone not in (*figure.spine, *figure.neck):
+                raise CoreError(f'shares: "{names[bone]}" is no bone of the spine or the neck.')
+            if not (share >= 0.0 and np.isfinite(share)):
+                raise CoreError(f'shares: that of "{names[bone]}" must be at least 0, not {share}.')
+        for part, column in (("spine", figure.spine), ("neck", figure.neck)):
+            if column and not any(self.shares.get(bone, 1.0) > 0.0 for bone in column):
+                raise CoreError(f"shares: one bone of the {part} has to turn.")
+
     def solve(self, rests: float) -> Solution:
         """Return the solution. `rests` is as in `pull_trunk`."""
         start, targets, nodes = self.start, self.targets, self.nodes
@@ -196,8 +211,8 @@ class _Problem:
         stays = self._met(*errors, share=_NEARLY_MET) & (not self.method.swivel)
         if stays.all():
             return self._solution(start, *errors, np.zeros(len(stays), int))
-        x = pull_trunk(nodes, targets, self.limbs, self.pulls, self.gives, self.method.reach, rests)
-        trunk = place_trunk(nodes, targets.nodes, x)
+        x = pull_trunk(nodes, targets, self.limbs, self.pulls, self.gives, self.method.reach, rests, self.shares)
+        trunk = place_trunk(nodes, targets.nodes, x, self.shares)
         nodes.heads, nodes.frames = trunk.heads, trunk.frames
         for limb in self.limbs:
             bend(nodes, limb)

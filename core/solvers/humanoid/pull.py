@@ -67,6 +67,7 @@ def pull_trunk(
     gives: Mapping[str, float],
     reach: float,
     rests: float,
+    shares: Mapping[int, float],
 ) -> Array:
     """Return the unknowns (B, 18) of `place_trunk`.
 
@@ -74,6 +75,7 @@ def pull_trunk(
     gives    part of the trunk -> how far it goes along, 0 to 1
     reach    the share of its length to which a limb stretches before it pulls
     rests    radians, or parts of the skeleton's size: the rounds end when no unknown changes by more
+    shares   as in `place_trunk`
     """
     x = np.zeros((len(start.heads), UNKNOWNS))
     tethers, points = _tethers(start, limbs, weights, reach), _points(start, targets, weights)
@@ -81,7 +83,7 @@ def pull_trunk(
     if not tethers and not points:
         return x
     for _ in range(_ROUNDS):
-        nodes = place_trunk(start, targets.nodes, x)
+        nodes = place_trunk(start, targets.nodes, x, shares)
         pulls = [tether.pull(nodes) for tether in tethers]
         for bone, point, wanted in points:
             here = nodes.point(bone, point)

@@ -17,8 +17,11 @@ SHIFT, TURN, SPINE, NECK, LEFT, RIGHT = (slice(3 * part, 3 * part + 3) for part 
 UNKNOWNS: Final = 18
 
 
-def place_trunk(start: PosedNodes, targets: Mapping[int, NodeTarget], x: Array) -> Nodes:
-    """Return the nodes for unknowns (B, 18), with hips, chest and head at their targets; limbs are carried rigidly."""
+def place_trunk(start: PosedNodes, targets: Mapping[int, NodeTarget], x: Array, shares: Mapping[int, float]) -> Nodes:
+    """Return the nodes for unknowns (B, 18), with hips, chest and head at their targets; limbs are carried rigidly.
+
+    shares  bone of spine or neck -> how much it turns, 1 is as by its place
+    """
     figure, size = start.figure, start.figure.skeleton.size
     nodes = Nodes(figure, start.heads, start.frames)
     turn = rotation.exp(x[..., TURN])
@@ -31,7 +34,7 @@ def place_trunk(start: PosedNodes, targets: Mapping[int, NodeTarget], x: Array) 
         pivot, to = nodes.point(figure.hips, wanted.point), wanted.position
     nodes.move(figure.below[figure.root], turn, pivot, to)
     if figure.spine:
-        _turn_column(nodes, figure.spine, targets.get(figure.chest), rotation.rotate(turn, x[..., SPINE]))
+        _turn_column(nodes, figure.spine, targets.get(figure.chest), rotation.rotate(turn, x[..., SPINE]), shares)
     for side, unknown in (("L", LEFT), ("R", RIGHT)):
         limb = figure.limbs.get(f"arm.{side}")
         if limb is not None and limb.clavicle >= 0:
@@ -39,25 +42,34 @@ def place_trunk(start: PosedNodes, targets: Mapping[int, NodeTarget], x: Array) 
             nodes.turn(limb.clavicle, rotation.exp(rotation.rotate(axes, x[..., unknown])))
     if figure.neck:
         change = rotation.mul(nodes.frame(figure.chest), rotation.inv(start.frame(figure.chest)))
-        _turn_column(nodes, figure.neck, targets.get(figure.head), rotation.rotate(change, x[..., NECK]))
+        _turn_column(nodes, figure.neck, targets.get(figure.head), rotation.rotate(change, x[..., NECK]), shares)
     return nodes
 
 
-def _turn_column(nodes: Nodes, bones: tuple[int, ...], target: NodeTarget | None, vector: Array) -> None:
+def _turn_column(
+    nodes: Nodes, bones: tuple[int, ...], target: NodeTarget | None, vector: Array, shares: Mapping[int, float]
+) -> None:
     """Turn spine or neck by a rotation vector (B, 3) in equal parts, then bring its last bone to its target."""
     count, end, below = len(bones), bones[-1], nodes.figure.below
-    upward = np.arange(1.0, count + 1.0) / (0.5 * count * (count + 1))  # shares of the orientation step
+    own = np.array([shares.get(bone, 1.0) for bone in bones])
+    # shares of the whole turn, of the orientation step and, from the other end, of the position step
+    equal, upward, downward = (own * by_place / np.sum(own * by_place) for by_place in _by_place(count))
     tip = nodes.head(end) if target is None else nodes.point(end, target.point)
     heads = [nodes.head(bone) for bone in bones]
     column = straight_column(np.stack([*heads, tip], axis=-2))
-    column = column.turned(vector, np.full(count, 1.0 / count))
-    shares = upward[::-1]
+    column = column.turned(vector, equal)
     if target is not None and target.rotation is not None:
         column = orient_column(column, rotation.mul(target.rotation, rotation.inv(nodes.frame(end))), upward)
-        shares = shares - upward
+        downward = downward - upward
     if target is not None and target.position is not None:
-        column = direct_column(column, target.position, shares)
+        column = direct_column(column, target.position, downward)
     after = column.joints()
     for number, bone in enumerate(bones):
         rows = below[bone] if bone == end else np.setdiff1d(below[bone], below[bones[number + 1]])
         nodes.move(rows, column.turns[..., number, :], heads[number], after[..., number, :])
+
+
+def _by_place(count: int) -> tuple[Array, Array, Array]:
+    """Return equal numbers (n,), numbers that grow upwards, and numbers that grow downwards."""
+    upward = np.arange(1.0, count + 1.0)
+    return np.ones(count), upward, upward[::-1]

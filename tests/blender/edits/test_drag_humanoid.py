@@ -108,6 +108,29 @@ def test_joints_go_as_far_as_those_of_people_in_drags_and_jobs_as_the_switch_say
     assert max(far) < 0.1 if ranges else min(max(far), far[-1]) > 5.0
 
 
+def test_the_share_of_a_bone_of_the_spine_is_heeded_by_drags_and_jobs(rig: Any) -> None:
+    def bends() -> list[float]:
+        return [float(rig.pose.bones[name].rotation_quaternion.angle) for name in ("spine", "chest")]
+
+    turning = {"bone": "chest", "rotation": [0.94, 0.0, 0.0, 0.34]}
+    hips = {"bone": "hips", "pin": ["position", "rotation"]}
+    found = []
+    for shares in ({}, {"spine": 0.0}):
+        method = {"name": "humanoid", "shares": shares, "finish": False}
+        perform_job(bpy.context, rig, parse({"version": 1, "method": method, "goals": [turning, hips]}))
+        found.append(bends())
+        for bone in ("spine", "chest"):
+            turn(rig, bone, 0.0)
+    assert found[0][0] > 0.1
+    assert found[1][0] < 1e-5 < found[0][1] < found[1][1]
+    rig.pose.bones["spine"].poise_share = 0.0
+    rig.pose.bones["hand.L"].poise_share = 0.5  # no part of a column: it counts for nothing
+    session = DragSession(bpy.context, rig, [Grab("rig", "chest", (0.0, 0.0, 0.0))], turning=True)
+    session.drag(np.zeros(3), np.array([0.94, 0.0, 0.0, 0.34]))
+    assert bends()[0] < 0.02 < bends()[1]
+    session.restore()
+
+
 def test_pull_resist_and_reach_of_the_panel_are_heeded(rig: Any) -> None:
     def led(*way: float) -> dict[str, np.ndarray]:
         session = DragSession(bpy.context, rig, [Grab("rig", "hand.L", (0.0, 0.0, 0.0))])

@@ -132,6 +132,41 @@ def test_swapped_sides_look_the_other_way() -> None:
     assert find_parts(rig)["facing"] == "-Y"
 
 
+def test_the_facing_is_said_kept_shared_and_taken_back(tmp_path: Path) -> None:
+    rig = make_armature()
+    select(rig, [])
+    assert bpy.ops.poise.set_facing(facing="+Y") == {"FINISHED"}
+    found = find_parts(rig)
+    assert (found["facing"], found["roles"]["hand.L"]) == ("+Y", "hand.R")
+    before = contents()
+    with pytest.raises(RuntimeError, match='cannot look along "-Z"'):
+        bpy.ops.poise.set_facing(facing="-Z")
+    assert contents() == before
+    file = tmp_path / "mapping.json"
+    bpy.ops.poise.export_roles(filepath=str(file))
+    assert json.loads(file.read_text(encoding="utf-8"))["facing"] == "+Y"
+    assert bpy.ops.poise.clear_roles(role="") == {"FINISHED"}
+    assert find_parts(rig)["facing"] == "-Y"
+    bpy.ops.poise.import_roles(filepath=str(file))
+    assert (find_parts(rig)["facing"], rig.poise_facing) == ("+Y", "+Y")
+    bpy.ops.poise.swap_sides()
+    assert find_parts(rig)["facing"] == "-Y"
+    assert bpy.ops.poise.set_facing(facing="FOUND") == {"FINISHED"}
+
+
+@pytest.mark.parametrize("way", ["job", "file"])
+def test_a_job_says_which_way_the_body_looks(tmp_path: Path, way: str) -> None:
+    rig = make_armature()
+    (tmp_path / "map.json").write_text(json.dumps({"version": 1, "facing": "+Y"}), encoding="utf-8")
+    place = (world(rig, "hand.R") + (0.1, -0.1, 0.0)).tolist()
+    said = {"facing": "+Y"} if way == "job" else {"roles": "map.json"}
+    job = {"version": 1, "goals": [{"role": "hand.L", "position": place}], **said}
+    (tmp_path / "job.json").write_text(json.dumps(job), encoding="utf-8")
+    report = perform_job(bpy.context, rig, read(tmp_path / "job.json"))
+    assert (report.goals[0].bone, report.met) == ("hand.R", True)
+    assert rig.poise_facing == ""  # a job says it for itself
+
+
 def test_a_mapping_goes_to_a_file_and_to_another_armature(tmp_path: Path) -> None:
     rig = body_with_two_hands()
     select(rig, ["claw"])

@@ -4,7 +4,7 @@ import pytest
 
 from core import CoreError
 from core.body import find_roles
-from core.body.corrections import correct_roles
+from core.body.corrections import correct_roles, turn_roles
 from tests.core.body.rigs import STRAIGHT, body
 from tests.core.rigs import skeleton_of
 
@@ -43,3 +43,18 @@ def test_said_parts_make_a_body_where_none_was_found() -> None:
     assert (found.humanoid, found.facing, found.up, found.rest) == (True, "-Y", "+Z", "T")
     assert found.bones == roles.bones
     assert found.missing == roles.missing
+
+
+def test_a_body_that_is_said_to_look_the_other_way_has_its_sides_swapped() -> None:
+    skeleton, roles = body()
+    turned = turn_roles(roles, "+Y")
+    assert (turned.facing, turned.up) == ("+Y", roles.up)
+    assert turned.bone("hand.L") == skeleton.index("hand.R")
+    assert turned.chain("spine") == roles.chain("spine")
+    assert set(turned.confidence) == set(roles.confidence)
+    assert turn_roles(turned, "-Y").bones == roles.bones
+    assert turn_roles(roles, roles.facing).bones == roles.bones
+    aside = turn_roles(roles, "+X")  # what is neither is another direction of the same body
+    assert (aside.facing, aside.bones) == ("+X", roles.bones)
+    with pytest.raises(CoreError, match=r'head is towards \+Z cannot look along "-Z"'):
+        turn_roles(roles, "-Z")

@@ -16,11 +16,16 @@ ROLES = {"spine": ["Spine", "Chest"], "hips": "Hips", "head": None}
 
 def test_a_file_and_a_job_say_the_same(tmp_path: Path) -> None:
     file = tmp_path / "roles.json"
-    file.write_text(json.dumps({"version": 1, "roles": ROLES}), encoding="utf-8")
+    file.write_text(json.dumps({"version": 1, "roles": ROLES, "facing": "+X"}), encoding="utf-8")
     expected = {"spine": ("Spine", "Chest"), "hips": "Hips", "head": None}
-    assert list(read_mapping(file).items()) == list(expected.items())
+    assert list(read_mapping(file).roles.items()) == list(expected.items())
     assert parse({**JOB, "roles": ROLES}).roles == expected
-    assert parse({**JOB, "roles": "roles.json"}, tmp_path).roles == expected
+    told = parse({**JOB, "roles": "roles.json"}, tmp_path)
+    assert (told.roles, told.facing) == (expected, "+X")
+    assert parse({**JOB, "roles": "roles.json", "facing": "-Y"}, tmp_path).facing == "-Y"
+    assert parse(JOB).facing is None
+    with pytest.raises(CoreError, match='^facing: needs "\\+X" or .* not "Y"'):
+        parse({**JOB, "facing": "Y"})
 
 
 @pytest.mark.parametrize(
