@@ -10,6 +10,7 @@ from .. import bridge
 from ..bridge.driven import find_driven, split_path
 from ..core import CoreError
 from ..core.body import Roles
+from ..core.body.detection.families import name_family
 
 _AXES: Final = ("x", "y", "z")
 _OBJECTS: Final = ("OBJECT", "UNSPECIFIED")  # types of slots that an object can have
@@ -77,7 +78,8 @@ def body_sentence(entry: dict[str, Any]) -> str:
             return "a rest pose that shows no body: all bones point the same way"
         return f"no human body, but {', '.join(entry['limbs'])}" if entry["limbs"] else "no human body"
     unsure = sorted(role for role in entry["roles"] if entry["confidence"][role] < UNSURE)
-    return f"a human body facing {entry['facing']}, rest pose {entry['rest']}" + (
+    names = f", {entry['names']} names" if entry["names"] else ""
+    return f"a human body facing {entry['facing']}, rest pose {entry['rest']}{names}" + (
         f", unsure of {', '.join(unsure)}" if unsure else ""
     )
 
@@ -91,6 +93,7 @@ def find_parts(armature: Any, roles: Roles | None = None) -> dict[str, Any]:
             **{key: {} for key in ("roles", "twist", "limbs", "confidence")},
             "missing": [],
             **dict.fromkeys(("facing", "up", "rest")),
+            "names": "",
         }
     found = bridge.read_roles(armature) if roles is None else roles
 
@@ -107,6 +110,7 @@ def find_parts(armature: Any, roles: Roles | None = None) -> dict[str, Any]:
         "facing": found.facing,
         "up": found.up,
         "rest": found.rest,
+        "names": name_family(names),
     }
 
 

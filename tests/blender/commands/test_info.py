@@ -19,7 +19,7 @@ def test_info_tells_all_of_the_format(run: Run, folder: Path) -> None:
     code, data, told = run("info", "--json")
     assert code == 0
     (entry,) = data["armatures"]
-    about_roles = {"humanoid", "roles", "twist", "limbs", "confidence", "missing", "facing", "up", "rest"}
+    about_roles = {"humanoid", "roles", "twist", "limbs", "confidence", "missing", "facing", "up", "rest", "names"}
     assert set(entry) == {"name", "bones", "actions"} | about_roles
     assert entry["name"] == "rig"
     assert [bone["name"] for bone in entry["bones"]] == [bone.name for bone in rig.data.bones]

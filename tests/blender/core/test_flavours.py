@@ -10,10 +10,11 @@ import pytest
 
 import bridge
 from core import CoreError, forward
+from core.body.detection.families import name_family
 from core.body.posture import body_axes
 from core.body.roles import BODY, SEGMENTS
 from edits.retarget import Retargeted, imported
-from tests.blender.core.figure import answer_of, bvh_of, directions_of
+from tests.blender.core.figure import answer_of, bvh_of, directions_of, joints_of
 from tests.blender.core.flavours import FLAVOURS
 from tests.blender.rigs import context, load
 from tests.paths import DATA
@@ -55,6 +56,37 @@ def test_the_parts_of_every_flavour_are_found(flavour: str, tmp_path: Path) -> N
     wanted = answer_of(FLAVOURS[flavour])
     assert found == {role: bones for role, bones in wanted.items() if role in BODY}
     assert min(confidence[role] for role in found) >= 0.8
+
+
+def test_known_names_are_named() -> None:
+    named = {flavour: name_family([joint.name for joint in joints_of(FLAVOURS[flavour])]) for flavour in FLAVOURS}
+    assert named == {
+        "CMU for MotionBuilder": "CMU",
+        "CMU for 3ds Max": "CMU",
+        "CMU, hip joints without length": "CMU",
+        "cgspeed for Daz": "Poser and Daz",
+        "Character Creator, along one axis": "Character Creator",
+        "Ubisoft, along one axis": "MotionBuilder",
+        "Mixamo": "Mixamo",
+        "Rokoko": "Rokoko",
+        "Xsens": "Biovision",
+        "100STYLE, along one axis": "Biovision",
+        "Bandai": "Bandai Namco",
+        "meshes among the joints": "MotionBuilder",
+        "OptiTrack": "MotionBuilder",
+        "Perception Neuron": "Perception Neuron",
+        "Perception Neuron 3, along one axis": "MotionBuilder",
+        "HumanIK": "MotionBuilder",
+        "Biped of 3ds Max": "3ds Max Biped",
+        "BVH of Character Studio": "Biovision",
+        "Daz Genesis 8": "Daz Genesis 8",
+        "SFU": "MotionBuilder",
+        "Unreal": "Unreal",
+        "SMPL": "SMPL",
+        "Kinect": "Kinect",
+        "Move, helpers beside joints": "MotionBuilder",
+    }
+    assert name_family([f"b{number}" for number in range(20)]) == ""
 
 
 @pytest.mark.parametrize("flavour", RETARGETED)
