@@ -76,6 +76,18 @@ def tests(session: nox.Session) -> None:
     session.run(blender(session), "-m", "pytest", *arguments, external=True, env={"OPENBLAS_NUM_THREADS": "1"})
 
 
+@nox.session(python=next(iter(BLENDERS)))
+def canary(session: nox.Session) -> None:
+    """The tests with the newest bpy and numpy of PyPI; where that needs another Python, `--force-python` names it.
+
+    Arguments go to pytest. What fails here is mended in bridge/, before that Blender is out.
+    """
+    session.install("--upgrade", "--pre", "bpy", "numpy", *group("test"))
+    session.run("python", "-c", "import bpy; print('Blender', bpy.app.version_string)")
+    arguments = session.posargs or ["tests", "--ignore=tests/package", "--ignore=tests/window"]
+    session.run("python", "-m", "pytest", *arguments, env={"OPENBLAS_NUM_THREADS": "1"})
+
+
 @nox.session(python=list(BLENDERS))
 def package(session: nox.Session) -> None:
     """Build dist/poise-VERSION.zip, check it, install it and run it, in both Blenders."""

@@ -7,8 +7,14 @@ fault of Poise itself, nothing written; 130 stopped by Ctrl-C, files are whole o
 """
 
 import argparse
+import os
+import platform
+import shlex
+import tempfile
 import traceback
 from typing import Final, NoReturn
+
+import bpy
 
 from .. import bridge
 from ..core import CoreError
@@ -62,6 +68,21 @@ def run(argv: list[str]) -> int:
         tell("There is not enough memory for this; nothing is written. Ask for fewer frames.")
         return REFUSED
     except Exception:
-        tell(traceback.format_exc())
-        tell(FAULT)
+        _tell_fault(argv)
         return BROKEN
+
+
+def _tell_fault(argv: list[str]) -> None:
+    """Tell that Poise is at fault, and where the details are; with --verbose these are told, too."""
+    trace = traceback.format_exc()
+    versions = f"Blender {bpy.app.version_string}, Python {platform.python_version()}, {platform.platform()}"
+    where = ""
+    try:
+        handle, name = tempfile.mkstemp(prefix="poise-fault-", suffix=".txt")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(f"{versions}\npoise {shlex.join(argv)}\n\n{trace}")
+        where = f' Its details are in "{name}"; send that file with what you opened.'
+    except OSError:  # nowhere to write
+        pass
+    tell(trace if not where or "--verbose" in argv else trace.splitlines()[-1])
+    tell(f"{FAULT}{where}")

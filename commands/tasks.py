@@ -41,7 +41,7 @@ OWN_FILES: Final[Mapping[str, tuple[str, Callable[[Path], object]]]] = {
     "generate": ("--recipe", read_recipe),
 }
 # options that a job may not have
-GIVEN: Final = ("blend", "input", "motion", "output", "overwrite", "report", "json", "learn", "help")
+GIVEN: Final = ("blend", "input", "motion", "output", "overwrite", "report", "json", "learn", "verbose", "help")
 LONGEST: Final = 235  # bytes of an output's name: with ".json" and the number of a process the usual 255 are full
 NAMING: Final = (".json", ".gltf")  # files that name others, which lie beside them
 _NAME: Final = 1024  # characters that a name has at most: other texts are data

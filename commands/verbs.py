@@ -64,6 +64,7 @@ class Verb:
         parser.add_argument(
             "--blend", metavar="FILE", type=Path, help="the .blend file, or a clip, where none was opened"
         )
+        parser.add_argument("--verbose", action="store_true", help="tell seconds by phase, and all about a fault")
         add_json(parser)
         if self.mapped:
             add_mapping(parser)
@@ -215,6 +216,8 @@ def tell_report(arguments: argparse.Namespace, report: Report, **more: object) -
         + (f"{len(report.grown)} stretched, " if report.grown else "")
         + (f'keyed in "{report.action}"' if report.action else "nothing keyed")
     )
+    if arguments.verbose:
+        tell(", ".join(f"{phase} {seconds:.2f} s" for phase, seconds in report.seconds.items()))
     if report.pose is not None:
         far, turned = report.pose.position_error, report.pose.rotation_error
         assert far is not None

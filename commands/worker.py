@@ -61,7 +61,7 @@ def do_task(run: Run, task: Mapping[str, Any]) -> Answer:
             if sum_of(Path(path).read_bytes()) != sum:
                 raise CoreError(f'"{path}" was changed since the batch began; start it again.')
         with redirect_stderr(said):
-            code = run([*task["arguments"], "--output", str(part), "--report", str(record_of(part))])
+            code = run([*task["arguments"], "--output", str(part), "--report", str(record_of(part)), "--verbose"])
         if code not in (DONE, UNMET):
             reason = _reason(said.getvalue()).replace(str(part), str(output))
             return {"code": code, "said": reason, "spent": perf_counter() - begin}
@@ -94,8 +94,8 @@ def _stamp(path: str) -> tuple[int, ...]:
 
 def _reason(said: str) -> str:
     """Return why it failed: the last line, or for a fault of Poise the traceback."""
-    text = said.strip()
-    return text.removesuffix(FAULT).strip() if text.endswith(FAULT) else text.rpartition("\n")[2]
+    before, _, last = said.strip().rpartition("\n")
+    return before.strip() if last.startswith(FAULT) else last
 
 
 def record_of(output: Path) -> Path:

@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..rotation import Array
-from .table import FLAG, NAME, NULL, Field, Kind, Table, by_type, list_of, number, object_of, vector, whole
+from .table import FLAG, NAME, NULL, UNIT, Field, Kind, Table, by_type, list_of, number, object_of, vector, whole
 
 _DIGITS: Final = 9  # of lengths in metres and angles in degrees: beyond them single precision is noise
+KEYS: Final = 1 << 40  # more than there are keys
 _METRE: Final = 1.0  # longer errors are shown in metres, shorter ones in millimetres
 # the words for a missed goal: by a length, by an angle in degrees
 _PHRASES: Final = {
@@ -148,12 +149,13 @@ def _plain(frame: float) -> float | int:
     return int(frame) if float(frame).is_integer() else float(frame)
 
 
-def _always(*rows: tuple[str, Kind, str]) -> tuple[Field, ...]:
+def always(*rows: tuple[str, Kind, str]) -> tuple[Field, ...]:
+    """Return fields that are always there, from their names, kinds and meanings."""
     return tuple(Field(*row, needed="missing.") for row in rows)
 
 
 _ERROR: Final = Table(
-    _always(
+    always(
         ("max", number(0.0), "the largest one"),
         ("mean", number(0.0), "over the frames"),
         ("frame", number(), "of the largest one"),
@@ -161,7 +163,7 @@ _ERROR: Final = Table(
 )
 _ERRORS: Final = by_type({type(None): NULL}, _ERROR.kind())
 GOAL_REPORT: Final = Table(
-    _always(
+    always(
         ("bone", NAME, "the bone of the goal"),
         (
             "kind",
@@ -174,22 +176,36 @@ GOAL_REPORT: Final = Table(
         ("met", FLAG, "within tolerance in all its frames"),
     )
 )
+_ANY: Final = Kind(lambda data, where: data, {"type": "object"})
 REPORT: Final = Table(
-    _always(
-        ("armature", NAME, "which one was posed"),
-        ("frames", vector(2), "the first and the last one"),
-        ("method", NAME, "what solved"),
-        ("seconds", object_of(number(0.0), "an object of seconds"), "by phase"),
-        ("frames_per_second", number(0.0), "of all phases"),
-        ("goals", list_of(GOAL_REPORT.kind()), "how each goal was met"),
-        (
-            "pose",
-            by_type({type(None): NULL}, GOAL_REPORT.kind()),
-            "how far Blender shows the bones from the pose that was solved or seen, and which one is farthest off",
+    (
+        *always(
+            ("armature", NAME, "which one was posed"),
+            ("frames", vector(2), "the first and the last one"),
+            ("method", NAME, "what solved"),
+            ("seconds", object_of(number(0.0), "an object of seconds"), "by phase"),
+            ("frames_per_second", number(0.0), "of all phases"),
+            ("goals", list_of(GOAL_REPORT.kind()), "how each goal was met"),
+            (
+                "pose",
+                by_type({type(None): NULL}, GOAL_REPORT.kind()),
+                "how far Blender shows the bones from the pose that was solved or seen, and which one is farthest off",
+            ),
+            ("converged_frames", whole(0), "in which all goals and the pose are met"),
+            ("explanations", list_of(NAME), "a sentence for each goal that is missed"),
+            ("action", by_type({type(None): NULL}, NAME), "which one has the keys"),
         ),
-        ("converged_frames", whole(0), "in which all goals and the pose are met"),
-        ("explanations", list_of(NAME), "a sentence for each goal that is missed"),
-        ("action", by_type({type(None): NULL}, NAME), "which one has the keys"),
-    ),
-    more={"additionalProperties": True},  # verbs add what they found
+        Field("skating", object_of(UNIT, "shares"), "of `lock-feet`: the shares of frames in contact that skate"),
+        Field("recipe", NAME, "of `generate`: its name"),
+        Field("takes", list_of(NAME), "of `retarget`: the motions in the file, the one that was taken first"),
+        Field("keys", object_of(whole(0, KEYS), "numbers"), "of `reduce-keys`: how many were kept, of how many"),
+        Field("layout", NAME, "of `keypoints`: what the points are"),
+        Field("metres", number(0.0), "of `keypoints`: the unit of the points"),
+        Field("up", NAME, "of `keypoints`: their axis that is up"),
+        Field("fps", number(0.0), "of `keypoints`: frames a second"),
+        Field("noise", by_type({type(None): NULL}, number(0.0)), "of `keypoints`: millimetres that a point is off by"),
+        Field("bones", whole(0), "of `keypoints`: how many were posed"),
+        Field("notes", list_of(NAME), "of `keypoints`: how the file was read"),
+        Field("batch", _ANY, "of `batch`, in the files beside its results: checksums of what it was made of"),
+    )
 )

@@ -20,6 +20,7 @@ from .markers import MARKERS
 from .recipe import BONE_TRACK, MOMENT, PART_TRACK, PATH, POSES, RECIPE, SUPPORT
 from .report import GOAL_REPORT, REPORT
 from .table import FRAME_LIMIT, NUMBER_LIMIT, Field, Kind, Schema, Table, plain
+from .told import BATCH, INFO, LEARNED
 
 SCHEMAS: Final = Path(__file__).parent / "schemas"
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -31,7 +32,10 @@ FORMATS: Final[Mapping[str, tuple[str, Kind]]] = {
     "list": ("The joints of contribution CCD, with the numbers of the method", THE_FILE),
     "mapping": ("Which bones are which parts of a body", MAPPING.kind()),
     "markers": ("Which markers are which landmarks of a body", MARKERS.kind()),
-    "report": ("How well a job went", REPORT.kind()),
+    "report": ("How well a job or another verb went", REPORT.kind()),
+    "info": ("What info says of the armatures of a file", INFO.kind()),
+    "learned": ("What contribute --learn found", LEARNED.kind()),
+    "batch": ("How each file of a batch went", BATCH.kind()),
 }
 
 

@@ -8,7 +8,7 @@ import bpy
 import pytest
 
 import commands
-from tests.blender.commands.rigs import Run
+from tests.blender.commands.rigs import Run, check_told
 from tests.blender.rigs import make_armature, make_empty, make_walk
 
 
@@ -32,6 +32,8 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
         code = commands.run([str(argument) for argument in argv])
         out, error = capsys.readouterr()
         lines = [line for line in out.splitlines() if line.startswith("{")]
-        return code, json.loads(lines[0]) if lines else {}, error
+        data = json.loads(lines[0]) if lines else {}
+        check_told([str(argument) for argument in argv], code, data)
+        return code, data, error
 
     return call

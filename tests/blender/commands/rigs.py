@@ -1,13 +1,25 @@
 """What the tests of the command line share."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import bpy
+from jsonschema import Draft202012Validator
+
+from core.formats import schema
 
 Run = Callable[..., tuple[int, dict[str, Any], str]]  # exit code, JSON, and what is told
+
+
+def check_told(argv: Sequence[str], code: int, data: dict[str, Any]) -> None:
+    """Fail if an exit code is none of those that the help names, or JSON does not follow the schema of its verb."""
+    assert code in (0, 1, 2, 3, 130)
+    if not data:
+        return
+    name = {"info": "info", "batch": "batch"}.get(argv[0], "learned" if "--learn" in argv else "report")
+    Draft202012Validator(json.loads(schema.schema_text(name))).validate(data)
 
 
 def job_file(folder: Path, goals: list[dict[str, Any]], **fields: Any) -> Path:

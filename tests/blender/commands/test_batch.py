@@ -23,6 +23,7 @@ from commands import processes, verbs, worker
 from commands.tasks import sources_of
 from commands.worker import digest, record_of
 from edits.files import is_blend, open_blend
+from tests.blender.commands.rigs import check_told
 from tests.paths import DATA
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -73,7 +74,9 @@ def run(folder: Path, capsys: pytest.CaptureFixture[str]) -> Run:
         code = commands.run([str(word) for word in ("batch", *places, "--verb", verb, "--json", *argv)])
         out, error = capsys.readouterr()
         lines = [line for line in out.splitlines() if line.startswith("{")]
-        return code, json.loads(lines[0]) if lines else {}, error
+        data = json.loads(lines[0]) if lines else {}
+        check_told(["batch"], code, data)
+        return code, data, error
 
     return call
 

@@ -16,7 +16,7 @@ from benchmarks.robust.corpus import corpus
 from bridge import all_curves
 from core import CoreError
 from edits.files import write_files
-from tests.blender.commands.rigs import job_file, opened, snapshot
+from tests.blender.commands.rigs import check_told, job_file, opened, snapshot
 from tests.blender.rigs import contents, make_armature, make_chain, make_empty, world, world_rotation
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -42,7 +42,10 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
     def call(*argv: str | Path) -> Result:
         capsys.readouterr()
         code = commands.run([str(argument) for argument in argv])
-        return Result(code, *capsys.readouterr())
+        result = Result(code, *capsys.readouterr())
+        lines = [line for line in result.out.splitlines() if line.startswith("{")]
+        check_told([str(argument) for argument in argv], code, json.loads(lines[0]) if lines else {})
+        return result
 
     return call
 
@@ -490,8 +493,20 @@ def test_a_fault_of_poise_is_exit_code_3_and_writes_nothing(
     assert result.code == 3
     assert "fault of Poise" in result.error
     assert "by accident" in result.error
+    assert "Traceback" not in result.error
     assert "{" not in result.out
     assert snapshot(folder) == files
+    (named,) = re.findall(r'details are in "(.+)"', result.error)
+    details = Path(named).read_text(encoding="utf-8")
+    Path(named).unlink()
+    assert "Traceback" in details
+    assert bpy.app.version_string in details
+    assert str(job) in details
+
+
+def test_verbose_tells_the_seconds_by_phase(run: Run, folder: Path) -> None:
+    result = run("bake", "--blend", folder / "walk.blend", "--verbose")
+    assert re.search(r"read \d+\.\d\d s, solve \d+\.\d\d s, write \d+\.\d\d s", result.error)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import bpy
 import c3d
 import numpy as np
 import pytest
+from jsonschema import Draft202012Validator
 
 import commands
 import standalone
@@ -17,6 +18,7 @@ from bridge import read_matrices, read_rig, write_tuning
 from core import rotation
 from core.body import find_roles
 from core.body.anatomy import Tuning, anatomy
+from core.formats import schema
 from core.keypoints import estimate_clip, find_conversion, find_layout, joint_landmarks
 from core.keypoints.body import LANDMARK
 from tests.paths import DATA
@@ -40,7 +42,9 @@ def run(tmp_path: Path, *options: str, source: Path = WALK, rig: Path = RIG) -> 
     if code != 0:
         return code, {}
     bpy.ops.wm.open_mainfile(filepath=str(output))
-    return code, json.loads(report.read_text(encoding="utf-8"))
+    told = json.loads(report.read_text(encoding="utf-8"))
+    Draft202012Validator(json.loads(schema.schema_text("report"))).validate(told)
+    return code, told
 
 
 def heads(object: Any, frames: range, names: list[str]) -> np.ndarray:

@@ -158,6 +158,7 @@ def test_a_report_is_valid() -> None:
     data = json.loads(json.dumps(report.data()))
     VALIDATORS["report"].validate(data)
     VALIDATORS["report"].validate(data | {"skating": {"before": 0.1, "after": 0.0}})  # verbs add what they found
+    assert not VALIDATORS["report"].is_valid(data | {"skated": {}})
     assert not VALIDATORS["report"].is_valid({name: value for name, value in data.items() if name != "goals"})
 
 
