@@ -20,14 +20,20 @@ import standalone
 
 standalone.enable()
 
-import numpy as np  # noqa: E402  (Poise has to be enabled first)
+import bpy  # noqa: E402  (Poise has to be enabled first)
+import numpy as np  # noqa: E402
 
 import bridge  # noqa: E402
+from core import forward  # noqa: E402
 from core.body import BODY, find_roles  # noqa: E402
-from tests.blender.core.figure import answer_of, bvh_of  # noqa: E402
+from core.body.posture import body_axes  # noqa: E402
+from core.body.roles import SEGMENTS  # noqa: E402
+from edits.retarget import Retargeted, imported  # noqa: E402
+from tests.blender.core.figure import answer_of, bvh_of, directions_of  # noqa: E402
 from tests.blender.core.flavours import APART, TUNED  # noqa: E402
 from tests.blender.core.rigs import cases, files, roles_of, wrong  # noqa: E402
 from tests.blender.rigs import load  # noqa: E402
+from tests.paths import DATA  # noqa: E402
 
 HEAD = ("rig", "body", "named", "by shape")
 
@@ -51,8 +57,8 @@ def main() -> int:
 
 
 def _clips() -> list[str]:
-    """Return the table of the clips: parts, those of hands too, that are right."""
-    table = [f"| clip | {' | '.join(HEAD[2:])} |", "| --- | --- | --- |"]
+    """Return the table of the clips: parts, those of hands too, that are right, and limbs on another body."""
+    table = [f"| clip | {' | '.join(HEAD[2:])} | limbs off, degrees |", "| --- | --- | --- | --- |"]
     with tempfile.TemporaryDirectory() as folder:
         for half, flavours in (("looked at", TUNED), ("kept apart", APART)):
             totals = {True: [0, 0], False: [0, 0]}
@@ -72,10 +78,23 @@ def _clips() -> list[str]:
                     totals[named][0] += len(right)
                     totals[named][1] += len(asked)
                     cells.append(f"{len(right)} of {len(asked)}")
-                table.append(f"| {name} | {' | '.join(cells)} |")
+                table.append(f"| {name} | {' | '.join(cells)} | {_limbs_off(path, directions_of(flavour)):.2f} |")
             sums = [f"{right} of {count} ({100.0 * right / count:.1f} %)" for right, count in totals.values()]
-            table.append(f"| all that were {half} | {' | '.join(sums)} |")
+            table.append(f"| all that were {half} | {' | '.join(sums)} | |")
     return table
+
+
+def _limbs_off(path: Path, wanted: np.ndarray) -> float:
+    """Return the largest angle, degrees, between the limbs of a body that gets a clip and those of the figure."""
+    (rig,) = load(DATA / "rigs" / "named_mixamo_cm.blend")
+    context: Any = bpy.context
+    context.scene.render.fps = 24
+    with redirect_stdout(io.StringIO()), imported(context, path) as (source, _):
+        edit = Retargeted(context, rig, source, plant=False)
+    heads, _ = forward(edit.skeleton, edit.after.pose)
+    ways = np.array([heads[:, edit.roles.bone(lower)] - heads[:, edit.roles.bone(upper)] for upper, lower in SEGMENTS])
+    ways = ways @ body_axes(edit.roles).T / np.linalg.norm(ways, axis=-1, keepdims=True)
+    return float(np.degrees(np.arccos(np.clip(np.sum(ways * wanted, axis=-1), -1.0, 1.0))).max())
 
 
 def _names(skeleton: Any, bones: Any) -> str | list[str]:

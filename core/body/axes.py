@@ -34,6 +34,11 @@ def axis_vector(axis: str) -> Array:
     return vector
 
 
+def usual_front(up: str) -> str:
+    """Return the axis along which figures usually look: Blender's -Y; where Y is up, as in other programs, +Z."""
+    return "-Y" if up[1] == "Z" else "+Z"
+
+
 def left_vector(up: str, facing: str) -> Array:
     """Return the unit vector (3,) to the left of a body with these axes."""
     return np.cross(axis_vector(up), axis_vector(facing))

@@ -8,7 +8,7 @@ from .. import rotation
 from ..pose import Pose, forward, with_new_rest
 from ..rotation import Array
 from ..skeleton import Skeleton
-from .axes import canonical_frame, unit
+from .axes import canonical_frame, unit, usual_front
 from .detection import find_roles
 from .detection.rest_pose import is_folded
 from .roles import SIDES, Roles
@@ -17,8 +17,8 @@ from .roles import SIDES, Roles
 def unfold(skeleton: Skeleton, pose: Pose) -> tuple[Skeleton, Pose]:
     """Return a skeleton and its poses (F, J) with a rest pose that shows the body, both unchanged if theirs does.
 
-    The rest pose is the frame in which the body is most spread, turned as a whole so that it is upright and looks
-    along an axis. The skeleton has no limits then.
+    The rest pose is the frame in which the body is most spread, turned as a whole so that it is upright and looks to
+    the usual front. The skeleton has no limits then.
     """
     if not is_folded(skeleton):
         return skeleton, pose
@@ -40,7 +40,7 @@ def _with_rest(skeleton: Skeleton, turns: Array) -> Skeleton:
 
 
 def _upright(skeleton: Skeleton, roles: Roles) -> Array:
-    """Return the rotation (4,) that stands a body up and lets it look along its axis; none for other bodies."""
+    """Return the rotation (4,) that stands a body up and lets it look to the usual front; none for other bodies."""
     pairs = [[roles.bone(f"{part}.{side}") for side in SIDES] for part in ("thigh", "upper_arm")]
     if not roles.humanoid or min(map(min, pairs)) < 0:
         return rotation.IDENTITY
@@ -50,4 +50,4 @@ def _upright(skeleton: Skeleton, roles: Roles) -> Array:
     trunk = arms.mean(axis=0) - legs.mean(axis=0)
     up = unit(trunk - (trunk @ left) * left)
     frame = rotation.from_matrix(np.stack([left, up, np.cross(left, up)], axis=-1))
-    return rotation.mul(canonical_frame(roles.up, roles.facing), rotation.inv(frame))
+    return rotation.mul(canonical_frame(roles.up, usual_front(roles.up)), rotation.inv(frame))

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from ...rotation import Array
-from ..axes import angle, nearest_axis, unit
+from ..axes import angle, axis_vector, nearest_axis, unit, usual_front
 from ..roles import ARM, LEG, LIMB_PARTS, LIMBS, SIDES, opposite_role
 from .rest_pose import forward_evidence
 from .shape import UPRIGHT, BodyShape
@@ -104,9 +104,8 @@ class HumanLimbs:
         disputed = self.sided and evidence < -_SURE
         evidence += _SIDE_BY_NAME if self.sided else 0.0
         unsure = abs(evidence) < _SURE
-        if unsure:  # Blender's front view looks along +Y; Y-up figures of other programs face +Z
-            front = np.array([0.0, -1.0, 0.0]) if nearest_axis(up)[1] == "Z" else np.array([0.0, 0.0, 1.0])
-            evidence = float(forward @ front)
+        if unsure:
+            evidence = float(forward @ axis_vector(usual_front(nearest_axis(up))))
         if evidence < 0.0:
             self.swap()
         if unsure or disputed:

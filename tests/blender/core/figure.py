@@ -116,9 +116,10 @@ def _turned(angle: float, axis: tuple[float, float, float]) -> np.ndarray:
 def _pose(joints: list[Joint], share: float) -> np.ndarray:
     """Return the rotations (J, 3, 3) of the joints relative to the T-pose, in the world, at a share of a step."""
     swing = np.sin(2.0 * np.pi * share)
+    whole = _turned(25.0 + 50.0 * share, (0, 1, 0)) @ _turned(8.0, (1, 0, 0))  # it turns, and leans forward
     turns: list[np.ndarray] = []
     for joint in joints:
-        above = turns[joint.parent] if joint.parent >= 0 else np.eye(3)
+        above = turns[joint.parent] if joint.parent >= 0 else whole
         part, side = joint.role[:-2], 1.0 if joint.role.endswith(".L") else -1.0
         own = {"upper_arm": _turned(-65.0 * side, (0, 0, 1)) if joint.role else np.eye(3),
                "forearm": _turned(-30.0 * side * (1.0 - swing * side), (0, 1, 0)),
@@ -176,7 +177,7 @@ def _between(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def bvh_of(flavour: Flavour, frames: int = 24) -> str:
-    """Return a clip: the figure steps in place with its arms down; the frames are the same in all flavours."""
+    """Return a clip: the figure steps in place, its arms down, and turns; the frames are the same in all flavours."""
     joints = joints_of(flavour)
     to_t = _rest(flavour, joints)
     offsets = [to_t[joint.parent].T @ (joint.point - joints[max(joint.parent, 0)].point) for joint in joints]
