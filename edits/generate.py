@@ -9,7 +9,7 @@ import numpy as np
 from .. import bridge
 from ..bridge.motion import preserve_channels
 from ..core import CoreError, Motion, PinAndDrag, Pose, forward, rotation
-from ..core.body.anatomy import carrier_of
+from ..core.body.anatomy import anatomy, carrier_of
 from ..core.body.posture import body_axes, leg_length
 from ..core.editing.timed_pins import WHOLE_BODY, TimedPin, hold_pin, pin_motion
 from ..core.formats.recipe import Angles, Moment, RecipeFile, Support, bones_of, path_of, track_of
@@ -65,14 +65,15 @@ class Generated(BodyMotion):
         """Return the recipe for this skeleton, and the bones (J,) that it moves."""
         skeleton = self.skeleton
         tracks: list[Track] = []
-        decided = np.zeros(len(skeleton), bool)
+        decided, axes = np.zeros(len(skeleton), bool), anatomy(skeleton, self.roles).axes
         for parts, samples in recipe.tracks:
             if isinstance(parts, str):
-                tracks.append(track_of(samples, ALL, recipe.stay))
+                tracks.append(replace(track_of(samples, ALL, recipe.stay), frame=axes))
                 decided[:] = True
                 continue
             bones = [bone for part in parts for bone in self._bones(part)]
-            tracks.append(track_of(samples, tuple(bones), recipe.stay))
+            frame = None if all(part in skeleton.names for part in parts) else axes  # named bones have their own
+            tracks.append(replace(track_of(samples, tuple(bones), recipe.stay), frame=frame))
             decided[bones] = True
         path = None
         if recipe.path is not None:

@@ -15,9 +15,9 @@ import numpy as np
 from .. import bridge
 from ..bridge.motion import preserve_channels
 from ..core import CoreError, Motion, Pose
-from ..core.formats.recipe import Moment, RecipeFile, Samples, Support, parse_recipe, track_of
+from ..core.formats.recipe import Angles, Moment, RecipeFile, Samples, Support, parse_recipe, recipe_data, track_of
 from ..core.formats.report import Report
-from ..core.generate import Flight
+from ..core.generate import Flight, angles_of
 from ..properties.generate import label_of
 from ..properties.overrides import linked_count, new_key
 from . import sample_curves
@@ -69,6 +69,7 @@ def write_generated(armature: Any, edit: Generated, data: dict[str, Any], start:
         armature.poise_tracks.clear()
         for parts, samples in recipe.tracks:
             track = armature.poise_tracks.add()
+            track.axis, track.straight = samples.more.get("axis", "ALL"), samples.more.get("straight", False)
             _name_track(track, () if isinstance(parts, str) else parts)
             track.width, track.gamma = samples.more.get("width", 0.0), samples.more["gamma"]
     before = [*sample_curves.path_curves(armature), sample_curves.weight_curve(armature, None)]  # of another motion
@@ -159,8 +160,8 @@ def draw_fits(armature: Any, recipe: RecipeFile, edit: Generated) -> None:
         sample_curves.draw_keys(armature, f"poise_tracks[{number}].fit", frames, fit)
 
 
-def add_track(armature: Any, parts: Sequence[str], bones: bool) -> None:
-    """Add a track of parts of the body, or of `bones`, with the samples of the active track."""
+def add_track(armature: Any, parts: Sequence[str], bones: bool, axis: str = "ALL") -> None:
+    """Add a track of parts of the body, or of `bones`, or of an axis of them, with the samples of the active track."""
     recipe = json.loads(armature.poise_recipe)
     chosen = sample_curves.active_track(armature)
     (frames, values), old = sample_curves.read_table(armature, chosen), armature.poise_tracks[chosen]
@@ -168,11 +169,12 @@ def add_track(armature: Any, parts: Sequence[str], bones: bool) -> None:
         {"bones" if bones else "parts": list(parts), "samples": recipe["tracks"][chosen]["samples"]}
     )
     armature.poise_recipe = json.dumps(recipe)
-    width, gamma = old.width, old.gamma
+    width, gamma, straight = old.width, old.gamma, old.straight
     with temporary_value(armature, "poise_generated", None):  # else each change would show a pose
         track = armature.poise_tracks.add()
+        track.axis = axis
         _name_track(track, parts)
-        track.width, track.gamma = width, gamma
+        track.width, track.gamma, track.straight = width, gamma, straight
     armature.poise_active_track = number = len(armature.poise_tracks) - 1
     sample_curves.draw_keys(armature, sample_curves.offset_path(number), frames, values[:, 0])
     weights = sample_curves.weight_curve(armature, chosen)
@@ -215,7 +217,9 @@ def edited_recipe(armature: Any, fps: float) -> tuple[RecipeFile, int]:
     tracks: list[Any] = []
     for number, (given, _) in enumerate(recipe.tracks):
         track = armature.poise_tracks[number]
-        settings = {"gamma": track.gamma} | ({"width": track.width} if track.width > 0.0 else {})
+        settings: dict[str, Any] = {"gamma": track.gamma, "straight": track.straight}
+        settings |= {"width": track.width} if track.width > 0.0 else {}
+        settings |= {} if track.axis == "ALL" else {"axis": track.axis}
         parts = tuple(part.part for part in track.parts) or given
         tracks.append((parts, sample_curves.read_samples(armature, number, fps, settings)))
     settings = {} if recipe.path is None else {k: v for k, v in recipe.path.more.items() if k != "weights"}
@@ -227,6 +231,25 @@ def edited_recipe(armature: Any, fps: float) -> tuple[RecipeFile, int]:
     first = min(samples.times[0] for samples in (*(samples for _, samples in tracks), *filter(None, [path])))
     earlier = max(0, int(np.ceil(-first * fps - sample_curves.SAME)))
     return edited.with_times(lambda seconds: seconds + earlier / fps), armature.poise_generated_start - earlier
+
+
+def _constant(offset: float, samples: Samples) -> Samples:
+    """Return one sample, which is a constant, of the same axis."""
+    return Samples((0.0,), ((offset,),), {name: axis for name, axis in samples.more.items() if name == "axis"})
+
+
+def saved_recipe(context: Any, armature: Any, name: str) -> dict[str, Any]:
+    """Return the recipe of the generated motion as JSON data, with samples, phases and settings as they are now.
+
+    Key poses of a human body are angles by its parts, so that it does for others. Raises CoreError as `edited_recipe`.
+    """
+    render = context.scene.render
+    recipe, start = edited_recipe(armature, render.fps / render.fps_base)
+    edit = Generated(context, armature, recipe, start)
+    if edit.roles.humanoid:
+        low, high = (Angles(angles_of(edit.skeleton, edit.roles, pose)) for pose in (edit.low, edit.high))
+        recipe = replace(recipe, low=low, high=high)
+    return recipe_data(replace(recipe, name=name), edit.skeleton.names)
 
 
 def show_generated_frame(context: Any, armature: Any) -> None:
@@ -242,7 +265,7 @@ def show_generated_frame(context: Any, armature: Any) -> None:
         if abs(track.offset - sample_curves.sample_curve(armature, number).evaluate(frame)) > CHANGED
     }
     tracks = [
-        (parts, Samples((0.0,), ((changed[number],),)) if number in changed else samples)  # one sample is a constant
+        (parts, _constant(changed[number], samples) if number in changed else samples)
         for number, (parts, samples) in enumerate(recipe.tracks)
     ]
     path, present = recipe.path, tuple(armature.poise_path)

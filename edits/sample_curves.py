@@ -180,6 +180,27 @@ def add_sample(armature: Any, path: bool, frame: int) -> None:
     _draw_merged(armature, number, np.append(frames, frame), np.vstack([values, now]), weights)
 
 
+def equal_samples(armature: Any, path: bool, count: int) -> None:
+    """Give the active track, or the path, so many samples at equal distances, on the curve through those it has."""
+    number = None if path else active_track(armature)
+    frames, values = read_table(armature, number)
+    if len(frames) < 2:
+        raise CoreError("Two samples, the first and the last one, are needed for others between them.")
+    wanted = np.linspace(frames[0], frames[-1], count)
+    fit = None if path else object_curves(armature).find(f"poise_tracks[{number}].fit")
+    if path:
+        values = np.array([path_values(armature, frame) for frame in wanted])
+    elif fit is not None:
+        values = np.array([[fit.evaluate(frame)] for frame in wanted])
+    else:
+        values = np.interp(wanted, frames, values[:, 0])[:, None]
+    curve = weight_curve(armature, number)
+    if curve is not None:  # of other samples
+        object_curves(armature).remove(curve)
+    for index, column in enumerate(values.T):
+        draw_keys(armature, offset_path(number), wanted, column, index)
+
+
 def remove_sample(armature: Any, path: bool, row: int) -> float:
     """Remove a sample of the active track, or of the path, and return its frame; CoreError for a track's last one."""
     number = None if path else active_track(armature)

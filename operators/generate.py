@@ -30,6 +30,7 @@ from ..edits.motion_edit import MotionEdit, temporary_value
 from ..edits.reduce import TOLERANCE, Reduced
 from ..edits.sample_curves import add_sample, check_generated, remove_sample, toggle_weights
 from ..edits.words import counted
+from ..properties.generate import AXES
 from ..properties.overrides import linked_count
 from .background import Background
 from .tool import Tool, fill_in, frame_property, selected_bones
@@ -109,6 +110,11 @@ class POISE_OT_generate(KeyedTool, bpy.types.Operator):
         description="What is made",
         items=(
             ("wave", "Wave", "The right hand waves"),
+            (
+                "wave_once",
+                "Wave Once",
+                "The right hand swings once from one side to the other, straight between samples",
+            ),
             ("jump", "Jump", "A jump on the spot, with feet that stand until they leave the ground"),
             ("own", "Own Poses", "From the stored min pose to the max pose and back"),
         ),
@@ -160,11 +166,12 @@ class POISE_OT_add_track(GeneratedTool, bpy.types.Operator):
             ("SELECTED", "Selected Bones", "The selected bones"),
         ),
     )
+    axis: EnumProperty(name="Axis", description="Which part of the turns between the key poses", items=AXES)
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         bones = self.part == "SELECTED"
         parts = selected_bones(context) if bones else [self.part]
-        add_track(armature, parts, bones)
+        add_track(armature, parts, bones, self.axis)
         return "INFO", f"{', '.join(parts)}: samples of their own"
 
 

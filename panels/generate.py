@@ -9,8 +9,8 @@ from ..properties.generate import label_of
 from .side import ArmaturePanel, chosen_in, draw_list, labelled
 
 TOOLS = (
-    "store_pose", "generate", "add_track", "remove_track", "add_sample", "remove_sample", "weigh_samples", "add_phase",
-    "remove_phase", "regenerate",
+    "store_pose", "generate", "add_track", "remove_track", "add_sample", "remove_sample", "equal_samples",
+    "weigh_samples", "add_phase", "remove_phase", "regenerate", "load_recipe", "save_recipe",
 )  # fmt: skip
 
 
@@ -51,6 +51,9 @@ class POISE_PT_generate(ArmaturePanel, bpy.types.Panel):
         for pose in ("MIN", "MAX"):
             row.operator("poise.store_pose", text=f"Store {pose.title()}").pose = pose
         layout.operator_menu_enum("poise.generate", "recipe", text="Generate")
+        row = layout.row(align=True)
+        row.operator("poise.load_recipe", text="Load Recipe...")
+        row.operator("poise.save_recipe", text="Save Recipe...")
         if not len(armature.poise_tracks):
             return
         side = draw_list(layout, armature, "tracks", rows=3)
@@ -68,10 +71,14 @@ def draw_track(layout: Any, armature: Any, number: int) -> None:
     """Draw the samples of a track as a table of frames and offsets, and the settings of the fit."""
     path = f"poise_tracks[{number}]"
     draw_samples(layout, ("Offset",), [_curve(armature, f"{path}.offset", 0)], _curve(armature, f"{path}.weight", 0))
-    settings = labelled(layout.column())
-    settings.active = not armature.poise_stay  # which goes through all samples
-    settings.prop(armature.poise_tracks[number], "width")
-    settings.prop(armature.poise_tracks[number], "gamma")
+    track = armature.poise_tracks[number]
+    column = labelled(layout.column())
+    column.row().prop(track, "axis", expand=True)
+    column.prop(track, "straight")
+    settings = column.column()
+    settings.active = not (armature.poise_stay or track.straight)  # which go through all samples
+    settings.prop(track, "width")
+    settings.prop(track, "gamma")
 
 
 def draw_path(layout: Any, armature: Any) -> None:
@@ -107,6 +114,7 @@ def draw_samples(layout: Any, names: tuple[str, ...], curves: list[Any], weights
     row = column.row(align=True)
     row.operator("poise.add_sample", text="Sample", icon="ADD").path = path
     if rows:
+        row.operator("poise.equal_samples", text="Equal").path = path
         row.operator("poise.weigh_samples", text="Weights", icon="MOD_VERTEX_WEIGHT").path = path
 
 

@@ -20,9 +20,18 @@ def _preview(track: Any, context: Any) -> None:
             call(context, track.id_data)
 
 
+AXES: Final = (
+    ("ALL", "All", "The whole turn from the min to the max pose"),
+    ("X", "X", "Its part about X: of a part of the body to its left, of bones their own"),
+    ("Y", "Y", "Its part about Y: of a part of the body upward, of bones their own"),
+    ("Z", "Z", "Its part about Z: of a part of the body forward, of bones their own"),
+)
+
+
 def label_of(track: Any) -> str:
-    """Return the label of a track: its roles or bones."""
-    return ", ".join(part.part for part in track.parts) or "all"
+    """Return the label of a track: its roles or bones, and its axis."""
+    parts = ", ".join(part.part for part in track.parts) or "all"
+    return parts if track.axis == "ALL" else f"{parts} {track.axis}"
 
 
 class PoisePart(bpy.types.PropertyGroup):
@@ -52,6 +61,11 @@ class PoiseTrack(bpy.types.PropertyGroup):
         props.FloatProperty, "Weight", "How much a sample counts beside the others; its keys are the samples' weights",
         default=0.1, min=1e-6, soft_max=1.0, precision=3, update=_preview,
     )  # fmt: skip
+    axis: saved(
+        props.EnumProperty, "Axis", "Which part of the turns between the key poses goes by it", items=AXES,
+        update=_preview,
+    )  # fmt: skip
+    straight: saved(props.BoolProperty, "Straight", "Go straight from sample to sample, without a fit", update=_preview)
     width: saved(
         props.FloatProperty, "Kernel Width",
         "Seconds over which a sample has influence: wider is smoother; 0: from the distance of the samples", min=0.0,

@@ -56,6 +56,7 @@ _DEVIATIONS: Final = {
     "foot": (25.0, 12.0, 12.0),
     "toe": (15.0, 1.0, 1.0),
 }
+JOINTS: Final = tuple(_DEVIATIONS)  # whose angles make a pose
 # Correlations of deviations about axes (0 is x) of two parts, on one side or across: a body that crouches bends hips
 # and knees as one. Values are those of recorded people.
 _CORRELATIONS: Final = (

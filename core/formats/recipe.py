@@ -4,7 +4,7 @@ Angles of a pose are degrees by role or part on top of the relaxed pose (`body.a
 offsets at equal times over the `seconds`, or pairs of a time and an offset: 0 is the min pose, 1 the max pose.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -17,6 +17,7 @@ from ..body import SIDES, Roles
 from ..generate import Flight, RootPath, Track
 from ..generate.curves import GAMMA
 from ..generate.recipe import ALL
+from ..solvers.chain.actuations import AXES
 from .files import read_json
 from .table import (
     BLENDER_NAME,
@@ -24,11 +25,13 @@ from .table import (
     FRAME,
     NAME,
     THE_VERSION,
+    VERSION,
     Field,
     Table,
     any_of,
     by_type,
     check_range,
+    choice,
     list_of,
     number,
     object_of,
@@ -217,7 +220,12 @@ _SMOOTHING: Final = (
     Field("gamma", number(0.0, 1e6, above=True), "takes the curve nearer to its samples", default=GAMMA),
     Field("width", number(0.001, LONGEST), "of the kernel in seconds; by default from the distance of the samples"),
     Field("weights", unread(list_of(number(0.0, 1e6))), "of the samples, a number each"),
+    Field("straight", FLAG, "go straight from sample to sample, without a fit"),
 )
+_AXIS: Final = Field(
+    "axis", choice(AXES), "of the turn between the key poses only its part about this axis: of a part of the body "
+    "left, up or forward in a T-pose, of bones their own; what no such track is about goes by the other tracks",
+)  # fmt: skip
 _OFFSETS: Final = (
     Field("samples",
           list_of(by_type({list: vector(2, _OFFSET)}, _OFFSET.into(lambda offset: (np.nan, offset))), most=SAMPLES),
@@ -226,9 +234,13 @@ _OFFSETS: Final = (
 )  # fmt: skip
 _PARTS: Final = or_word(ALL, list_of(NAME))
 PART_TRACK: Final = Table(
-    (Field("parts", _PARTS, 'roles, "arm.L", "leg.R", "spine", or all that no other track has', default=ALL), *_OFFSETS)
+    (
+        Field("parts", _PARTS, 'roles, "arm.L", "leg.R", "spine", or all that no other track has', default=ALL),
+        _AXIS,
+        *_OFFSETS,
+    )
 )
-BONE_TRACK: Final = Table((Field("bones", _PARTS, "bones by name", needed="null"), *_OFFSETS))
+BONE_TRACK: Final = Table((Field("bones", _PARTS, "bones by name", needed="null"), _AXIS, *_OFFSETS))
 PATH: Final = Table(
     (
         Field(
@@ -279,7 +291,8 @@ RECIPE: Final = Table(
               needed="missing.", example='"poses": {"min": {"thigh": [-75, 0, 0]}, "max": {"frame": 12}}'),
         Field("tracks", list_of(any_of(_read_track, PART_TRACK.schema, BONE_TRACK.schema)),
               'offsets at equal times, or pairs of time and offset; `parts` are roles, `"arm.L"`, `"leg.R"`, `"spine"` '
-              'or all that no other track has, or `"bones"` by name; also `weights`, `width`, `gamma`',
+              'or all that no other track has, or `"bones"` by name; also `axis`, `straight`, `weights`, `width` and '
+              '`gamma`',
               example='"tracks": [{"parts": "all", "samples": [0.5, 0, 1]}]'),
         Field("path", PATH.kind().then(_samples),
               "times with the place of the root to the left, forward and up in leg lengths",
@@ -304,6 +317,41 @@ def track_of(samples: Samples, bones: str | tuple[int, ...], stay: bool) -> Trac
 def path_of(samples: Samples, unit: Any, stay: bool) -> RootPath:
     """Return the path of the root; `unit` (3, 3): the directions left, forward and up, as rows, in armature units."""
     return RootPath(samples.times, samples.values @ unit, stay=stay, **samples.more)  # pyright: ignore
+
+
+def recipe_data(recipe: RecipeFile, names: Container[str]) -> dict[str, Any]:
+    """Return a recipe as JSON data; `names` are those of bones, of which tracks are by bones."""
+
+    def samples(one: Samples) -> dict[str, Any]:
+        rows = [
+            [round(number, 6) for number in (time, *values)] for time, values in zip(one.times, one.values, strict=True)
+        ]
+        weights = {"weights": list(one.more["weights"])} if "weights" in one.more else {}
+        return {"samples": rows, **{name: value for name, value in one.more.items() if value}, **weights}
+
+    def pose(one: Angles | Moment) -> Any:
+        if isinstance(one, Angles):
+            return {role: list(degrees) for role, degrees in one.degrees.items()}
+        return {name: value for name, value in vars(one).items() if value is not None} or "present"
+
+    def track(parts: Sequence[str] | str, one: Samples) -> dict[str, Any]:
+        by_name = not isinstance(parts, str) and all(part in names for part in parts)
+        return {"bones" if by_name else "parts": parts if isinstance(parts, str) else list(parts), **samples(one)}
+
+    optional = {
+        "path": None if recipe.path is None else samples(recipe.path),
+        "supports": [{"role": one.role, "seconds": [one.start, one.end], "at": one.at} for one in recipe.supports],
+        "flights": [[one.start, one.end] for one in recipe.flights],
+    }
+    return {
+        "version": VERSION,
+        "name": recipe.name,
+        "seconds": recipe.seconds,
+        "poses": {"min": pose(recipe.low), "max": pose(recipe.high)},
+        "tracks": [track(parts, one) for parts, one in recipe.tracks],
+        **{name: value for name, value in optional.items() if value},
+        "stay": recipe.stay,
+    }
 
 
 def bones_of(roles: Roles, part: str) -> list[int]:

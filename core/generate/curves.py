@@ -113,6 +113,20 @@ class FittedCurve:
         return t - np.clip(t, known[0], known[-1])
 
 
+@dataclass(frozen=True, eq=False)
+class Straight:
+    """C curves over time that go straight from one of the samples, times (n,) and values (n, C), to the next."""
+
+    times: Array
+    values: Array
+
+    def __call__(self, times: ArrayLike) -> Array:
+        """Return the values (..., C) at times (...), constant outside."""
+        t = np.asarray(times, float)
+        columns: list[Array] = [np.interp(t, self.times, column) for column in self.values.T]
+        return np.stack(columns, axis=-1)
+
+
 def fit_curve(
     times: ArrayLike, values: ArrayLike, weights: ArrayLike | None = None, width: float | None = None,
     gamma: float = GAMMA,

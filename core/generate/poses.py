@@ -1,11 +1,15 @@
-"""Key poses of a human body from joint angles."""
+"""Key poses of a human body from joint angles, and back."""
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
+from .. import rotation
 from ..body import Roles
-from ..body.anatomy import pose_from_angles
-from ..body.axes import axis_vector
+from ..body.anatomy import JOINTS, anatomy, pose_from_angles
+from ..body.axes import axis_vector, mirror_rotation
 from ..editing.contacts import foot_points, point_positions
+from ..errors import CoreError
 from ..pose import Pose
 from ..skeleton import Skeleton
 from .recipe import shift_roots
@@ -23,3 +27,22 @@ def key_pose(skeleton: Skeleton, roles: Roles, angles: Mapping[str, Sequence[flo
     up = axis_vector(roles.up)
     rest, now = (point_positions(skeleton, one, points) @ up for one in (Pose.rest(skeleton), pose))
     return shift_roots(skeleton, pose, (rest.min() - now.min()) * up)
+
+
+def angles_of(skeleton: Skeleton, roles: Roles, pose: Pose) -> dict[str, tuple[float, float, float]]:
+    """Return the angles of a pose (J), degrees by role, of which `key_pose` makes it on this or another body.
+
+    Angles of several bones of the spine, or of the neck, are added up. Raises CoreError if the body is not human.
+    """
+    if not roles.humanoid:
+        raise CoreError("Poses by angles are those of a human body, and this armature has none.")
+    known = anatomy(skeleton, roles)
+    turns = rotation.log(rotation.mul(rotation.inv(known.canonical), pose.rotations))
+    degrees = np.degrees(rotation.rotate(rotation.inv(known.axes), turns))
+    found: dict[str, tuple[float, float, float]] = {}
+    for role in roles.bones:
+        part, _, side = role.partition(".")
+        if part in JOINTS:
+            x, y, z = mirror_rotation(degrees[list(roles.chain(role))].sum(axis=0), side).round(3).tolist()
+            found[role] = x, y, z
+    return found

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,10 @@ from ..motion import Motion
 from ..pose import Pose, forward
 from ..rotation import Array
 from ..skeleton import Skeleton, frozen
-from .curves import GAMMA, Curve, fit_curve
+from .curves import GAMMA, Curve, Straight, fit_curve
 
 ALL: Final = "all"
+_AXES: Final = ("X", "Y", "Z")
 GRAVITY: Final = 9.81  # metres per second squared, times the skeleton's size
 _INSTANT: Final = 1e-4  # seconds over which a speed is measured
 
@@ -29,6 +30,10 @@ class Track:
     offsets  (n,)
     weights, width (seconds), gamma  of the curve, see `fit_curve`
     stay     whether the curve goes through all samples and stays between each two of them
+    straight  go straight from sample to sample, without a fit
+    axis     "X", "Y" or "Z": of the turn from the min to the max pose only its part about this axis, as a rotation
+             vector in the bone's own frame; None: all of it
+    frame    (J, 4) rotations from other axes to these frames, as `Anatomy.axes`
 
     Raises CoreError for malformed samples.
     """
@@ -40,8 +45,13 @@ class Track:
     width: float | None = None
     gamma: float = GAMMA
     stay: bool = False
+    straight: bool = False
+    axis: Literal["X", "Y", "Z"] | None = None
+    frame: Array | None = None
 
     def __post_init__(self) -> None:
+        if self.axis not in (None, *_AXES):
+            raise CoreError(f'The axis of a track is "X", "Y" or "Z", not {self.axis!r}.')
         for name in ("times", "offsets"):
             object.__setattr__(self, name, frozen(getattr(self, name), float))
         if isinstance(self.bones, str) and self.bones != ALL:
@@ -52,15 +62,14 @@ class Track:
 
     def curve(self) -> Curve:
         """Return the smooth curve (..., 1) of the offsets over seconds."""
-        fit = fit_curve(self.times, self.offsets, self.weights, self.width, self.gamma)
-        return fit.staying(self.offsets[:, None]) if self.stay else fit
+        return _curve(self, self.offsets[:, None])
 
 
 @dataclass(frozen=True, eq=False)
 class RootPath:
     """Path of the root: shifts (n, 3) from its position in the key poses, in armature space, at times (n,) in seconds.
 
-    weights, width, gamma and stay as in `Track`. Raises CoreError for malformed samples.
+    weights, width, gamma, stay and straight as in `Track`. Raises CoreError for malformed samples.
     """
 
     times: Array
@@ -69,6 +78,7 @@ class RootPath:
     width: float | None = None
     gamma: float = GAMMA
     stay: bool = False
+    straight: bool = False
 
     def __post_init__(self) -> None:
         for name in ("times", "shifts"):
@@ -79,8 +89,13 @@ class RootPath:
 
     def curve(self) -> Curve:
         """Return the smooth curve (..., 3) of the shifts over seconds."""
-        fit = fit_curve(self.times, self.shifts, self.weights, self.width, self.gamma)
-        return fit.staying(self.shifts) if self.stay else fit
+        return _curve(self, self.shifts)
+
+
+def _curve(track: Track | RootPath, values: Array) -> Curve:
+    """Return the curve through the samples of a track, or of a path."""
+    fit = fit_curve(track.times, values, track.weights, track.width, track.gamma)
+    return Straight(track.times, values) if track.straight else fit.staying(values) if track.stay else fit
 
 
 @dataclass(frozen=True)
@@ -148,6 +163,14 @@ class Recipe:
         """Return the poses (F) between the min and the max pose, without the path."""
         offsets = self.offsets(skeleton, seconds)
         rotations = rotation.slerp(low.rotations, high.rotations, offsets)
+        for bone, tracks in self._turning(skeleton).items():
+            frame = next((track.frame[bone] for track in tracks.values() if track.frame is not None), rotation.IDENTITY)
+            way = rotation.log(rotation.mul(rotation.inv(low.rotations[bone]), high.rotations[bone]))
+            shares = np.repeat(offsets[:, bone, None], 3, axis=1)
+            for axis, track in tracks.items():
+                shares[:, [_AXES.index(axis)]] = track.curve()(seconds)
+            turns = rotation.rotate(frame, shares * rotation.rotate(rotation.inv(frame), way))
+            rotations[:, bone] = rotation.mul(low.rotations[bone], rotation.exp(turns))
         translations = low.translations + offsets[..., None] * (high.translations - low.translations)
         scales, driven = (
             None if part is None else np.broadcast_to(part, (len(seconds), *part.shape))
@@ -155,18 +178,33 @@ class Recipe:
         )
         return Pose(rotations, translations, scales, driven)
 
+    def _turning(self, skeleton: Skeleton) -> dict[int, dict[str, Track]]:
+        """Return the tracks of single axes, by bone and axis. Raises CoreError for two of one."""
+        found: dict[int, dict[str, Track]] = {}
+        for track in self.tracks:
+            bones = range(len(skeleton)) if track.bones == ALL else [skeleton.index(bone) for bone in track.bones]
+            for bone in bones if track.axis is not None else ():
+                if track.axis in found.setdefault(bone, {}):
+                    raise CoreError(f'Two tracks have the bone "{skeleton.names[bone]}" about {track.axis}.')
+                found[bone][str(track.axis)] = track
+        return found
+
     def offsets(self, skeleton: Skeleton, seconds: Array) -> Array:
-        """Return the offset (F, J) of each bone between the min and the max pose. Raises CoreError for shared bones."""
+        """Return the offset (F, J) of each bone between the min and the max pose. Raises CoreError for shared bones.
+
+        Tracks of single axes are left out: what they are not about goes by these.
+        """
         result = np.zeros((len(seconds), len(skeleton)))
         taken = set[int]()
-        for track in [track for track in self.tracks if track.bones != ALL]:
+        entire = [track for track in self.tracks if track.axis is None]
+        for track in [track for track in entire if track.bones != ALL]:
             bones = [skeleton.index(bone) for bone in track.bones]
             twice = next((bone for bone in bones if bone in taken), None)
             if twice is not None:
                 raise CoreError(f'Two tracks have the bone "{skeleton.names[twice]}".')
             taken.update(bones)
             result[:, bones] = track.curve()(seconds)
-        whole = [track for track in self.tracks if track.bones == ALL]
+        whole = [track for track in entire if track.bones == ALL]
         if len(whole) > 1:
             raise CoreError(f'Two tracks are for "{ALL}" the bones.')
         for track in whole:

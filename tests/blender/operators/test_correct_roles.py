@@ -158,7 +158,7 @@ def test_the_facing_is_said_kept_shared_and_taken_back(tmp_path: Path) -> None:
 def test_a_job_says_which_way_the_body_looks(tmp_path: Path, way: str) -> None:
     rig = make_armature()
     (tmp_path / "map.json").write_text(json.dumps({"version": 1, "facing": "+Y"}), encoding="utf-8")
-    place = (world(rig, "hand.R") + (0.1, -0.1, 0.0)).tolist()
+    place = (world(rig, "hand.R") + np.array([0.1, -0.1, 0.0])).tolist()
     said = {"facing": "+Y"} if way == "job" else {"roles": "map.json"}
     job = {"version": 1, "goals": [{"role": "hand.L", "position": place}], **said}
     (tmp_path / "job.json").write_text(json.dumps(job), encoding="utf-8")

@@ -24,7 +24,7 @@ def test_a_file_and_a_job_say_the_same(tmp_path: Path) -> None:
     assert (told.roles, told.facing) == (expected, "+X")
     assert parse({**JOB, "roles": "roles.json", "facing": "-Y"}, tmp_path).facing == "-Y"
     assert parse(JOB).facing is None
-    with pytest.raises(CoreError, match='^facing: needs "\\+X" or .* not "Y"'):
+    with pytest.raises(CoreError, match=r'^facing: needs "\+X" or .* not "Y"'):
         parse({**JOB, "facing": "Y"})
 
 

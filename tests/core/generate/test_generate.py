@@ -170,6 +170,40 @@ def test_the_rotation_is_on_the_shortest_arc_also_beyond_the_key_poses(figure: S
         np.testing.assert_allclose(rotation.log(off), offset * arc, atol=2e-4)
 
 
+def test_without_the_fit_a_motion_goes_straight_from_sample_to_sample(figure: Skeleton) -> None:
+    low, high = low_and_high(figure)
+    recipe = Recipe([Track("all", [0.0, 1.0, 1.5], [0.5, 0.0, 1.0], straight=True)])
+    motion = recipe.motion(figure, low, high, np.arange(7.0), 4.0)
+    expected = np.array([0.5, 0.375, 0.25, 0.125, 0.0, 0.5, 1.0])
+    np.testing.assert_allclose(recipe.offsets(figure, np.arange(7.0) / 4.0)[:, 0], expected, atol=1e-12)
+    for frame, offset in enumerate(expected):
+        turns = rotation.slerp(low.rotations, high.rotations, np.full(len(figure), offset))
+        np.testing.assert_allclose(np.abs(np.sum(motion.pose.rotations[frame] * turns, axis=-1)), 1.0, atol=1e-9)
+    path = RootPath([0.0, 1.0], [[0.0, 0.0, 0.0], [0.0, 0.0, 2.0]], straight=True)
+    np.testing.assert_allclose(path.curve()([0.25, 3.0]), [[0.0, 0.0, 0.5], [0.0, 0.0, 2.0]])
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_a_track_of_one_axis_moves_one_degree_of_freedom(figure: Skeleton, own: bool) -> None:
+    """Of the rotation vector from the min to the max pose, in the bone's frame or in others."""
+    low, high = low_and_high(figure)
+    bone, frames = figure.index("upper_arm.L"), rotation.exp(np.random.default_rng(0).normal(size=(len(figure), 3)))
+    way = rotation.log(rotation.mul(rotation.inv(low.rotations), high.rotations))[bone]
+    one = Track(("upper_arm.L",), [0.0, 1.0], [0.0, 1.0], straight=True, axis="Z", frame=None if own else frames)
+    motion = Recipe([Track("all", [0.0], [0.25]), one]).motion(figure, low, high, np.arange(3.0), 2.0)
+    found = rotation.log(rotation.mul(rotation.inv(low.rotations[bone]), motion.pose.rotations[:, bone]))
+    seen = found if own else rotation.rotate(rotation.inv(frames[bone]), found)
+    whole = way if own else rotation.rotate(rotation.inv(frames[bone]), way)
+    np.testing.assert_allclose(seen, whole * [[0.25, 0.25, 0.0], [0.25, 0.25, 0.5], [0.25, 0.25, 1.0]], atol=1e-9)
+    others = np.arange(len(figure)) != bone
+    quarter = rotation.slerp(low.rotations, high.rotations, np.full(len(figure), 0.25))[others]
+    np.testing.assert_allclose(np.abs(np.sum(motion.pose.rotations[2, others] * quarter, axis=-1)), 1.0, atol=1e-9)
+    axes = [Track(("upper_arm.L",), [0.0, 1.0], [0.0, 1.0], axis=axis) for axis in "XYZ"]
+    together = Recipe(axes).motion(figure, low, high, np.arange(5.0), 4.0).pose.rotations[:, bone]
+    slerped = Recipe([Track(("upper_arm.L",), [0.0, 1.0], [0.0, 1.0])]).motion(figure, low, high, np.arange(5.0), 4.0)
+    np.testing.assert_allclose(np.abs(np.sum(together * slerped.pose.rotations[:, bone], axis=-1)), 1.0, atol=1e-9)
+
+
 def test_the_root_follows_its_path_in_armature_space(figure: Skeleton) -> None:
     rest = Pose.rest(figure)
     times, shifts = (

@@ -23,7 +23,7 @@ def bent(shares: dict[str, float], place_too: bool = False) -> tuple[Skeleton, P
     rest = Pose.rest(skeleton)
     _, turns = forward(skeleton, rest)
     chest = rotation.mul(rotation.exp(np.radians([0.0, 0.0, 40.0])), turns[skeleton.index("chest")])
-    wanted = place(skeleton, rest, "chest") + [0.02, -0.03, -0.005] if place_too else None
+    wanted = place(skeleton, rest, "chest") + np.array([0.02, -0.03, -0.005]) if place_too else None
     goals = [Goal("chest", wanted, chest), *six_points(skeleton, rest, ("hips",))]
     return skeleton, rest, solve(skeleton, rest, goals, Humanoid(shares=shares, finish=False)).pose
 

@@ -1,0 +1,85 @@
+"""Recipes of motions as JSON files, in the format of `generate`, and samples at equal distances."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, IntProperty, StringProperty
+from bpy_extras.io_utils import ExportHelper, ImportHelper
+
+from ..core.formats.files import read_json
+from ..core.formats.recipe import parse_recipe
+from ..edits.files import check_writable, write_files
+from ..edits.generate import Generated
+from ..edits.generated_motion import check_not_linked, saved_recipe, write_generated
+from ..edits.motion_edit import MotionEdit
+from ..edits.sample_curves import equal_samples
+from ..edits.words import counted
+from .generate import GeneratedTool, KeyedTool
+from .tool import fill_in, frame_property
+
+_FILTER: Any = {"default": "*.json", "options": {"HIDDEN"}}
+_MOST = 1000  # samples
+
+
+class POISE_OT_save_recipe(GeneratedTool, ExportHelper, bpy.types.Operator):
+    """Save the generated motion as a recipe, with its key poses, samples and settings, for this or another body"""
+
+    bl_idname = "poise.save_recipe"
+    bl_label = "Save Recipe"
+    bl_options = {"REGISTER"}  # nothing in the .blend file changes
+    filename_ext = ".json"
+    filter_glob: StringProperty(**_FILTER)
+
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        path = _path(self)
+        check_writable(path)
+        data = saved_recipe(context, armature, path.stem)
+        write_files(None, {path: json.dumps(data, indent=1, ensure_ascii=False) + "\n"})
+        return "INFO", f'Saved the recipe of "{armature.poise_generated.name}" as "{path.name}"'
+
+
+class POISE_OT_load_recipe(ImportHelper, KeyedTool, bpy.types.Operator):
+    """Make a motion by the recipe of a JSON file, in a new action; its samples can be changed afterwards"""
+
+    bl_idname = "poise.load_recipe"
+    bl_label = "Load Recipe"
+    filter_glob: StringProperty(**_FILTER)
+
+    start: frame_property("Start", "The first frame, by default the present one")
+
+    def begin(self, context: Any, armature: Any) -> MotionEdit:
+        check_not_linked(armature)
+        fill_in(self, start=context.scene.frame_current)
+        path = _path(self)
+        recipe, self._data = read_json(path, "recipe", lambda data: (parse_recipe(data), data))
+        return Generated(context, armature, recipe, self.start)
+
+    def end(self, context: Any, armature: Any, edit: Generated) -> tuple[str, str]:
+        report = write_generated(armature, edit, self._data, self.start)
+        return "INFO", f'{counted(len(report.frames), "frame")} in "{report.action}"'
+
+
+class POISE_OT_equal_samples(GeneratedTool, bpy.types.Operator):
+    """Replace the samples of the chosen track, or of the path, by as many as wanted at equal distances on its curve"""
+
+    bl_idname = "poise.equal_samples"
+    bl_label = "Equal Samples"
+
+    count: IntProperty(
+        name="Samples", description="How many, with the first and the last one", default=11, min=2, max=_MOST
+    )
+    path: BoolProperty(name="Path", description="Those of the path, not of the chosen track", options={"SKIP_SAVE"})
+
+    def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
+        return context.window_manager.invoke_props_dialog(self, confirm_text="Replace")
+
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        equal_samples(armature, self.path, self.count)
+        return "INFO", f"{self.count} equal samples; Generate Anew heeds them"
+
+
+def _path(operator: Any) -> Path:
+    """Return the chosen file; // is the folder of the .blend file."""
+    return Path(bpy.path.abspath(operator.filepath))

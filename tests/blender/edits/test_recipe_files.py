@@ -1,0 +1,139 @@
+"""Recipes saved and loaded in the panel, on another body too; equal samples; tracks of one axis; no fit."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+import bridge
+from core import rotation
+from core.formats.recipe import read_recipe
+from panels.generate import POISE_PT_generate
+from properties.generate import label_of
+from tests.blender.rigs import contents, drawn_by, load, make_armature, select, turn
+from tests.paths import DATA
+
+pytestmark = pytest.mark.usefixtures("empty_file")
+
+context: Any = bpy.context
+
+
+def curve(rig: Any, path: str) -> Any:
+    return next(one for one in bridge.motion.active_curves(rig) if one.data_path == path)
+
+
+def keys(rig: Any, path: str) -> np.ndarray:
+    return np.array([key.co for key in curve(rig, path).keyframe_points])
+
+
+def stand(rig: Any, bone: str, frame: int) -> np.ndarray:
+    context.scene.frame_set(frame)
+    return np.array(rig.pose.bones[bone].matrix_basis.to_quaternion())
+
+
+@pytest.fixture
+def rig() -> Any:
+    """A body whose stored poses differ by a turn of one arm about all of its axes, at 25 frames a second."""
+    body = make_armature()
+    select(body, ["upper_arm.R"])
+    context.scene.render.fps = 25
+    bpy.ops.poise.store_pose(pose="MIN")
+    body.pose.bones["upper_arm.R"].rotation_quaternion = rotation.exp(np.array([0.6, 0.4, -0.8]))
+    bpy.ops.poise.store_pose(pose="MAX")
+    bpy.ops.poise.generate(recipe="own", seconds=2.0, start=1)
+    return body
+
+
+def test_a_track_of_bones_and_an_axis_moves_one_degree_of_freedom(rig: Any) -> None:
+    assert bpy.ops.poise.add_track(part="SELECTED", axis="Z") == {"FINISHED"}
+    assert [label_of(track) for track in rig.poise_tracks] == ["all", "upper_arm.R Z"]
+    curve(rig, "poise_tracks[1].offset").keyframe_points[1].co = (26, 0.0)
+    assert bpy.ops.poise.regenerate() == {"FINISHED"}
+    np.testing.assert_allclose(rotation.log(stand(rig, "upper_arm.R", 26)), [0.6, 0.4, 0.0], atol=1e-4)
+    bpy.ops.poise.add_track(part="SELECTED", axis="Z")
+    with pytest.raises(RuntimeError, match=r'Two tracks have the bone "upper_arm.R" about Z'):
+        bpy.ops.poise.regenerate()
+    assert {"axis", "straight", "width", "gamma"} <= {
+        name for kind, name in drawn_by(POISE_PT_generate) if kind == "prop"
+    }
+
+
+def test_without_a_fit_a_motion_is_straight_between_its_samples(rig: Any) -> None:
+    rig.poise_tracks[0].straight = True
+    bpy.ops.poise.regenerate()
+    angles = [np.linalg.norm(rotation.log(stand(rig, "upper_arm.R", frame))) for frame in (1, 6, 11, 21, 26)]
+    whole = np.linalg.norm([0.6, 0.4, -0.8])
+    np.testing.assert_allclose(angles, whole * np.array([0.0, 0.2, 0.4, 0.8, 1.0]), atol=1e-4)
+
+
+def test_the_wave_of_the_source_swings_once_and_is_straight() -> None:
+    body = make_armature()
+    select(body, [])
+    context.scene.render.fps = 20
+    assert bpy.ops.poise.generate(recipe="wave_once", start=1) == {"FINISHED"}
+    offsets = keys(body, "poise_tracks[0].offset")[:, 1]
+    assert len(offsets) == 11  # equal ones
+    assert (offsets[0], offsets[-1]) == (0.5, 0.5)
+    assert np.sum(np.diff(np.sign(np.diff(offsets))) != 0) == 2  # one extreme, then the other
+    assert body.poise_tracks[0].straight
+    fitted = keys(body, "poise_tracks[0].fit")
+    np.testing.assert_allclose(
+        fitted[:, 1], np.interp(fitted[:, 0], *keys(body, "poise_tracks[0].offset").T), atol=1e-4
+    )
+
+
+def test_samples_are_replaced_by_equal_ones_on_the_curve(rig: Any) -> None:
+    before = keys(rig, "poise_tracks[0].fit")
+    assert bpy.ops.poise.equal_samples(count=6) == {"FINISHED"}
+    samples = keys(rig, "poise_tracks[0].offset")
+    np.testing.assert_allclose(samples[:, 0], np.linspace(1.0, 51.0, 6), atol=1e-4)
+    np.testing.assert_allclose(samples[:, 1], np.interp(samples[:, 0], *before.T), atol=0.01)
+    held = contents()
+    with pytest.raises(RuntimeError, match="Two samples"):
+        bpy.ops.poise.equal_samples(count=5, path=True)
+    assert contents() == held
+
+
+def test_a_recipe_is_saved_and_gives_the_same_motion_when_it_is_loaded(rig: Any, tmp_path: Path) -> None:
+    bpy.ops.poise.add_track(part="SELECTED", axis="X")
+    rig.poise_tracks[1].straight = True
+    curve(rig, "poise_tracks[1].offset").keyframe_points[1].co = (16, 0.6)
+    bpy.ops.poise.regenerate()
+    wanted = [stand(rig, "upper_arm.R", frame) for frame in range(1, 52, 5)]
+    file = tmp_path / "salute.json"
+    assert bpy.ops.poise.save_recipe(filepath=str(file)) == {"FINISHED"}
+    assert read_recipe(file).name == "salute"
+    for bone in rig.pose.bones:
+        turn(rig, bone.name, 0.0)
+    assert bpy.ops.poise.load_recipe(filepath=str(file), start=1) == {"FINISHED"}
+    assert [(track.axis, track.straight) for track in rig.poise_tracks] == [("ALL", False), ("X", True)]
+    found = [stand(rig, "upper_arm.R", frame) for frame in range(1, 52, 5)]
+    np.testing.assert_allclose(np.abs(np.sum(np.multiply(found, wanted), axis=-1)), 1.0, atol=1e-5)
+
+
+def test_a_saved_recipe_moves_another_body_with_other_names(rig: Any, tmp_path: Path) -> None:
+    file = tmp_path / "salute.json"
+    bpy.ops.poise.save_recipe(filepath=str(file))
+    poses = json.loads(file.read_text(encoding="utf-8"))["poses"]
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    other = load(DATA / "rigs" / "odd_random_rolls_apose.blend")[0]
+    context.view_layer.objects.active = other
+    context.scene.render.fps = 25
+    assert bpy.ops.poise.load_recipe(filepath=str(file), start=1) == {"FINISHED"}
+    bpy.ops.poise.save_recipe(filepath=str(tmp_path / "again.json"))
+    again = json.loads((tmp_path / "again.json").read_text(encoding="utf-8"))["poses"]
+    for end in ("min", "max"):
+        for role in ("upper_arm.R", "upper_arm.L", "forearm.R", "thigh.L"):
+            np.testing.assert_allclose(again[end][role], poses[end][role], atol=0.05)
+
+
+def test_a_file_that_is_no_recipe_is_refused_and_nothing_changes(rig: Any, tmp_path: Path) -> None:
+    before = contents()
+    for text, why in (("{", "salute.json"), ('{"version": 1, "seconds": 1}', "poses: missing")):
+        (tmp_path / "salute.json").write_text(text, encoding="utf-8")
+        with pytest.raises(RuntimeError, match=why):
+            bpy.ops.poise.load_recipe(filepath=str(tmp_path / "salute.json"))
+    assert contents() == before
