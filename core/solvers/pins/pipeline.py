@@ -88,16 +88,17 @@ def steps(problem: Problem, state: State) -> State:
 def other_starts(problem: Problem, state: State) -> State:
     """Try other starts in frames that miss a firm level: half the steps show whether one is worth going on from.
 
-    One start where bones are too short for the level, unless the settings say how many: others gain little.
+    None where bones are too short for the level, unless the settings say how many: no pose meets it.
     """
     if not problem.settings.starts:
         return state
     progress = state.progress[np.arange(problem.count)]
-    left = np.flatnonzero(starts.missed_levels(problem, progress).any(axis=1))
-    for number, places in enumerate(starts.shares(problem)):
-        if number == 1 and problem.settings.restarts is None and len(left):
-            missed = starts.missed_levels(problem, progress[left])
-            left = left[(missed & ~starts.short_levels(problem, state.links, progress.x[left], left)).any(axis=1)]
+    missed = starts.missed_levels(problem, progress)
+    left = np.flatnonzero(missed.any(axis=1))
+    if problem.settings.restarts is None and len(left):
+        short = starts.short_levels(problem, state.links, progress.x[left], left)
+        left = left[(missed[left] & ~short).any(axis=1)]
+    for places in starts.shares(problem):
         if not len(left):
             break
         trial = _from(problem, state, problem.limit_rows.draw(progress.x[left], left, places), left, _STEPS // 2)

@@ -29,10 +29,10 @@ from .objective import Flags, Local, Objective
 from .placed import Placed
 from .places import Places
 
-WALL: Final = 1e4  # weight of a held level in the Hessian, which has a least value across it then
+WALL: Final = 1e5  # weight of a held level in the Hessian, which has a least value across it then
 ROUNDS: Final = 8  # of levels that slip and limits that are active, in a step
 RELEASES: Final = 3  # of these may release
-FURTHEST: Final = 0.5  # standard deviations of a step
+FURTHEST: Final = 1.0  # standard deviations of a step
 SLOWER: Final = 0.05  # share of what counts as rest after a damped step, or where a level slips: they end less near
 DAMPED: Final = 1.0  # first damping after a step that raised the merit, in the prior's stiffness
 LEAST_DAMPED: Final = 0.05  # damping below which the next step has none
