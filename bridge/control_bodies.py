@@ -31,17 +31,17 @@ _BEHIND: Final = {"leg", "leg.hind", "tail"}  # of a creature: children of the f
 
 
 def find_controlled(
-    armature: ArmatureObject, rig: Rig, roles: Roles, besides: Sequence[int] = ()
+    armature: ArmatureObject, rig: Rig, roles: Roles, besides: Sequence[int] = (), graph: Graph | None = None
 ) -> ControlledBody | None:
     """Return the body with its controls if its bones are driven or not parented to each other, else None.
 
     `besides`: other bones that are to move with the body, as far as they drive a part of it or are driven by one. Poles
     of IK chains that bend the body move with their segment. The body is moved by the first of `besides` if all of it is
-    below that bone.
+    below that bone. `graph`: that of the rig as it is now, if it is known.
     """
     if not may_be_controlled(rig, roles):
         return None
-    found = find_bodies(rig, roles, [Graph(armature, rig)], besides)
+    found = find_bodies(rig, roles, [graph or Graph(armature, rig)], besides)
     return found[0] if found else None
 
 
@@ -60,7 +60,7 @@ def find_ik_chain(armature: ArmatureObject, rig: Rig, roles: Roles, bone: int) -
     path = rig.skeleton.ancestors(bone)
     below = path[: path.index(held)][::-1] if held == chain.tip else []
     limb = replace(roles, humanoid=False, bones={}, twist={}, limbs={"spine": (*links, *(below or [target]))})
-    body = find_controlled(armature, rig, limb, (bone,))
+    body = find_controlled(armature, rig, limb, (bone,), graph)
     if body is None:
         return None
     controls = tuple(replace(one, turns=-1) if one.turns == target else one for one in body.controls)
@@ -113,6 +113,7 @@ def find_bodies(rig: Rig, roles: Roles, graphs: Sequence[Graph], besides: Sequen
     Empty if in one of them a limb has no controls, or all bones are posed by themselves. `besides` as for
     `find_controlled`.
     """
+    graphs = [graph.unmarked() for graph in graphs]
     order, head = _with_twists(_tree(roles), roles, graphs[0]), roles.bone("head")
     eyes = {eye: head for graph in graphs for eye in graph.gazes if eye not in order and head in order}
     order |= eyes

@@ -1,7 +1,8 @@
 """What the bones of a rig depend on now: parents, constraints in force, chains of IK."""
 
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -76,6 +77,15 @@ class Graph:
         self._upstream: dict[int, dict[int, int]] = {}
         for constraint, bone in iks:
             self._note_chain(constraint, bone)
+
+    def unmarked(self) -> "Graph":
+        """Return the graph without what a search for a body has noted in it."""
+        found = copy(self)
+        chains = {id(chain): replace(chain, parts={}) for chain in self.chains}
+        found.chains = [*chains.values()]
+        found.in_chains = {bone: chains[id(chain)] for bone, chain in self.in_chains.items()}
+        found.bent, found.ends, found.segments = {}, {}, set()
+        return found
 
     def _read(self, bone: Any, constraint: Any) -> None:
         """Add what a bone depends on by a constraint."""
@@ -261,7 +271,7 @@ class Graph:
     def mover(self, bone: int, body: Iterable[int], wanted: Sequence[int]) -> Control:
         """Return the free bone nearest to the hips above the whole body; one of `wanted` is preferred."""
         places = self.rest[:, :, 3]
-        able = [other for other in (bone, *self.upstream(bone)) if self.moving[other]]
+        able = [other for other in (bone, *reach(self.turned_by, bone)) if self.moving[other]]
         able = [other for other in able if all(other == part or other in self.upstream(part) for part in body)] or [
             other for other in (bone,) if self.moving[other]
         ]

@@ -55,12 +55,12 @@ def find_switch(
     """
     limb = body.ends == end
     poles = [pole for pole, first in body.poles.items() if limb[first]]
-    for bone, name in _driving(armature, rig, body.bones[limb].tolist()):
+    graph = Graph(armature, rig)
+    for bone, name in _driving(armature, graph, body.bones[limb].tolist()):
         now = armature.pose.bones[bone][name]
         for value in _ENDS:
             if value == now:
                 continue
-            graph = Graph(armature, rig)
             _set(armature, bone, name, value)
             try:
                 found = find_bodies(rig, roles, [graph, Graph(armature, rig)], besides)
@@ -71,9 +71,8 @@ def find_switch(
     return None
 
 
-def _driving(armature: ArmatureObject, rig: Rig, parts: Sequence[int]) -> Iterator[tuple[str, str]]:
+def _driving(armature: ArmatureObject, graph: Graph, parts: Sequence[int]) -> Iterator[tuple[str, str]]:
     """Yield bone and name of numbers that drive constraints of what parts depend on, the nearest first."""
-    graph = Graph(armature, rig)
     steps: dict[int, int] = {}
     for part in parts:
         for bone, count in {part: 0, **reach(graph.ever, part)}.items():

@@ -8,10 +8,12 @@ from ..core import CoreError
 from ..core.body import SIDES, Roles
 from .armature import Rig, read_rig
 from .channels import ArmatureObject
-from .control_bodies import find_controlled
+from .control_bodies import find_controlled, may_be_controlled
 from .control_frames import read_state
+from .control_graph import Graph
 from .controls import ControlledBody
 from .roles import read_corrections, read_roles
+from .shown import read_shown
 
 FIRST, SECOND, LAST = range(3)
 _ENDS: Final = ("hips", "head", *(f"{end}.{side}" for end in ("hand", "foot") for side in SIDES))
@@ -40,8 +42,8 @@ def read_posers(armature: ArmatureObject) -> Mapping[str, str]:
 
 
 def _read(armature: ArmatureObject) -> _Found:
-    """Return what drives the body now; it is found once for the same constraints."""
-    state = armature.data.bones.keys(), read_corrections(armature), read_state(armature)
+    """Return what drives the body now; it is found once for the same constraints and the same bones that are shown."""
+    state = armature.data.bones.keys(), read_corrections(armature), read_state(armature), read_shown(armature).tobytes()
     known = _known.get(armature.session_uid)
     if known is None or known.state != state:
         known = _known[armature.session_uid] = _find(armature, state)
@@ -52,8 +54,9 @@ def _find(armature: ArmatureObject, state: Any) -> _Found:
     try:
         rig = read_rig(armature)
         roles = read_roles(armature, rig.skeleton)
-        controlled = find_controlled(armature, rig, roles)
-        posers = {} if controlled is None else _find_posers(armature, rig, roles, controlled)
+        graph = Graph(armature, rig) if may_be_controlled(rig, roles) else None
+        controlled = None if graph is None else find_controlled(armature, rig, roles, graph=graph)
+        posers = {} if controlled is None else _find_posers(armature, rig, roles, controlled, graph)
     except CoreError:  # a drag says why it cannot be posed
         return _Found(state, {}, {})
     names = rig.skeleton.names
@@ -66,18 +69,19 @@ def _find(armature: ArmatureObject, state: Any) -> _Found:
     return _Found(state, order, posers)
 
 
-def _find_posers(armature: ArmatureObject, rig: Rig, roles: Roles, body: ControlledBody) -> dict[str, str]:
+def _find_posers(
+    armature: ArmatureObject, rig: Rig, roles: Roles, body: ControlledBody, graph: Graph | None
+) -> dict[str, str]:
     """Return deforming bone -> the bone that poses the nearest part above it, or else the part that it goes with."""
     names, found = rig.skeleton.names, dict[str, str]()
     places = {int(bone): place for place, bone in enumerate(body.bones)}
     deforming = [number for number, bone in enumerate(armature.data.bones) if bone.use_deform]
     above = {bone: [places[one] for one in rig.skeleton.ancestors(bone) if one in places] for bone in deforming}
     loose = [bone for bone, parts in above.items() if not parts]
-    whole = find_controlled(armature, rig, roles, loose) if loose else None
+    whole = find_controlled(armature, rig, roles, loose, graph) if loose else None
+    parts = {} if whole is None else whole.parts()
     for bone in deforming:
-        owner, part = (
-            (body, above[bone][0]) if above[bone] else (whole, -1 if whole is None else whole.parts().get(bone, -1))
-        )
+        owner, part = (body, above[bone][0]) if above[bone] else (whole, parts.get(bone, -1))
         if owner is not None and part >= 0:
             by = owner.controls[part]
             found[names[bone]] = names[next((one for one in (by.turns, by.moves) if one >= 0), int(owner.bones[part]))]

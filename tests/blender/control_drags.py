@@ -2,8 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any, Final
 
+import addon_utils
 import bpy
 import numpy as np
 from mathutils import Vector
@@ -46,13 +49,25 @@ def built(name: str) -> Made:
 
 def shared(file: str, fk: float = 0.0, pole: bool = False, **named: str) -> Made:
     """A rig of ../shared/data with its parts by role; those of animals have to be named."""
-    rig = next(rig for rig in load(SHARED / "rigs" / file) if rig.name != "metarig")
+    path = SHARED / "rigs" / file
+    rig = next(rig for rig in load(generated(path) if "_metarig_" in file else path) if rig.name != "metarig")
     for bone in rig.pose.bones:
         if "pole_vector" in bone:
             bone["pole_vector"] = pole
     put_on_fk(rig, fk)
     select(rig, [])
     return rig, _parts(rig, **named)
+
+
+@cache
+def generated(metarig: Path) -> Path:
+    """A file with Rigify's rig of a metarig, in Blender's folder for the session: it takes up to a minute to make."""
+    select(load(metarig)[0], [])
+    addon_utils.enable("rigify", default_set=True)  # with False, Rigify registers without its parameters
+    bpy.ops.pose.rigify_generate()
+    path = Path(bpy.app.tempdir) / metarig.name
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    return path
 
 
 def _parts(rig: Any, **named: str) -> Parts:
@@ -71,6 +86,12 @@ RIGS: Final[dict[str, Callable[[], Made]]] = {
     "Rigify on FK": lambda: shared(_HUMAN, fk=1.0),
     "Rigify's wolf": lambda: shared(
         "scripted/rigify_generated_wolf.blend", hips="DEF-spine.005", foot_L="DEF-foot.L", hand_L="DEF-front_foot.L"
+    ),
+    "Rigify's cat": lambda: shared(
+        "scripted/rigify_metarig_cat.blend", hips="DEF-spine.001", foot_L="DEF-foot.L", hand_L="DEF-hand.L"
+    ),
+    "Rigify's horse": lambda: shared(
+        "scripted/rigify_metarig_horse.blend", hips="DEF-spine.002", foot_L="DEF-hind_foot.L", hand_L="DEF-forefoot.L"
     ),
     "MMD of the shared data": lambda: shared("scripted/named_mmd_japanese.blend"),
     "Quaternius' man": lambda: shared("real/quaternius_male_casual.blend"),
