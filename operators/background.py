@@ -21,6 +21,8 @@ from .stepwise import Modal
 class Background(Modal):
     """`begin` reads, `end` writes and reports; with a window Blender stays responsive in between."""
 
+    measured = False  # whether `end` evaluates all frames again with a window, where nothing is drawn and no Esc heard
+
     def begin(self, context: Any, armature: Any) -> MotionEdit:
         """Return the edit to solve; raises CoreError."""
         raise NotImplementedError
@@ -64,6 +66,7 @@ class Background(Modal):
             self._edit = self.begin(context, armature)
         except CoreError as error:
             return self.refuse(error)
+        self._edit.measured &= self.measured
         self._who = (armature.name, armature.session_uid)
         self._thread = Work(self._edit.solve)
         self._leading: Generator[float, None, None] | None = None

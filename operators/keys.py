@@ -99,6 +99,7 @@ class POISE_OT_bake_motion(KeysTool, bpy.types.Operator):
 
     bl_idname = "poise.bake_motion"
     bl_label = "Bake Motion"
+    measured = True
 
     step: IntProperty(
         name="Step", description="Frames from one key to the next; the last frame gets one, too", default=1, min=1,
