@@ -70,7 +70,7 @@ from .keys import (
     write_reduced,
     write_visual,
 )
-from .learned import forget_tuning, learned_cone, read_tuning, write_learned, write_tuning
+from .learned import forget_tuning, read_tuning, write_learned, write_tuning
 from .motion import (
     all_curves,
     assign,
@@ -82,6 +82,7 @@ from .motion import (
     reading_turns,
     using_action,
 )
+from .ranges import limit_cone, read_range, write_range
 from .rest import make_rest
 from .roles import can_correct, mapping_to_corrections, read_corrections, read_figure, read_roles, write_corrections
 from .shapes import read_outline

@@ -32,7 +32,7 @@ from .channels import (
 )
 from .driven import find_driven
 from .errors import BridgeError
-from .learned import learned_limits
+from .ranges import kept_limits
 
 _TURN: Final = 2.0 * np.pi
 _LOCKED: Final = 1e-6  # radians, or components of a unit quaternion: tolerance of a locked value
@@ -202,10 +202,10 @@ def read_rig(armature: ArmatureObject) -> Rig:
     locks, frozen = _rotation_locks(armature, modes)
     clamps, boxes = _rotation_limits(armature, limiting)
     own_limits = (*_ik_limits(channels), *boxes)
-    learned = learned_limits(channels, {bone for group in own_limits for bone in group.bones.tolist()})
+    kept = kept_limits(channels, {bone for group in own_limits for bone in group.bones.tolist()})
     skeleton = Skeleton(
         **at_rest,
-        limits=(*own_limits, *learned),
+        limits=(*own_limits, *kept),
         stiffness=by_axis(channels, "ik_stiffness_{}", np.float32),
         stretch=_stretch(channels, driven | scaled),
         movable=~(driven | locks.all(axis=1) | frozen),

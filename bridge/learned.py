@@ -8,15 +8,12 @@ import numpy as np
 
 from ..core import CoreError, Polygon, Skeleton, SwingPolygon, rotation
 from ..core.body.anatomy import Tuning
-from ..core.limits.swing import from_swing_twist
 from ..core.rotation import Array
 from .errors import BridgeError
 
 _DIGITS: Final = 5
-_LINK: Final = np.array([0.0, 1.0, 0.0])
 _TURN: Final = 4  # numbers of a usual turn, before those of deviations
 _TIES: Final = 7  # numbers before the ties
-_SPOKE: Final = 4  # corners between two lines to the joint
 
 
 def write_learned(bone: Any, polygon: Polygon | None) -> None:
@@ -43,19 +40,6 @@ def learned_limits(bones: Any, limited: Collection[int]) -> list[SwingPolygon]:
     """Return the learnt limits of all pose bones that have some and that the user has not `limited` in Blender."""
     kept = [number for number, bone in enumerate(bones) if bone.poise_learned and number not in limited]
     return [SwingPolygon(kept, [read_learned(bones[number]) for number in kept])] if kept else []
-
-
-def learned_cone(bone: Any, world: Array) -> list[Array]:
-    """Return world lines (n, 3) that show the directions a pose bone may take: the outline at its tail, and spokes."""
-    polygon = read_learned(bone)
-    corners = polygon.vertices[1:]
-    matrix, basis = np.array(bone.matrix, float), np.array(bone.matrix_basis, float)
-    base = rotation.mul(rotation.from_matrix(rotation.nearest_rotation(matrix[:3, :3])),
-                        rotation.inv(rotation.from_matrix(rotation.nearest_rotation(basis[:3, :3]))))  # fmt: skip
-    ways = rotation.rotate(rotation.mul(base, from_swing_twist(corners, np.zeros(len(corners)))), _LINK)
-    tips = matrix[:3, 3] + bone.length * ways
-    lines = [np.concatenate([tips, tips[:1]]), *(np.stack([matrix[:3, 3], tip]) for tip in tips[::_SPOKE])]
-    return [line @ world[:3, :3].T + world[:3, 3] for line in lines]
 
 
 def write_tuning(armature: Any, skeleton: Skeleton, tuning: Tuning) -> None:

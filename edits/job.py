@@ -15,6 +15,7 @@ from ..bridge.motion import preserve_channels
 from ..core import ContributionCCD, CoreError, PinAndDrag, Pose, Skeleton, Solution, forward_matrices, rotation, solve
 from ..core.body import Roles
 from ..core.body.anatomy import Tuning, anatomy, with_anatomy, with_ranges
+from ..core.body.ranges import joint_range, with_joint_ranges
 from ..core.contribution import with_hinges
 from ..core.formats.job import Job, on_bones
 from ..core.formats.report import GoalReport, Report
@@ -246,7 +247,7 @@ def _check_bones(names: tuple[str, ...], job: Job) -> None:
         f"goals[{number}].{field}": bone for number, goal in enumerate(job.goals) for field, bone in goal.others.items()
     }
     named |= {f"write.bones[{number}]": bone for number, bone in enumerate(job.write.bones or ())}
-    named |= {f"stiffness.{bone}": bone for bone in job.stiffness}
+    named |= {f"{field}.{bone}": bone for field in ("stiffness", "ranges") for bone in getattr(job, field)}
     named |= {} if job.ccd is None else job.ccd.bones
     if job.balance is not None:
         named |= {f"balance.supports[{number}]": bone for number, bone in enumerate(job.balance.supports or ())}
@@ -308,7 +309,9 @@ def _solution(
     position_tolerance = SHARPER * job.tolerance.position / largest_scale
     rotation_tolerance = SHARPER * float(np.radians(job.tolerance.rotation))
     tolerances: dict[str, Any] = {"position_tolerance": position_tolerance, "rotation_tolerance": rotation_tolerance}
-    writable = _writable(skeleton, job)
+    bounds = {skeleton.index(bone): ends for bone, ends in job.ranges.items()}
+    ranges = {bone: joint_range(skeleton, roles, bone).within(*ends) for bone, ends in bounds.items()}
+    writable = with_joint_ranges(_writable(skeleton, job), ranges)
     if job.ccd is not None:
         limited, bends = with_hinges(writable, roles, pose, ranges=job.anatomical_limits)
         owners = [owner for owner, _ in asked]

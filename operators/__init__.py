@@ -21,6 +21,7 @@ from . import (
     path,
     pins,
     presets,
+    ranges,
     recipe_files,
     retarget,
     roles,
@@ -31,6 +32,7 @@ from . import (
 _MODULES = (
     pins, presets, roles, solve, bake, drag, hover, chains, bake_chain, list_files, learn_list, survey, body_tools,
     make_rest, learn_limits, learn_stiffness, keypoints, listen, motion, keys, retarget, path, generate, recipe_files,
+    ranges,
 )  # fmt: skip
 CLASSES = tuple(found for module in _MODULES for name, found in vars(module).items() if name.startswith("POISE_"))
 DRAWINGS = drawings.DRAWINGS

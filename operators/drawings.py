@@ -1,4 +1,4 @@
-"""What the viewports and timelines show of an armature: its pins, its learned limits, its timed pins."""
+"""What the viewports and timelines show of an armature: its pins, its limits, its timed pins."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from ..overlay.strips import Strip, StripDrawing
 
 
 def show_pins() -> Drawing:
-    """Draw the pins of the armatures in Pose Mode, and the active bone's learned limits, until it is closed."""
+    """Draw the pins of the armatures in Pose Mode, and the active bone's limits, until it is closed."""
     return Drawing(_pins, bridge.read_view)
 
 
@@ -27,11 +27,11 @@ def _pins(context: Any) -> Marks | None:
 
 
 def _cones_of(bone: Any) -> list[Any]:
-    """Return the directions in which the active bone may point by its learned limits."""
-    if bone is None or not bone.poise_learned:
+    """Return the directions in which the active bone may point by its limits."""
+    if bone is None:
         return []
     try:
-        return bridge.learned_cone(bone, bridge.world_matrix(bone.id_data))
+        return bridge.limit_cone(bone, bridge.world_matrix(bone.id_data))
     except CoreError:  # the tools report it
         return []
 

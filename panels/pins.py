@@ -150,6 +150,14 @@ class _Bone:
             ends.active = getattr(bone, f"use_ik_limit_{axis}")
             ends.prop(bone, f"ik_min_{axis}", text="")
             ends.prop(bone, f"ik_max_{axis}", text="")
+        row = column.row(align=True, heading="Range")
+        row.prop(bone, "poise_use_range", text="")
+        row.operator("poise.set_range", text="From Anatomy")
+        row.operator("poise.mirror_range", text="Mirror")
+        for index, axis in enumerate("XYZ" if bone.poise_use_range else ""):
+            row = column.row(align=True, heading=f"Range {axis}")
+            row.prop(bone, "poise_range_min", index=index, text="")
+            row.prop(bone, "poise_range_max", index=index, text="")
         if armature.poise_method == "HUMANOID":
             column.prop(bone, "poise_share", text="Share of Turn")
         row = column.row(align=True)
@@ -209,6 +217,7 @@ class POISE_MT_pose(bpy.types.Menu):
         draw_body_menu(layout)
         layout.separator()
         draw_tools(layout, ("learn_limits", "forget_limits", "learn_stiffness", "forget_stiffness"))
+        draw_tools(layout, ("set_range", "mirror_range"))
         layout.separator()
         draw_tools(layout, ("import_keypoints", "listen", "stop_listening"))
 

@@ -2,7 +2,8 @@
 
 from typing import Any, Final
 
-from bpy.props import FloatProperty, StringProperty
+import numpy as np
+from bpy.props import BoolProperty, FloatProperty, FloatVectorProperty, StringProperty
 
 from .overrides import saved, stored
 
@@ -22,6 +23,37 @@ SETTINGS: Final[dict[str, Any]] = {
         min=0.0,
         max=100.0,
         soft_max=3.0,
+    ),
+    "use_range": saved(
+        BoolProperty, "Range", "The joint keeps a range of each of its order-free angles, in place of people's"
+    ),
+    "range_min": saved(
+        FloatVectorProperty,
+        "Least",
+        "The least order-free angle about each axis",
+        size=3,
+        subtype="EULER",
+        default=[-np.pi] * 3,
+        min=-np.pi,
+        max=np.pi,
+    ),
+    "range_max": saved(
+        FloatVectorProperty,
+        "Most",
+        "The largest order-free angle about each axis",
+        size=3,
+        subtype="EULER",
+        default=[np.pi] * 3,
+        min=-np.pi,
+        max=np.pi,
+    ),
+    "range_frame": saved(
+        FloatVectorProperty,
+        "Frame",
+        "The frames of the range's angles, two quaternions",
+        size=8,
+        default=[1.0, 0.0, 0.0, 0.0] * 2,
+        options={"HIDDEN"},
     ),
     "learned": stored("Learnt Limits", "How far the bone turns and twists in the action that it learnt from"),
     "tuning": stored(

@@ -22,8 +22,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
+import numpy as np
+
 from .. import CoreError
 from ..body import Roles
+from ..rotation import Array
 from ..solvers.pins import Root
 from .chain_list import CCD, THE_CCD, Ccd
 from .files import read_json
@@ -47,9 +50,11 @@ from .table import (
     choice,
     list_of,
     number,
+    object_of,
     or_word,
     shown,
     tag,
+    vector,
 )
 
 _NO_GOAL: Final = "there has to be at least one goal."
@@ -82,6 +87,7 @@ class Job:
     """A whole job; the tables below say what its fields are.
 
     stiffness  (3,) about the bone's own axes, 0 free to 1 stiff
+    ranges     lower and upper bounds (3,) of order-free angles, radians
     ccd        contribution CCD in place of pins and drag: its chains lead a goal each; it takes limits
     humanoid   the humanoid method in their place; it takes of these settings the limits
     chosen     the job names its method
@@ -98,6 +104,7 @@ class Job:
     root: Root = "free"
     balance: JobBalance | None = None
     stiffness: Mapping[str, tuple[float, ...]] = field(default_factory=dict[str, Any])
+    ranges: Mapping[str, tuple[Array, Array]] = field(default_factory=dict[str, Any])
     joint_targets: JointTargets = "present"
     stretch: bool = False
     strength: float | None = None
@@ -258,6 +265,14 @@ def _read_method(data: Any, where: str) -> dict[str, Any]:
     return {**(made if name == "pins" else {name: made}), "chosen": bool(data)}  # pyright: ignore
 
 
+def _range(values: Mapping[str, Any], where: str) -> tuple[Array, Array]:
+    low, high = np.radians(values["min"]), np.radians(values["max"])
+    axis = next((axis for axis, ends in zip("XYZ", high - low, strict=True) if ends < 0.0), None)
+    if axis is not None:
+        raise CoreError(f"{where}: the range about {axis} ends before it begins.")
+    return low, high
+
+
 def _read_limits(data: object, where: str) -> Limits:
     if data is True or data is False or data == "soft":
         return data  # pyright: ignore
@@ -287,6 +302,12 @@ WRITE: Final = Table(
     ),
     Write,
 )  # fmt: skip
+RANGE: Final = Table(
+    (
+        Field("min", vector(3, number(-180.0, 180.0)), "the least angles about X, Y and Z", needed="missing."),
+        Field("max", vector(3, number(-180.0, 180.0)), "the largest ones", needed="missing."),
+    )
+)
 JOB: Final = Table(
     (
         Field("version", THE_VERSION, "of the format", needed=f"missing; this is version {VERSION}."),
@@ -310,6 +331,11 @@ JOB: Final = Table(
               'joints of a human body go no further than those of people, as in the panel; knees and elbows always '
               'bend their way',
               example='"anatomical_limits": false'),
+        Field("ranges", object_of(RANGE.kind().then(_range), "an object of bones in braces", NAME),
+              "bounds of the order-free angles of single bones, degrees, in place of their limits: of parts of the "
+              "body about left, up and forward in a T-pose from the middle of people's range, as in the panel Active "
+              "Bone, of other bones about their own axes; 180 is no bound",
+              example='"ranges": {"upper_arm.L": {"min": [-40, -30, -60], "max": [90, 60, 80]}}'),
         Field("root", choice(get_args(Root)),
               'what bones without parent may do: with `"pull"` they come along less willingly than joints bend, with '
               '`"hold"` hardly; also `"free"` (by default), `"translate"`, `"fixed"`', example='"root": "pull"'),

@@ -14,7 +14,7 @@ from typing import Final
 from .chain_list import CCD, CHAIN, ENTRY, FILE, THE_FILE
 from .goals import APART, BALANCE, LOOKING, PLACED
 from .humanoid import HUMANOID
-from .job import JOB, PINS, TOLERANCE, WRITE
+from .job import JOB, PINS, RANGE, TOLERANCE, WRITE
 from .mapping import MAPPING
 from .markers import MARKERS
 from .recipe import BONE_TRACK, MOMENT, PART_TRACK, PATH, POSES, RECIPE, SUPPORT
@@ -127,6 +127,7 @@ TABLES: Final[Mapping[str, tuple[Table, ...]]] = {
     "balance": (BALANCE,),
     "tolerance": (TOLERANCE,),
     "write": (WRITE,),
+    "ranges": (RANGE,),
     "pins": (PINS,),
     "ccd": (CCD,),
     "chains": (CHAIN,),

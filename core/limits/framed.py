@@ -33,6 +33,11 @@ class Framed(LimitGroup):
         self._left, self._right = to_matrix(self._before), to_matrix(self._after)
         self._left_back, self._right_back = to_matrix(inv(self._before)), to_matrix(inv(self._after))
 
+    @property
+    def frames(self) -> tuple[Array, Array]:
+        """The frames (k, 4) before and after the rotations."""
+        return self._before, self._after
+
     def _framed(self, matrices: Array) -> Array:
         return self._left @ matrices @ self._right
 

@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 
-from bridge import learned_cone, read_motion, read_rig, reading_turns, world_matrix
+from bridge import limit_cone, read_motion, read_rig, reading_turns, world_matrix
 from core import SwingPolygon
 from core.limits import excess
 from core.rotation import to_matrix
@@ -112,14 +112,14 @@ def test_the_active_bone_shows_where_it_may_point(rig: Any) -> None:
     marks = _pins(bpy.context)
     assert marks is not None
     bone = rig.pose.bones["upper_arm.L"]
-    outline, *spokes = learned_cone(bone, world_matrix(rig))
+    outline, *spokes = limit_cone(bone, world_matrix(rig))
     np.testing.assert_allclose(np.linalg.norm(outline - world(rig, "upper_arm.L"), axis=1), bone.length, rtol=1e-5)
     np.testing.assert_allclose(spokes[0][0], world(rig, "upper_arm.L"), atol=1e-5)
     tail = world(rig, "upper_arm.L", tail=True)
     assert np.linalg.norm(outline.mean(axis=0) - tail) < 0.3 * bone.length
     turn(rig, "upper_arm.L", 0.3)  # the cone stays, the bone goes
     bpy.context.view_layer.update()
-    np.testing.assert_allclose(learned_cone(bone, world_matrix(rig))[0], outline, atol=1e-5)
+    np.testing.assert_allclose(limit_cone(bone, world_matrix(rig))[0], outline, atol=1e-5)
 
 
 def test_they_are_forgotten_and_what_cannot_be_is_said(rig: Any) -> None:

@@ -1,0 +1,48 @@
+"""Ranges of single joints: begin with the anatomical one, mirror it to the other side."""
+
+from typing import Any
+
+import bpy
+
+from .. import bridge
+from ..core import CoreError
+from ..core.body.ranges import joint_range
+from ..edits.words import counted
+from .tool import Tool, selected_bones
+
+
+class POISE_OT_set_range(Tool, bpy.types.Operator):
+    """Give the selected bones ranges of their own, at first those of people; bones of no body part have no bounds"""
+
+    bl_idname = "poise.set_range"
+    bl_label = "Range from Anatomy"
+
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        names = selected_bones(context)
+        skeleton = bridge.read_rig(armature).skeleton
+        roles = bridge.read_roles(armature, skeleton)
+        for name in names:
+            bridge.write_range(armature.pose.bones[name], joint_range(skeleton, roles, skeleton.index(name)))
+        return "INFO", f"{counted(len(names), 'bone')} with the range of its anatomy"
+
+
+class POISE_OT_mirror_range(Tool, bpy.types.Operator):
+    """Give the bones of the other side the ranges of the selected ones, mirrored"""
+
+    bl_idname = "poise.mirror_range"
+    bl_label = "Mirror Range"
+
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        bones = armature.pose.bones
+        sides = [(name, bpy.utils.flip_name(name)) for name in selected_bones(context) if bones[name].poise_use_range]
+        if not sides:
+            raise CoreError("None of the selected bones has a range.")
+        alone = next((name for name, other in sides if other == name or other not in bones), None)
+        if alone is not None:
+            raise CoreError(f'"{alone}" has no bone of the other side, by its name.')
+        skeleton = bridge.read_rig(armature).skeleton
+        roles = bridge.read_roles(armature, skeleton)
+        for name, other in sides:
+            there = joint_range(skeleton, roles, skeleton.index(other))
+            bridge.write_range(bones[other], bridge.read_range(bones[name]).mirrored_to(there))
+        return "INFO", f"Mirrored {counted(len(sides), 'range')}"
