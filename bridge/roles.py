@@ -60,7 +60,7 @@ def guess_roles(armature: ArmatureObject, skeleton: Skeleton | None = None) -> R
     deform = flags(armature.data.bones, "use_deform", 1)[:, 0]
     shape = (shown.parents, shown.offsets, shown.rest_bases, shown.lengths, deform)
     found = _found(_Bones((shown.names, *(values.tobytes() for values in shape)), shown, deform))
-    return found if shown is own else replace(found, rest="folded")
+    return replace(found, rest="folded") if found.humanoid and shown is not own else found
 
 
 def read_figure(armature: ArmatureObject, frames: ArrayLike) -> tuple[Skeleton, Motion, Array]:

@@ -54,8 +54,9 @@ def _check_feet(arguments: argparse.Namespace) -> None:
 
 
 def _lock_feet(arguments: argparse.Namespace) -> int:
+    if not {FEET, HANDS}.isdisjoint(arguments.points):
+        check_sure(find_armature(arguments.armature))
     armature, frames = motion_of(arguments, partial(check_points, points=arguments.points))
-    check_sure(armature)
     edit = LockedFeet(bpy.context, armature, frames, arguments.points, arguments.ease)
     edit.solve()
     report = edit.write(armature, arguments.action)
@@ -121,7 +122,8 @@ def _retarget(arguments: argparse.Namespace) -> int:
     if arguments.source is not None:
         source = find_armature(arguments.source)
         take_mapping([armature, source], mapping)
-        check_sure(armature, source)
+        check_sure(armature)
+        check_sure(source, by_motion=True)
         frames = frames_within(arguments, bridge.keyed_range(source))
         edit = Retargeted(context, armature, source, frames, not arguments.no_feet)
         name = arguments.source
@@ -130,7 +132,8 @@ def _retarget(arguments: argparse.Namespace) -> int:
         with imported(context, arguments.motion, arguments.take) as (source, takes):
             name = takes[0] if len(takes) > 1 else name
             take_mapping([armature, source], mapping)
-            check_sure(armature, source)
+            check_sure(armature)
+            check_sure(source, by_motion=True)
             frames = frames_within(arguments, bridge.keyed_range(source))
             edit = Retargeted(context, armature, source, frames, not arguments.no_feet)
     edit.solve()

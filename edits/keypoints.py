@@ -99,7 +99,7 @@ def _of_figure(context: Any, path: Path, mapping: BodyMapping) -> keypoints.Reco
         first, last = bridge.keyed_range(source)
         skeleton, motion, worlds = bridge.read_figure(source, np.arange(first, last + 1))
         take_mapping([source], mapping)
-        check_sure(source)
+        check_sure(source, by_motion=True)
         roles = bridge.read_roles(source, skeleton)
         points = keypoints.joint_landmarks(skeleton, roles, motion.pose)
     points = points @ worlds[:, :3, :3].swapaxes(1, 2) + worlds[:, None, :3, 3]

@@ -32,16 +32,23 @@ def take_mapping(armatures: Sequence[Any], mapping: BodyMapping) -> None:
         bridge.write_corrections(armature, {**said, **corrections}, mapping.facing or "")
 
 
-def check_sure(*armatures: Any) -> None:
-    """Raise CoreError if a part of a human body is a guess that nobody confirmed."""
-    for armature in armatures:
-        parts = find_parts(armature)
-        guessed = [role for role in BODY if parts["roles"].get(role) and parts["confidence"][role] < UNSURE]
-        if guessed:
-            bones = parts["roles"][guessed[0]]
-            bone = bones if isinstance(bones, str) else bones[0]
-            more = f", and so are {counted(len(guessed) - 1, 'other part')}" if guessed[1:] else ""
-            raise CoreError(
-                f'It is a guess that "{bone}" of "{armature.name}" is {guessed[0]}{more}; '
-                "say which bones they are with a mapping (--mapping)."
-            )
+def check_sure(armature: Any, by_motion: bool = False) -> None:
+    """Raise CoreError if a part of a human body is a guess that nobody confirmed, or its rest pose shows no body.
+
+    With `by_motion` the rest pose does not matter: the armature's motion is read.
+    """
+    parts = find_parts(armature)
+    if parts["rest"] == "folded" and not by_motion:
+        raise CoreError(
+            f'The rest pose of "{armature.name}" shows no body: all bones point the same way. '
+            "Make Rest Pose takes a pose that does."
+        )
+    guessed = [role for role in BODY if parts["roles"].get(role) and parts["confidence"][role] < UNSURE]
+    if guessed:
+        bones = parts["roles"][guessed[0]]
+        bone = bones if isinstance(bones, str) else bones[0]
+        more = f", and so are {counted(len(guessed) - 1, 'other part')}" if guessed[1:] else ""
+        raise CoreError(
+            f'It is a guess that "{bone}" of "{armature.name}" is {guessed[0]}{more}; '
+            "say which bones they are with a mapping (--mapping)."
+        )

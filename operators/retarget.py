@@ -60,7 +60,7 @@ class POISE_OT_retarget(Background, bpy.types.Operator):
                 self._from = takes[0] if len(takes) > 1 else path.stem
                 if self.mapping:
                     take_mapping([armature, source], read_mapping(Path(bpy.path.abspath(self.mapping))))
-                check_sure(source)
+                check_sure(source, by_motion=True)
                 return Retargeted(context, armature, source, plant=self.plant)
         others = _others(context)
         if len(others) != 1:

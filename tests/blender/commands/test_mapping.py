@@ -10,6 +10,7 @@ import commands
 from commands.verbs import REFUSED
 from tests.blender.commands.rigs import Run
 from tests.blender.core.figure import Flavour, bvh_of
+from tests.blender.core.flavours import FLAVOURS
 from tests.blender.rigs import contents, load
 from tests.paths import DATA
 
@@ -100,3 +101,15 @@ def test_a_mapping_for_other_bones_is_refused(run: Run, tmp_path: Path) -> None:
     code, _, error = run("info", "--mapping", path)
     assert (code, contents()) == (REFUSED, before)
     assert 'hips: "Armature" has no bone "Becken".' in error
+
+
+def test_verbs_that_need_a_rest_pose_say_that_this_one_shows_no_body(run: Run, tmp_path: Path) -> None:
+    clip = tmp_path / "clip.bvh"
+    clip.write_text(bvh_of(FLAVOURS["Ubisoft, along one axis"]), encoding="utf-8")
+    for verb in (("lock-feet",), ("edit-path", "--scale", "1.1"), ("generate", "--recipe", "wave.json")):
+        code, _, error = run(*verb, "--blend", clip)
+        assert code == REFUSED
+        assert 'The rest pose of "clip" shows no body: all bones point the same way.' in error
+    code, _, error = run("info", "--blend", clip)
+    assert code == 0
+    assert "a human body facing -Y, rest pose folded, MotionBuilder names" in error
