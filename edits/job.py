@@ -142,6 +142,7 @@ class JobEdit(MotionEdit):
 
     def pose_controls(self, armature: Any, new: bool = True) -> Generator[float, None, None]:
         if self.controlled is None:
+            self._take_carried(armature)
             return
         reached = self._start
         for round_ in range(_ROUNDS):
@@ -155,9 +156,33 @@ class JobEdit(MotionEdit):
                 self._context, armature, self.rig, self.controlled, self.before, pose, framed
             )
 
+    def _take_carried(self, armature: Any) -> None:
+        """Solve again with what Blender makes of carried bones in the present frame, until that stays as it is."""
+        carried, before = self.rig.carried, self.before.pose
+        if self.job.frames is not None or not len(carried):
+            return
+        channels = bridge.read_channels(armature)
+        try:
+            for _ in range(_ROUNDS):
+                turned, moved, scaled = self.changed_bones()
+                bones = {*turned.tolist(), *moved.tolist()}
+                bridge.write_pose(armature, self.rig, self.after.pose[0], bones, scaled, self.whole_scales)
+                self._context.view_layer.update()
+                seen = bridge.with_carried(self.rig, self.after.pose[0], bridge.read_matrices(armature))
+                if _is_settled(seen[None], self.after.pose):
+                    break
+                rotations, translations = np.array(before.rotations), np.array(before.translations)
+                rotations[:, carried], translations[:, carried] = seen.rotations[carried], seen.translations[carried]
+                self.solution = self._solve(replace(before, rotations=rotations, translations=translations))
+                self.after = replace(self.before, pose=self.solution.pose)
+        finally:
+            bridge.write_channels(armature, channels)
+            self._context.view_layer.update()
+
     def changed_bones(self) -> ChangedBones:
-        if self.control_motion is None:
-            return super().changed_bones()
+        if self.control_motion is None:  # carried bones turn by themselves
+            turned, moved, scaled = super().changed_bones()
+            return np.setdiff1d(turned, self.rig.carried), np.setdiff1d(moved, self.rig.carried), scaled
         turned, moved = (np.array(bones, int) for bones in (self.control_motion.turned, self.control_motion.moved))
         return turned, moved, np.array([], int)
 

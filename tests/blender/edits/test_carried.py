@@ -10,6 +10,7 @@ import pytest
 
 from bridge import Grab, armature_to_world, read_channels
 from edits.drag.session import DragSession
+from edits.pin_list import find_pin, set_pins
 from tests.blender.rigs import load, make_chain, make_empty, select, world
 
 RIG = Path(__file__).resolve().parents[2] / "data" / "rigs" / "named_mixamo_cm.blend"
@@ -92,6 +93,20 @@ def test_a_drag_from_python_agrees_with_what_is_shown(way: str, method: str) -> 
     before = world(rig, HEAD)
     assert bpy.ops.poise.drag(bone=HEAD, shift=tuple(SHIFT)) == {"FINISHED"}
     np.testing.assert_allclose(world(rig, HEAD) - before, SHIFT, atol=SHOWN)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_solve_here_agrees_with_what_is_shown(way: str) -> None:
+    rig = body(way)
+    set_pins(bpy.context, rig, [HEAD], "POSITION", "WORLD")
+    pin = find_pin(rig, HEAD)
+    pin.position = wanted = np.add(pin.position, SHIFT)
+    neck = rig.pose.bones.find(NECK)
+    stored = {name: values[neck].tolist() for name, values in read_channels(rig).items()}
+    assert bpy.ops.poise.solve() == {"FINISHED"}
+    bpy.context.view_layer.update()
+    np.testing.assert_allclose(world(rig, HEAD), wanted, atol=SHOWN)
+    assert way == "driver" or {name: values[neck].tolist() for name, values in read_channels(rig).items()} == stored
 
 
 def test_a_hand_that_copies_a_rotation_is_dragged_by_its_arm() -> None:
