@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..core.editing.floor import floor_pins
 from ..core.editing.foot_lock import foot_lock_settings
 from ..core.editing.timed_pins import TimedPin, pin_errors, pin_motion
 from ..core.formats.report import GoalReport
@@ -18,19 +19,25 @@ class HeldMotion(BodyMotion):
 
     only    (F,) the frames that are solved; None for all
     draft   fast, for a preview; see `pin_motion`
+    floor   height of the floor that feet are not below, along the body's own upward axis; None without one
     reasons sentences why pins do not hold, once it is written
     """
 
     method = "pins"
     only: Flags | None = None
     draft = False
+    floor: float | None = None
     reasons: Sequence[str] = ()
 
     def compute(self, progress: Progress) -> None:
         if self.pins:
-            skeleton, method = foot_lock_settings(self.skeleton, self.after, self.roles)
-            pinned = pin_motion(skeleton, self.after, self.pins, method, progress, self.only, self.draft)
-            self.after = pinned.motion
+            self._hold(self.pins, progress)
+        if self.floor is not None:
+            self._hold(floor_pins(self.skeleton, self.after, self.roles, self.floor), progress)
+
+    def _hold(self, pins: Sequence[TimedPin], progress: Progress) -> None:
+        skeleton, method = foot_lock_settings(self.skeleton, self.after, self.roles)
+        self.after = pin_motion(skeleton, self.after, pins, method, progress, self.only, self.draft).motion
 
     def explain(self, goals: tuple[GoalReport, ...]) -> tuple[str, ...]:
         causes: dict[tuple[str, str], list[str]] = {}

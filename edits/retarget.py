@@ -12,6 +12,7 @@ import numpy as np
 from .. import bridge
 from ..core import CoreError, Motion, Skeleton, rotation
 from ..core.body.anatomy import carrier_of
+from ..core.body.ground import ground_at_rest
 from ..core.editing.contacts import find_contacts, foot_points
 from ..core.editing.foot_lock import steadied
 from ..core.editing.path import move_roots
@@ -57,6 +58,8 @@ class Retargeted(HeldMotion):
             contacts = find_contacts(own, motion, points, up=bridge.world_up(worlds[0]))
             motion, contacts = steadied(own, motion, contacts, carrier_of(own, roles))
         self.after = retarget(own, motion, roles, skeleton, self.roles)
+        if plant:
+            self.floor = ground_at_rest(skeleton, self.roles)
         if contacts is not None:
             self.after, self.pins = keep_contacts(skeleton, self.after, self.roles, contacts)
 

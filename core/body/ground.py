@@ -22,7 +22,7 @@ from .roles import SIDES, Roles
 
 # Lengths as shares of the skeleton's size: metres of a human of 1.7 m.
 _MADE_ON: Final = (-0.02, 0.08)  # height of the lowest joint of a foot above the ground, if that is at the origin
-_ANKLE: Final = (0.03, 0.13)  # height of an ankle above the sole; others are replaced by _HIGH
+_ANKLE: Final = (0.03, 0.17)  # height of an ankle above the sole; others are replaced by _HIGH
 _HIGH: Final = 0.08
 _BALL: Final = 0.12  # from ankle to ball, without toe bones
 _TOES: Final = 0.06  # from ball to tip, at least
@@ -34,15 +34,22 @@ _AFTER: Final = 1  # priority of these goals: after the goals that keep other bo
 
 @dataclass(frozen=True, eq=False)
 class Sole:
-    """The sole of a foot in the frame of the foot's bone: contacts (3,), unit vectors up and forward (3,)."""
+    """The sole of a foot in the frame of the foot's bone: contacts (3,), unit vectors up and forward (3,).
+
+    toe   the bone of the toes; -1 if there is none that hangs on the foot
+    end   (3,) the tip in the frame of the toes, or of the foot if there are none
+    flat  (4,) the frame of the toes relative to that of the foot, when both stand flat
+    """
 
     foot: int
-    toe: int  # -1 if there is none
+    toe: int
     heel: Array
     ball: Array
     tip: Array
     up: Array
     forward: Array
+    end: Array
+    flat: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,20 +73,23 @@ def find_footing(skeleton: Skeleton, roles: Roles, bones: Sequence[str]) -> tupl
     return tuple(bone for foot in feet for bone in foot) if roles.humanoid and all(feet) else ()
 
 
-def find_sole(skeleton: Skeleton, roles: Roles, side: str) -> Sole:
-    """Return the sole of the foot of one side.
+def ground_at_rest(skeleton: Skeleton, roles: Roles) -> float:
+    """Return the height of the ground of the rest pose.
 
-    The ground of the rest pose is at the armature's origin if the feet are near it, else at their lowest joint. Raises
-    CoreError if there is no foot.
+    It is at the armature's origin if the feet are near it, or if there are none, else at their lowest joint.
     """
+    feet = [bone for side in SIDES for role in ("foot", "toe") for bone in roles.chain(f"{role}.{side}")]
+    lowest = float(np.min(skeleton.rest_matrices[feet, :, 3] @ axis_vector(roles.up), initial=np.inf))
+    low, high = np.array(_MADE_ON) * skeleton.size
+    return 0.0 if not feet or low <= lowest <= high else lowest
+
+
+def find_sole(skeleton: Skeleton, roles: Roles, side: str) -> Sole:
+    """Return the sole of the foot of one side, on the `ground_at_rest`. Raises CoreError if there is no foot."""
     foot = roles.require(f"foot.{side}")[0]
     up = axis_vector(roles.up)
     rest = skeleton.rest_matrices[:, :, 3]
-    feet = [bone for other in SIDES for role in ("foot", "toe") for bone in roles.chain(f"{role}.{other}")]
-    lowest = float(np.min(rest[feet] @ up))
-    low, high = np.array(_MADE_ON) * skeleton.size
-    ground = 0.0 if low <= lowest <= high else lowest
-    height = float(rest[foot] @ up) - ground
+    height = float(rest[foot] @ up) - ground_at_rest(skeleton, roles)
     if not _ANKLE[0] * skeleton.size <= height <= _ANKLE[1] * skeleton.size:
         height = _HIGH * skeleton.size
     known = anatomy(skeleton, roles)
@@ -97,7 +107,12 @@ def find_sole(skeleton: Skeleton, roles: Roles, side: str) -> Sole:
         tip = max(tip, float(_level(tails[toe] - heads[toe], up) @ along))
     down, back = -height * up, rotation.inv(turns[foot])
     contacts = (down - _HEEL * ahead, down + ahead, down + ahead + tip * along, up, along)
-    return Sole(foot, toe, *(rotation.rotate(back, contact) for contact in contacts))
+    hangs = toe >= 0 and foot in skeleton.ancestors(toe)[1:]
+    last = toe if hangs else foot
+    end = rotation.rotate(rotation.inv(turns[last]), ankle + contacts[2] - heads[last])
+    heel, ball, front, sole_up, ahead = (rotation.rotate(back, contact) for contact in contacts)
+    flat = rotation.mul(back, turns[last])
+    return Sole(foot, toe if hangs else -1, heel, ball, front, sole_up, ahead, end, flat)
 
 
 def plant_feet(
@@ -130,7 +145,7 @@ def plant_feet(
             ankle = tip + rotation.rotate(over, ankle - tip)
             frame, toe = rotation.mul(over, frame), rotation.mul(over, toe)
         goals.append(Goal(sole.foot, ankle, frame, priority=_AFTER))
-        if sole.toe >= 0 and sole.foot in skeleton.ancestors(sole.toe)[1:]:
+        if sole.toe >= 0:
             # the toes of a flat foot at rest, relative to the rolled foot
             bend_back = rotation.mul(rotation.inv(frame), toe)
             rest = skeleton.rest_rotations[sole.toe]

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from .. import rotation
 from ..body import SIDES, Roles
-from ..body.axes import axis_vector
+from ..body.ground import find_sole
 from ..errors import CoreError
 from ..motion import BLOCK, Motion, blocks
 from ..pose import Pose, forward
@@ -94,42 +94,24 @@ class Contacts:
 def foot_points(skeleton: Skeleton, roles: Roles) -> tuple[BodyPoint, ...]:
     """Return the contact points of feet: heel, ball and toe of humans, the tips of the legs of creatures.
 
-    The ball is the joint of the toes, the toe their tip; without toe bones the ball is the foot's tail and there is no
-    toe. The heel is the head of a child of foot or shin whose name has "heel", else the ankle lowered to the height of
-    ball and toe in the rest pose. Names are like "heel.L".
+    Heel and toe are on the sole, see `find_sole`. The ball is the joint of the toes, which is rigid with both; without
+    a bone of toes it is on the sole and there is no toe. Names are like "heel.L".
     """
     if not roles.humanoid:
         legs = [(name, chain[-1]) for name, chain in sorted(roles.limbs.items()) if name.startswith("leg") and chain]
-        return tuple(BodyPoint(name, bone, _tail(skeleton, bone)) for name, bone in legs)
+        return tuple(BodyPoint(name, bone, (0.0, float(skeleton.lengths[bone]), 0.0)) for name, bone in legs)
     found: list[BodyPoint] = []
     for side in SIDES:
-        foot, toe = roles.bone(f"foot.{side}"), roles.bone(f"toe.{side}")
-        if foot < 0:
+        if roles.bone(f"foot.{side}") < 0:
             continue
-        front = [BodyPoint(f"ball.{side}", foot, _tail(skeleton, foot))]
-        if toe >= 0:
-            ball = BodyPoint(f"ball.{side}", toe, (0.0, 0.0, 0.0))
-            front = [ball, BodyPoint(f"toe.{side}", toe, _tail(skeleton, toe))]
-        found += [BodyPoint(f"heel.{side}", foot, _heel(skeleton, foot, front, axis_vector(roles.up))), *front]
+        sole = find_sole(skeleton, roles, side)
+        places = {"heel": (sole.foot, sole.heel), "ball": (sole.foot, sole.ball)}
+        if sole.toe >= 0:
+            places |= {"ball": (sole.toe, np.zeros(3)), "toe": (sole.toe, sole.end)}
+        for part, (bone, place) in places.items():
+            x, y, z = place.tolist()
+            found.append(BodyPoint(f"{part}.{side}", bone, (x, y, z)))
     return tuple(found)
-
-
-def _tail(skeleton: Skeleton, bone: int) -> tuple[float, float, float]:
-    return (0.0, float(skeleton.lengths[bone]), 0.0)
-
-
-def _heel(skeleton: Skeleton, foot: int, front: Sequence[BodyPoint], up: Array) -> tuple[float, float, float]:
-    rest = skeleton.rest_matrices
-    near = foot, skeleton.parents[foot]
-    called = [b for b, name in enumerate(skeleton.names) if "heel" in name.lower() and skeleton.parents[b] in near]
-    if called:
-        heel = rest[called[0], :, 3]
-    else:
-        ankle = rest[foot, :, 3]
-        sole = min(float(up @ (rest[p.bone, :, :3] @ p.position + rest[p.bone, :, 3])) for p in front)
-        heel = ankle - max(float(up @ ankle) - sole, 0.0) * up
-    x, y, z = (rest[foot, :, :3].T @ (heel - rest[foot, :, 3])).tolist()
-    return x, y, z
 
 
 def point_positions(skeleton: Skeleton, pose: Pose, points: Sequence[BodyPoint]) -> Array:

@@ -53,11 +53,12 @@ def keep_contacts(
     """Return a retargeted motion on the target's ground, and pins for its feet where the source's are in contact.
 
     `moved` is the motion of the target, `contacts` are those of the source. The motion is raised or lowered as a whole,
-    so that feet in contact are as high as at rest. `ease` in seconds.
+    so that feet in contact are as high as at rest. Tips of toes get no pins: `floor_pins` holds them. `ease` in
+    seconds.
     """
     after = _Human(target, target_roles)
     other = {point.name: point for point in after.points}
-    shared = [n for n, point in enumerate(contacts.points) if point.name in other]
+    shared = [n for n, point in enumerate(contacts.points) if point.name in other and not point.name.startswith("toe")]
     touching = contacts.touching[:, shared]
     if not touching.any():
         return moved, ()

@@ -104,11 +104,13 @@ def test_a_ground_that_is_given_is_taken() -> None:
 
 
 def test_a_human_foot_has_heel_ball_and_toe_where_they_are() -> None:
-    rows = [*FIGURE, ("toe.L", "foot.L", (0.11, -0.12, 0.02), (0.11, -0.19, 0.02))]
-    skeleton = skeleton_of([*rows, ("heel.L", "foot.L", (0.1, 0.07, 0.0), (0.12, 0.07, 0.0))])
+    skeleton = skeleton_of([*FIGURE, ("toe.L", "foot.L", (0.11, -0.12, 0.02), (0.11, -0.19, 0.02))])
     points = foot_points(skeleton, find_roles(skeleton))
     assert [point.name for point in points] == ["heel.L", "ball.L", "toe.L", "heel.R", "ball.R"]
-    truth = [(0.1, 0.07, 0.0), (0.11, -0.12, 0.02), (0.11, -0.19, 0.02), (-0.1, 0.02, 0.02), (-0.11, -0.12, 0.02)]
+    ahead = np.array([0.01, -0.14, 0.0])  # from ankle to ball, of the left foot
+    tip = np.array([0.11, -0.12, 0.0]) + (0.07 * 0.14) * ahead / (ahead @ ahead)  # in the direction of the foot
+    heel = np.array([0.1, 0.02, 0.0]) - 0.35 * ahead
+    truth = [heel, (0.11, -0.12, 0.02), tip, heel * [-1.0, 1.0, 1.0], (-0.11, -0.12, 0.0)]
     np.testing.assert_allclose(point_positions(skeleton, Pose.rest(skeleton), points), truth, atol=1e-9)
 
 
