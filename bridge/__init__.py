@@ -70,7 +70,7 @@ from .keys import (
     write_reduced,
     write_visual,
 )
-from .learned import forget_tuning, read_tuning, write_learned, write_tuning
+from .learned import forget_tuning, read_learned, read_tuning, write_learned, write_tuning
 from .motion import (
     all_curves,
     assign,

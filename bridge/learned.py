@@ -8,6 +8,7 @@ import numpy as np
 
 from ..core import CoreError, Polygon, Skeleton, SwingPolygon, rotation
 from ..core.body.anatomy import Tuning
+from ..core.formats.limits import polygon_of, rows_of
 from ..core.rotation import Array
 from .errors import BridgeError
 
@@ -21,17 +22,13 @@ def write_learned(bone: Any, polygon: Polygon | None) -> None:
     if polygon is None:
         bone.poise_learned = ""
         return
-    rows = np.column_stack([polygon.vertices, polygon.lower, polygon.upper])
-    bone.poise_learned = json.dumps(np.round(rows, _DIGITS).tolist())
+    bone.poise_learned = json.dumps(rows_of(polygon))
 
 
 def read_learned(bone: Any) -> Polygon:
     """Return the polygon stored with a pose bone. Raises BridgeError if it is damaged."""
     try:
-        rows = np.array(json.loads(bone.poise_learned), float)
-        around = np.arange(1, len(rows))
-        fan = np.stack([np.zeros(len(around), int), around, np.roll(around, -1)], axis=1)
-        return Polygon(rows[:, :2], fan, rows[:, 2], rows[:, 3])
+        return polygon_of(np.array(json.loads(bone.poise_learned), float))
     except (ValueError, IndexError, TypeError, CoreError) as error:
         raise BridgeError(f'The learned limits of "{bone.name}" are damaged; learn them again.') from error
 

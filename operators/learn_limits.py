@@ -1,21 +1,23 @@
-"""Learn limits of joints from the action."""
+"""Learn limits of joints from the action, and share them as files."""
 
-from typing import Any, Final
+from pathlib import Path
+from typing import Any
 
 import bpy
 import numpy as np
-from bpy.props import FloatProperty
+from bpy.props import FloatProperty, StringProperty
+from bpy_extras.io_utils import ExportHelper, ImportHelper
 
 from .. import bridge
-from ..core import CoreError, rotation
-from ..core.limits import learn_polygon
-from ..core.rotation import Array
+from ..core import CoreError
+from ..core.formats.limits import limits_text, read_limits
+from ..edits.files import check_writable, write_files
+from ..edits.learn import learn_limits
 from ..edits.words import counted
 from .stepwise import Steps, Stepwise
-from .tool import Tool, action_of, selected_bones
+from .tool import Tool, selected_bones
 
-_MOST: Final = 5000  # frames that are read
-_STILL: Final = float(np.radians(0.1))  # a bone that turns by less has no keys, and gets no limits
+_FILTER: Any = {"default": "*.json", "options": {"HIDDEN"}}
 
 
 class POISE_OT_learn_limits(Stepwise, bpy.types.Operator):
@@ -30,36 +32,8 @@ class POISE_OT_learn_limits(Stepwise, bpy.types.Operator):
     )  # fmt: skip
 
     def steps(self, context: Any, armature: Any) -> Steps:
-        names = selected_bones(context)
-        action = action_of(armature)
-        rig = bridge.read_rig(armature)
-        free = [name for name in names if name not in rig.driven]
-        if not free:
-            raise CoreError("All selected bones are driven: limits would not hold them.")
-        first, last = (int(frame) for frame in action.frame_range)
-        step = 1 + (last - first) // _MOST
-        frames = np.arange(first, last + 1, step)
-        turns = yield from bridge.reading_turns(armature, rig, frames, [rig.skeleton.index(name) for name in free])
-        render = context.scene.render
-        return _learn(armature, free, turns, self.margin, (last + 1 - first) * render.fps_base / render.fps)
-
-
-def _learn(armature: Any, names: list[str], turns: Array, margin: float, seconds: float) -> tuple[str, str]:
-    """Set limits of the bones that turn from their own rotations (F, n, 4); return the report.
-
-    Raises CoreError if none turns.
-    """
-    moved = rotation.angle_between(turns, turns[:1]).max(axis=0) > _STILL
-    if not moved.any():
-        raise CoreError("None of the selected bones turns in the action: there is nothing to learn.")
-    polygons = {names[place]: learn_polygon(turns[:, place], margin) for place in np.flatnonzero(moved)}
-    for name, polygon in polygons.items():
-        bridge.write_learned(armature.pose.bones[name], polygon)
-    said = f"Learnt the limits of {counted(len(polygons), 'bone')} from {counted(len(turns), 'frame')}"
-    said += ", less than a second" if seconds < 1.0 else ""
-    still = [name for name in names if name not in polygons]
-    said += f"; {bridge.sentence_about(still, 'left out, standing still in it')}" if still else ""
-    return "WARNING" if still or seconds < 1.0 else "INFO", said
+        learnt = yield from learn_limits(context, armature, selected_bones(context), self.margin)
+        return "WARNING" if learnt.little else "INFO", learnt.sentence
 
 
 class POISE_OT_forget_limits(Tool, bpy.types.Operator):
@@ -76,3 +50,44 @@ class POISE_OT_forget_limits(Tool, bpy.types.Operator):
         for bone in learned:
             bridge.write_learned(bone, None)
         return "INFO", f"Forgot the limits of {counted(len(learned), 'bone')}"
+
+
+class POISE_OT_save_limits(Tool, ExportHelper, bpy.types.Operator):
+    """Save what the bones of the armature learnt as JSON, for other armatures with these names"""
+
+    bl_idname = "poise.save_limits"
+    bl_label = "Save Limits"
+    bl_options = {"REGISTER"}  # nothing in the .blend file changes
+    filename_ext = ".json"
+    filter_glob: StringProperty(**_FILTER)
+
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        path = _path(self)
+        check_writable(path)
+        learnt = {bone.name: bridge.read_learned(bone) for bone in armature.pose.bones if bone.poise_learned}
+        if not learnt:
+            raise CoreError(f'No bone of "{armature.name}" has learnt limits.')
+        write_files(None, {path: limits_text(learnt)})
+        return "INFO", f'Saved the limits of {counted(len(learnt), "bone")} as "{path.name}"'
+
+
+class POISE_OT_load_limits(Tool, ImportHelper, bpy.types.Operator):
+    """Give bones the learnt limits of a JSON file, in place of what they learnt"""
+
+    bl_idname = "poise.load_limits"
+    bl_label = "Load Limits"
+    filter_glob: StringProperty(**_FILTER)
+
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        limits = read_limits(_path(self))
+        strange = next((bone for bone in limits if bone not in armature.pose.bones), None)
+        if strange is not None:
+            raise CoreError(f'"{armature.name}" has no bone "{strange}", of which the file has limits.')
+        for bone, polygon in limits.items():
+            bridge.write_learned(armature.pose.bones[bone], polygon)
+        return "INFO", f"{counted(len(limits), 'bone')} with the limits of the file"
+
+
+def _path(operator: Any) -> Path:
+    """Return the chosen file; // is the folder of the .blend file."""
+    return Path(bpy.path.abspath(operator.filepath))

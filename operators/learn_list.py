@@ -12,10 +12,11 @@ from ..core import CoreError
 from ..core.contribution import Learned, learning
 from ..core.formats.chain_list import NUMBERS, Ccd
 from ..edits.chains import chain_method, tune, write_actuations, write_numbers
+from ..edits.learn import action_of
 from ..edits.words import counted
 from .chains import ListTool, active_chain
 from .stepwise import Steps, Stepwise
-from .tool import action_of, fill_scene_range, frame_property
+from .tool import fill_scene_range, frame_property
 
 _NUMBERS: Final = {name: getattr(Ccd(), name) for name in NUMBERS} | {"successive": True}  # for learning
 

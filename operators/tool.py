@@ -90,14 +90,6 @@ def selected_bones(context: Any) -> list[str]:
     return names
 
 
-def action_of(armature: Any) -> Any:
-    """Return the action of an armature to learn from; raises CoreError if it has none."""
-    data = armature.animation_data
-    if data is None or data.action is None:
-        raise CoreError(f'"{armature.name}" has no action to learn from.')
-    return data.action
-
-
 def select(bone: Any, on: bool) -> None:
     """Select or deselect a pose bone."""
     owner = bone if hasattr(bone, "select") else bone.bone  # Blender 5 has moved it there from its data

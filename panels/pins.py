@@ -163,6 +163,9 @@ class _Bone:
         row = column.row(align=True)
         row.operator("poise.learn_limits", text="Learn Again" if bone.poise_learned else "Learn Limits")
         row.operator("poise.forget_limits", text="Forget")
+        row = column.row(align=True)
+        row.operator("poise.load_limits", text="Load...")
+        row.operator("poise.save_limits", text="Save...")
 
 
 class POISE_PT_bone(_Bone, bpy.types.Panel):
@@ -217,7 +220,7 @@ class POISE_MT_pose(bpy.types.Menu):
         draw_body_menu(layout)
         layout.separator()
         draw_tools(layout, ("learn_limits", "forget_limits", "learn_stiffness", "forget_stiffness"))
-        draw_tools(layout, ("set_range", "mirror_range"))
+        draw_tools(layout, ("set_range", "mirror_range", "load_limits", "save_limits"))
         layout.separator()
         draw_tools(layout, ("import_keypoints", "listen", "stop_listening"))
 

@@ -15,12 +15,13 @@ from .chain_list import CCD, CHAIN, ENTRY, FILE, THE_FILE
 from .goals import APART, BALANCE, LOOKING, PLACED
 from .humanoid import HUMANOID
 from .job import JOB, PINS, RANGE, TOLERANCE, WRITE
+from .limits import LIMITS
 from .mapping import MAPPING
 from .markers import MARKERS
 from .recipe import BONE_TRACK, MOMENT, PART_TRACK, PATH, POSES, RECIPE, SUPPORT
 from .report import GOAL_REPORT, REPORT
 from .table import FRAME_LIMIT, NUMBER_LIMIT, Field, Kind, Schema, Table, plain
-from .told import BATCH, INFO, LEARNED
+from .told import BATCH, INFO, LEARNED, LEARNT
 
 SCHEMAS: Final = Path(__file__).parent / "schemas"
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -31,10 +32,12 @@ FORMATS: Final[Mapping[str, tuple[str, Kind]]] = {
     "recipe": ("A motion from two key poses", RECIPE.kind()),
     "list": ("The joints of contribution CCD, with the numbers of the method", THE_FILE),
     "mapping": ("Which bones are which parts of a body", MAPPING.kind()),
+    "limits": ("Limits of joints that were learnt", LIMITS.kind()),
     "markers": ("Which markers are which landmarks of a body", MARKERS.kind()),
     "report": ("How well a job or another verb went", REPORT.kind()),
     "info": ("What info says of the armatures of a file", INFO.kind()),
     "learned": ("What contribute --learn found", LEARNED.kind()),
+    "learnt": ("What learn found", LEARNT.kind()),
     "batch": ("How each file of a batch went", BATCH.kind()),
 }
 
@@ -139,6 +142,7 @@ TABLES: Final[Mapping[str, tuple[Table, ...]]] = {
     "tracks": (PART_TRACK, BONE_TRACK),
     "path": (PATH,),
     "supports": (SUPPORT,),
+    "limits": (LIMITS,),
     "mapping": (MAPPING,),
     "markers": (MARKERS,),
     "report": (REPORT,),

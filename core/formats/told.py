@@ -1,4 +1,4 @@
-"""What `info`, `contribute --learn` and `batch` print with `--json`, as tables."""
+"""What `info`, `contribute --learn`, `learn` and `batch` print with `--json`, as tables."""
 
 from typing import Final
 
@@ -14,6 +14,7 @@ from .table import (
     Field,
     Table,
     by_type,
+    choice,
     list_of,
     number,
     object_of,
@@ -72,6 +73,13 @@ LEARNED: Final = Table(
         ("error", number(0.0), "degrees a joint by which the list follows the motion"),
         ("error_by_bone", object_of(number(0.0), "numbers by bone"), "likewise"),
         ("uniform_error", number(0.0), "likewise, if all joints shared alike"),
+    )
+)
+LEARNT: Final = Table(
+    always(
+        ("armature", NAME, "whose motion it is learnt from"),
+        ("what", choice(("limits", "stiffness", "list")), "was learnt"),
+        ("bones", list_of(NAME), "that have it, or that turn in the list"),
     )
 )
 FILE_DONE: Final = Table(
