@@ -13,10 +13,9 @@ from ...rotation import Array
 from ...skeleton import Skeleton
 
 SLACK: Final = 1e-9  # radians: crossing a bound by less is allowed, and bounds are found to within this
-_STEPS: Final = 32  # parts of a range, tried at once
+_STEPS: Final = 32  # parts of a range, tried at once for one frame; fewer for many frames
+_FEW: Final = 32  # frames for which half of that is tried
 _STEP: Final = np.pi / _STEPS  # radians: narrower forbidden ranges may be missed
-_HALF_TURN_STEPS: Final = int(np.ceil(np.log(np.pi / SLACK) / np.log(_STEPS)))
-_SHARES: Final[Array] = np.arange(1, _STEPS + 1)[:, None] / _STEPS
 
 _CLOSE: Final = 1e-6  # radians: more than the error of an angle between two rotations
 _POLE: Final = float(np.radians(85.0))  # of the middle Euler angle, short of gimbal lock
@@ -86,27 +85,34 @@ def allowed(limits: list[Bounded], own: Array, axis: int, angles: Array) -> Arra
     """Return the largest parts (B,) of `angles` (B,) about an axis, from the left, that keep `own` (B, 4) inside."""
     matrices = rotation.to_matrix(own)[:, None]
     count = max(1, int(np.ceil(np.abs(angles).max() / _STEP)))
-    shares = np.arange(1, count + 1)[:, None] / count + np.zeros(len(angles))
-    tried = _turned(matrices, axis, shares * angles)
-    if all(((lower <= (c := group.coordinates(tried))) & (c <= upper)).all() for group, lower, upper in limits):
-        return angles
-    low, high, column = np.zeros(len(angles)), np.ones(len(angles)), np.arange(len(angles))
-    for _ in range(_HALF_TURN_STEPS):
-        outside = np.zeros(shares.shape, bool)
-        for group, lower, upper in limits:
-            coordinates = group.coordinates(tried)
-            outside |= ((coordinates < lower) | (coordinates > upper)).any(axis=(-1, -2))
-        stopped = outside.any(axis=0)
-        last = len(shares)
-        first = np.where(stopped, outside.argmax(axis=0), last)
-        reached = np.concatenate([low[None], shares])
-        low = reached[first, column]
-        high = np.where(stopped, reached[np.minimum(first + 1, last), column], low)
-        if not stopped.any() or np.max((high - low) * np.abs(angles)) <= SLACK:
-            break
-        shares = low + (high - low) * _SHARES
-        tried = _turned(matrices, axis, shares * angles)
-    return low * angles
+    outside = _outside(limits, matrices, axis, np.arange(1, count + 1)[:, None] / count * angles)
+    stopped = np.flatnonzero(outside.any(axis=0))
+    result = np.array(angles)
+    if not len(stopped):
+        return result
+    first, column = outside[:, stopped].argmax(axis=0), np.arange(len(stopped))
+    low, high = first / count, (first + 1) / count
+    here = at_frames(tuple(group for group, _, _ in limits), stopped)
+    turned, angles = matrices[stopped], angles[stopped]
+    parts = max(1, _STEPS * _FEW // (len(stopped) + _FEW - 1))
+    inner = np.arange(1, parts + 1)[:, None] / (parts + 1)
+    while np.max((high - low) * np.abs(angles)) > SLACK:
+        shares = low + (high - low) * inner
+        outside = _outside(here, turned, axis, shares * angles)
+        first = np.where(outside.any(axis=0), outside.argmax(axis=0), parts)
+        ends = np.concatenate([low[None], shares, high[None]])
+        low, high = ends[first, column], ends[first + 1, column]
+    result[stopped] = low * angles
+    return result
+
+
+def _outside(limits: list[Bounded], matrices: Array, axis: int, angles: Array) -> NDArray[np.bool_]:
+    """Return which turns (S, B) of matrices (B, 1, 3, 3) by angles (S, B) leave the limits."""
+    tried, outside = _turned(matrices, axis, angles), np.zeros(angles.shape, bool)
+    for group, lower, upper in limits:
+        coordinates = group.coordinates(tried)
+        outside |= ((coordinates < lower) | (coordinates > upper)).any(axis=(-1, -2))
+    return outside
 
 
 def _turned(matrices: Array, axis: int, angles: Array) -> Array:
