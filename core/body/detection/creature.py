@@ -163,7 +163,7 @@ def _up(tree: BodyTree, pairs: Sequence[LimbPair]) -> Array:
 
 
 def _legs_and_others(tree: BodyTree, pairs: Sequence[LimbPair], up: Array) -> tuple[list[LimbPair], list[LimbPair]]:
-    """Return the pairs that reach the ground, and other pairs that are long enough and no part of a face."""
+    """Return the pairs that reach the ground, and others: those with names of arms, and long ones but for a face's."""
     low = _lowest(tree, tree.members, up)
     high = max(float(_start(tree, pair) @ up) for pair in pairs)
 
@@ -171,11 +171,11 @@ def _legs_and_others(tree: BodyTree, pairs: Sequence[LimbPair], up: Array) -> tu
         return max(_lowest(tree, limb.chain, up) for limb in pair.limbs) - low < _GROUND * (high - low)
 
     legs = [pair for pair in pairs if reaches_ground(pair)]
-    longest = max(_reach(tree, pair) for pair in pairs)
-    others = [pair for pair in pairs if pair not in legs and _reach(tree, pair) > _AMONG_OTHERS * longest]
+    least, called = _AMONG_OTHERS * max(_reach(tree, pair) for pair in pairs), ARM_PARTS | {"wing"}
+    rest = [pair for pair in pairs if pair not in legs]
+    others = [pair for pair in rest if _reach(tree, pair) > least or _parts(tree, pair) & called]
     if len(legs) > 1:  # pairs beyond the front legs are a face
         front = max((leg.trunk for leg in legs), key=lambda bone: tree.depth[bone])
-        called = ARM_PARTS | {"wing"}
         others = [pair for pair in others if not tree.below(pair.trunk, front) or _parts(tree, pair) & called]
     return legs, others
 

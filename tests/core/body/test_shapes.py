@@ -3,6 +3,23 @@
 from core.body import find_roles
 from tests.core.rigs import FIGURE, skeleton_of
 
+REPTILE = [  # a tyrannosaur: its trunk is level, its arms are tiny
+    ("hips", None, (0.0, 0.0, 1.0), (0.0, -0.25, 1.0)),
+    ("spine", "hips", (0.0, -0.25, 1.0), (0.0, -0.5, 1.0)),
+    ("chest", "spine", (0.0, -0.5, 1.0), (0.0, -0.75, 1.0)),
+    ("neck", "chest", (0.0, -0.75, 1.0), (0.0, -1.0, 1.05)),
+    ("head", "neck", (0.0, -1.0, 1.05), (0.0, -1.3, 1.05)),
+    *((f"tail{n}", f"tail{n - 1}" if n else "hips", (0.0, 0.2 * n, 1.0), (0.0, 0.2 * n + 0.2, 1.0)) for n in range(6)),
+]
+for _side, _x in (("L", 1.0), ("R", -1.0)):
+    for _parent, _points in (
+        ("hips", {"thigh": (0, 0.98), "shin": (-0.15, 0.55), "foot": (0.15, 0.2), "toe": (0, 0.03), "": (-0.15, 0)}),
+        ("chest", {"upper_arm": (-0.5, 0.95), "forearm": (-0.48, 0.8), "hand": (-0.6, 0.7), "": (-0.68, 0.65)}),
+    ):
+        for _name, _end in zip(_points, [*_points.values()][1:], strict=False):
+            REPTILE.append((f"{_name}.{_side}", _parent, (0.15 * _x, *_points[_name]), (0.15 * _x, *_end)))
+            _parent = f"{_name}.{_side}"
+
 
 def test_a_short_joint_beside_the_hips_is_no_thigh() -> None:
     rows = [row for row in FIGURE if not row[0].startswith("thigh")]
@@ -42,3 +59,13 @@ def test_joints_at_the_fingertips_are_no_phalanges_and_bones_of_the_palm_are_non
             [f"pinky{number}.R" for number in range(start, start + 3)],
         ]
         assert (roles.bone("palm.index.R") >= 0) == palm
+
+
+def test_arms_with_names_are_arms_however_short_they_are() -> None:
+    skeleton = skeleton_of(REPTILE)
+    roles = find_roles(skeleton)
+    assert not roles.humanoid
+    limbs = {limb: [skeleton.names[bone] for bone in bones] for limb, bones in roles.limbs.items()}
+    assert limbs["arm.L"] == ["upper_arm.L", "forearm.L", "hand.L"]
+    assert limbs["leg.R"] == ["thigh.R", "shin.R", "foot.R", "toe.R"]
+    assert limbs["tail"] == [f"tail{number}" for number in range(6)]
