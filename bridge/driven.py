@@ -23,7 +23,9 @@ _BONE_PATH: Final = re.compile(r'(?:pose\.)?bones\["((?:[^"\\]|\\.)*)"\]\.?(.*)'
 _BONE_FLAGS: Final = {"inherit_scale", "use_inherit_rotation", "use_local_location", "use_connect"}
 _DECIDING: Final = {*CHANNELS, *_BONE_FLAGS, "rotation_mode"} - {"scale"}  # paths of drivers
 _SCALING: Final = {"COPY_SCALE", "LIMIT_SCALE", "MAINTAIN_VOLUME"}  # constraints that change the scale only
-_TURNING: Final = {"COPY_ROTATION", "LIMIT_ROTATION", "DAMPED_TRACK", "TRACK_TO", "LOCKED_TRACK"}  # the rotation only
+_TURNING: Final = {  # about the bone's head, which stays where it is
+    "COPY_ROTATION", "LIMIT_ROTATION", "DAMPED_TRACK", "TRACK_TO", "LOCKED_TRACK", "STRETCH_TO",
+}  # fmt: skip
 _CHAINS: Final = {"IK", "SPLINE_IK"}
 _SWITCHES: Final = ("mute", "enabled")  # properties of a constraint that turn it on and off
 _ALL: Final = 1 << 15  # a chain of all ancestors; Blender itself stops at 255

@@ -23,6 +23,7 @@ from ..core.rotation import Array
 from ..core.skeleton import no_bone
 from ..core.solvers import SeveralChains
 from ..core.steps import run_steps
+from .carried import take_over
 from .chains import with_saved_chains
 from .controls import find_control_motion, frames_of_body
 from .evaluation import Evaluation, evaluate
@@ -171,9 +172,7 @@ class JobEdit(MotionEdit):
                 seen = bridge.with_carried(self.rig, self.after.pose[0], bridge.read_matrices(armature))
                 if _is_settled(seen[None], self.after.pose):
                     break
-                rotations, translations = np.array(before.rotations), np.array(before.translations)
-                rotations[:, carried], translations[:, carried] = seen.rotations[carried], seen.translations[carried]
-                self.solution = self._solve(replace(before, rotations=rotations, translations=translations))
+                self.solution = self._solve(take_over(before, seen, carried, carried))
                 self.after = replace(self.before, pose=self.solution.pose)
         finally:
             bridge.write_channels(armature, channels)

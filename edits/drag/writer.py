@@ -1,7 +1,6 @@
 """Poses of a drag written to the armature."""
 
 from collections.abc import Callable, Container, Iterable
-from dataclasses import replace
 from typing import Any, Final
 
 import bpy
@@ -11,6 +10,7 @@ from ... import bridge
 from ...bridge import ControlledBody
 from ...core import Pose, rotation
 from ...core.rotation import Array
+from ..carried import take_over
 from .body import DragBody
 
 _SAME: Final = 1e-5  # of the skeleton's size: a change of a length that does not count
@@ -93,12 +93,7 @@ class DragWriter:
         if off < _SAME * self._body.skeleton.size and turned < _TURNED:
             return None
 
-        def take(pose: Pose) -> Pose:
-            rotations, translations = np.array(pose.rotations), np.array(pose.translations)
-            rotations[carried], translations[placed] = seen.rotations[carried], seen.translations[placed]
-            return replace(pose, rotations=rotations, translations=translations)
-
-        return take
+        return lambda pose: take_over(pose, seen, carried, placed)
 
     def restore(self, armature: Any) -> None:
         """Give the armature the exact channels at the press."""

@@ -40,11 +40,16 @@ def track(rig: Any) -> None:
     rig.pose.bones[NECK].constraints.new("DAMPED_TRACK").target = make_empty("target", (0.5, -2.0, 2.5))
 
 
+def stretch(rig: Any) -> None:
+    rig.pose.bones[NECK].constraints.new("STRETCH_TO").target = make_empty("target", (0.5, -2.0, 2.5))
+
+
 WAYS: dict[str, Callable[[Any], None]] = {
     "local": lambda rig: copy_rotation(rig, "LOCAL"),
     "world": lambda rig: copy_rotation(rig, "WORLD"),
     "driver": drive,
     "track": track,
+    "stretch": stretch,
 }
 
 
