@@ -521,7 +521,7 @@ def shapes(hand: Any) -> Act:
 
 
 def stuck(hand: Any) -> Act:
-    """The hand hangs on a forearm that a constraint places: a drag by its joint turns it, and R does not make it move."""
+    """The hand hangs on a forearm that a constraint places: a drag by its joint turns it, and R does not move it."""
     import numpy as np
 
     bones = do.armature().pose.bones
