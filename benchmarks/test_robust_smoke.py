@@ -2,10 +2,13 @@
 
 from pathlib import Path
 
+import pytest
+
+from benchmarks.motion.clips import CLIPS
 from benchmarks.robust.corpus import corpus
 from benchmarks.robust.fuzz import Child, inputs
 from benchmarks.robust.readers import MEMORY
-from benchmarks.smoke import start
+from benchmarks.smoke import printed_by, start
 
 
 def test_spoilt_files_and_packets_of_every_kind_are_read_or_refused() -> None:
@@ -42,3 +45,10 @@ def test_tracebacks_and_memory_are_found(tmp_path: Path) -> None:
     child = Child(False, script=wrong)
     child.seconds = 0.5
     assert child.read("slow", b"")[0] == "slow"
+
+
+@pytest.mark.skipif(not CLIPS.is_dir(), reason="the larger test data (../shared/data) is not here")
+def test_feet_are_measured() -> None:
+    assert "07_12   drift" in printed_by("benchmarks.robust.skate", "--clips", "07_12", "--ways", "drift")
+    rig = "--rigs", "scripted/mpfb_mixamo.blend", "--clips", "07_12"
+    assert "retarget: 0 of 1 deeper than 2%" in printed_by("benchmarks.robust.floor", "--parts", "retarget", *rig)

@@ -1,8 +1,8 @@
 """How far bodies are below the floor after what Poise makes of them: `python -m benchmarks.robust.floor`.
 
 Captured clips are brought to rigs, a walk is made longer, and the jump is generated, at five frame rates. Measured is
-what Blender evaluates: the lowest vertex of the body's mesh, or the lowest end of a bone where there is none, below the
-lowest at rest, in lengths of the leg, which alone Poise tells. A jump is compared with its mirror image, by bones that
+what Blender evaluates: the lowest vertex of the body's mesh, or the lowest joint where there is none, below the lowest
+at rest, in lengths of the leg, which alone Poise tells. A jump is compared with its mirror image, by bones that
 are each other's at rest.
 """
 
@@ -35,6 +35,7 @@ LONGEST: Final = 90  # frames
 RATES: Final = (24, 25, 30, 48, 60)
 LONGER: Final = 1.5
 DEEP: Final = 0.02  # of a leg
+LIMB: Final = 3  # bones above one of a limb, at least
 LEG: Final = ("thigh", "shin", "foot")
 
 
@@ -42,15 +43,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rigs", nargs="+", default=list(RIGS))
     parser.add_argument("--parts", nargs="+", default=["retarget", "edit-path", "generate"])
+    parser.add_argument("--clips", nargs="+", default=list(TAKEN), help="numbers of CMU's clips")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
+    if not CLIPS.is_dir():
+        print(f"Nothing was measured: there are no clips in {CLIPS}.")
+        return
     standalone.enable()
     rows: list[dict[str, Any]] = []
     folder = CLIPS.parents[1] / "rigs"
     if "retarget" in arguments.parts:
-        rows += [_retarget(folder / rig, clip) for rig in arguments.rigs for clip in TAKEN]
+        rows += [_retarget(folder / rig, clip) for rig in arguments.rigs for clip in arguments.clips]
     if "edit-path" in arguments.parts:
-        rows += [_longer(clip) for clip in TAKEN]
+        rows += [_longer(clip) for clip in arguments.clips]
     if "generate" in arguments.parts:
         rows += [_jump(folder / rig, fps) for rig in arguments.rigs for fps in RATES]
     if arguments.json:
@@ -170,8 +175,9 @@ def _lowest(armature: Any, frame: int | None = None) -> float:
         found.append(
             float((places.reshape(-1, 3) @ np.array(seen.matrix_world)[2, :3]).min() + seen.matrix_world[2][3])
         )
-    if not skins:
-        found = [(armature.matrix_world @ end).z for bone in armature.pose.bones for end in (bone.head, bone.tail)]
+    if not skins:  # of joints alone: tails of last bones point anywhere, and roots are no part of a body
+        limbs = [bone for bone in armature.pose.bones if len(bone.parent_recursive) >= LIMB]
+        found = [(armature.matrix_world @ bone.head).z for bone in limbs]
     armature.data.pose_position = "POSE"
     return min(found)
 

@@ -52,6 +52,9 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     halves = {"given": arguments.clips} if arguments.clips else {"tuned": TUNED, "apart": APART}
+    if not CLIPS.is_dir():
+        print(f"Nothing was measured: there are no clips in {CLIPS}.")
+        return
     standalone.enable()
     rows = [
         {"half": half, "clip": clip, "way": way, **measure(CLIPS / f"cmu_{clip}.bvh", way)}

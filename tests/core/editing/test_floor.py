@@ -1,0 +1,34 @@
+"""Feet on a floor: of a captured walk that is sunk into it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from benchmarks.motion.clips import read_clip
+from core import forward
+from core.body import find_roles
+from core.editing.contacts import foot_points, point_positions
+from core.editing.floor import floor_pins
+from core.editing.timed_pins import pin_motion
+from core.pose import shifted
+from tests.paths import DATA
+
+
+@pytest.mark.parametrize("sunk", [0.0, 0.02, 0.06])
+def test_heel_and_toe_tip_are_never_below_the_floor_and_feet_above_it_stay(sunk: float) -> None:
+    walk = read_clip(DATA / "motion" / "cmu_07_12.bvh")
+    roles = find_roles(walk.skeleton)
+    points = [point for point in foot_points(walk.skeleton, roles) if not point.name.startswith("ball")]
+    before = point_positions(walk.skeleton, walk.motion.pose, points)[..., 2]
+    floor = float(before.min()) + 0.01
+    pose = shifted(walk.skeleton, walk.motion.pose, 0, np.array([0.0, 0.0, -sunk]))
+    motion = replace(walk.motion, pose=pose)
+    after = pin_motion(walk.skeleton, motion, floor_pins(walk.skeleton, motion, roles, floor))
+    heights = point_positions(walk.skeleton, after.motion.pose, points)[..., 2]
+    assert heights.min() > floor - 1e-3
+    np.testing.assert_array_equal(after.motion.pose.rotations[~after.changed], pose.rotations[~after.changed])
+    high = (before - sunk > floor + 0.1).all(axis=1)
+    assert not after.changed[high].any()
+    hips = forward(walk.skeleton, after.motion.pose)[0][:, 0] - forward(walk.skeleton, pose)[0][:, 0]
+    assert np.abs(hips).max() < 0.02 + sunk
