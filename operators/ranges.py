@@ -6,6 +6,7 @@ import bpy
 
 from .. import bridge
 from ..core import CoreError
+from ..core.body.mirror import counterparts
 from ..core.body.ranges import joint_range
 from ..edits.words import counted
 from .tool import Tool, selected_bones
@@ -34,15 +35,18 @@ class POISE_OT_mirror_range(Tool, bpy.types.Operator):
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         bones = armature.pose.bones
-        sides = [(name, bpy.utils.flip_name(name)) for name in selected_bones(context) if bones[name].poise_use_range]
-        if not sides:
+        names = [name for name in selected_bones(context) if bones[name].poise_use_range]
+        if not names:
             raise CoreError("None of the selected bones has a range.")
-        alone = next((name for name, other in sides if other == name or other not in bones), None)
-        if alone is not None:
-            raise CoreError(f'"{alone}" has no bone of the other side, by its name.')
         skeleton = bridge.read_rig(armature).skeleton
         roles = bridge.read_roles(armature, skeleton)
-        for name, other in sides:
-            there = joint_range(skeleton, roles, skeleton.index(other))
-            bridge.write_range(bones[other], bridge.read_range(bones[name]).mirrored_to(there))
-        return "INFO", f"Mirrored {counted(len(sides), 'range')}"
+        others = counterparts(skeleton, roles)[[skeleton.index(name) for name in names]].tolist()
+        alone = next(
+            (name for name, other in zip(names, others, strict=True) if other in (-1, skeleton.index(name))), None
+        )
+        if alone is not None:
+            raise CoreError(f'"{alone}" has no bone on the other side.')
+        for name, other in zip(names, others, strict=True):
+            mirrored = bridge.read_range(bones[name]).mirrored_to(joint_range(skeleton, roles, other))
+            bridge.write_range(bones[skeleton.names[other]], mirrored)
+        return "INFO", f"Mirrored {counted(len(names), 'range')}"

@@ -155,7 +155,8 @@ class _Bone:
         row.operator("poise.set_range", text="From Anatomy")
         row.operator("poise.mirror_range", text="Mirror")
         for index, axis in enumerate("XYZ" if bone.poise_use_range else ""):
-            row = column.row(align=True, heading=f"Range {axis}")
+            row = column.row(align=True, heading=f"Range {axis}").row(align=True)
+            row.use_property_split = False
             row.prop(bone, "poise_range_min", index=index, text="")
             row.prop(bone, "poise_range_max", index=index, text="")
         if armature.poise_method == "HUMANOID":

@@ -42,7 +42,13 @@ def turns() -> dict[str, float]:
 
 
 def open_chains(hand: Any) -> Generator[float, None, dict[str, Any]]:
-    """Close the panels of the tab from above, by a click on each header, and open "Chains"; its buttons."""
+    """Open "Chains" alone; its buttons."""
+    yield from open_panel(hand, "POISE_PT_chains")
+    return (yield from hand.read_panels(ADD))
+
+
+def open_panel(hand: Any, name: str) -> Generator[float, None, None]:
+    """Close the panels of the tab from above, by a click on each header, and open the one of this class."""
     import bpy
 
     classes = sys.modules[f"{EXTENSION}.panels"].CLASSES
@@ -51,12 +57,11 @@ def open_chains(hand: Any) -> Generator[float, None, dict[str, Any]]:
     x, first = side.x + side.width // 2, side.y + side.height - HEADER // 2
     for number, panel in enumerate(shown):
         is_closed = "DEFAULT_CLOSED" in getattr(panel, "bl_options", ())
-        if is_closed == (panel.__name__ == "POISE_PT_chains"):
+        if is_closed == (panel.__name__ == name):
             yield from hand.click(x, first - number * HEADER)
             yield FOLDS
     hand.rest()
-    hand.screenshot("chain_opened")
-    return (yield from hand.read_panels(ADD))
+    hand.screenshot(f"{name}_opened")
 
 
 def _is_shown(panel: Any, context: Any) -> bool:

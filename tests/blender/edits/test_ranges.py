@@ -75,7 +75,7 @@ def test_what_cannot_be_is_said_and_nothing_changes(rig: Any) -> None:
         bpy.ops.poise.mirror_range()
     select(rig, ["spine"])
     bpy.ops.poise.set_range()
-    with pytest.raises(RuntimeError, match='"spine" has no bone of the other side'):
+    with pytest.raises(RuntimeError, match='"spine" has no bone on the other side'):
         bpy.ops.poise.mirror_range()
     rig.pose.bones["spine"].poise_range_min[0] = 1.0
     rig.pose.bones["spine"].poise_range_max[0] = 0.5
