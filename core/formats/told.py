@@ -58,6 +58,7 @@ ARMATURE: Final = Table(
             ("facing", _SOME, "the axis that it faces"),
             ("up", _SOME, "the axis that is up"),
             ("rest", _SOME, "the kind of rest pose"),
+            ("names", TEXT, "whose names its bones have, such as Mixamo; empty where they are nobody's that is known"),
             ("bones", list_of(BONE.kind()), "all bones"),
             ("actions", list_of(ACTION.kind()), "the actions that move its bones"),
         ),
