@@ -155,8 +155,12 @@ class _Bone:
         row.operator("poise.set_range", text="From Anatomy")
         row.operator("poise.mirror_range", text="Mirror")
         for index, axis in enumerate("XYZ" if bone.poise_use_range else ""):
-            row = column.row(align=True, heading=f"Range {axis}").row(align=True)
-            row.use_property_split = False
+            split = column.split(factor=0.4)  # as wide as the names above
+            split.use_property_split = False
+            name = split.row()
+            name.alignment = "RIGHT"
+            name.label(text=axis)
+            row = split.row(align=True)
             row.prop(bone, "poise_range_min", index=index, text="")
             row.prop(bone, "poise_range_max", index=index, text="")
         if armature.poise_method == "HUMANOID":
