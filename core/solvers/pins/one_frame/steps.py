@@ -38,6 +38,7 @@ DAMPED: Final = 1.0  # first damping after a step that raised the merit, in the 
 LEAST_DAMPED: Final = 0.05  # damping below which the next step has none
 CORRECTIONS: Final = 3  # of held levels after a step
 INDEFINITE: Final = 0.1  # least damping where the model has no minimum
+HELD: Final = 1e-6  # least singular value of held rows, as a share of the largest, whose way is not free
 NO_SIDE: Final = 1e-3  # slope below which nothing bends a straight joint to either side
 NOISE: Final = 1e-12  # share of the merit that is rounding
 
@@ -178,10 +179,11 @@ class FrameSolver:
             sides[span] = projector.dot(sides[span])
         buckles = np.zeros_like(slope)
         if not _has_least(model):
-            values, vectors = np.linalg.eigh(model)
-            buckles = self._aside(vectors[:, 0], slope)
-            more = max(-2.0 * float(values[0]), INDEFINITE) * self.eye
-            model, whole = model + more, whole + more
+            least, way = _steepest_fall(model, sides[:, 1:].T)
+            if least <= 0.0:
+                buckles = self._aside(way, slope)
+                more = max(-2.0 * least, INDEFINITE) * self.eye
+                model, whole = model + more, whole + more
         solved: Array = np.linalg.solve(model, sides)
         free = sides[:, 1:].T
         gap: Array = at.rows * held + free.dot(solved[:, 0]) - kept.dot(fixed)
@@ -311,6 +313,16 @@ def unwound(x: Array, turning: int) -> Array:
     result = x.copy()
     result[:turning] *= np.repeat(1.0 - turns * 2.0 * np.pi / np.where(turns > 0.0, lengths, 1.0), 3)
     return result
+
+
+def _steepest_fall(model: Array, held: Array) -> tuple[float, Array]:
+    """Return the least curvature of a model (D, D) along the steps that held rows (M, D) leave free, and that way."""
+    _, sizes, ways = np.linalg.svd(held)
+    free = ways[np.count_nonzero(sizes > HELD * sizes.max(initial=0.0)) :]
+    if not len(free):
+        return np.inf, np.zeros(len(model))
+    values, vectors = np.linalg.eigh(free.dot(model).dot(free.T))
+    return float(values[0]), vectors[:, 0].dot(free)
 
 
 def _has_least(hessian: Array) -> bool:
