@@ -165,7 +165,7 @@ def _tick(problem: Problem, state: State, still: float) -> State:
     """Take a few Newton steps from where the last solve ended, with its forces."""
     assert state.frame is not None
     most = min(_STEPS, problem.settings.iterations)
-    return _at(state, _of_frame(problem, state.frame, most, still))
+    return _at(state, _of_frame(problem, state.frame, most, still, state.begun[0]))
 
 
 def _newton(
@@ -176,7 +176,7 @@ def _newton(
     for frame, begun in zip(frames.tolist(), x, strict=True):
         solver = _solver(problem, state, frame)
         solver.begin(begun)
-        parts.append(_of_frame(problem, solver, most, still))
+        parts.append(_of_frame(problem, solver, most, still, begun))
     return Progress.joined(parts)
 
 
@@ -184,9 +184,9 @@ def _solver(problem: Problem, state: State, frame: int) -> FrameSolver:
     return state.frame or FrameSolver(problem, state.links, frame)
 
 
-def _of_frame(problem: Problem, frame: FrameSolver, most: int, still: float) -> Progress:
+def _of_frame(problem: Problem, frame: FrameSolver, most: int, still: float, begun: Array) -> Progress:
     """Return the progress of a frame after its steps."""
-    used = frame.descend(problem.rows, most, still)
+    used = frame.descend(problem.rows, most, still, begun)
     active, done, lengths = frame.limits.active_rows(frame.at), used < most, frame.aims.lengths(frame.at)
     return Progress(frame.at.x[None], np.array([used]), active[None], np.array([done]), lengths[None])
 

@@ -11,7 +11,7 @@ from ...rotation import Array
 
 FIRM: Final = 1e4  # strength of the last of the firm levels, squared deviations per unit of error
 APART: Final = (
-    1e2  # factor from the strength of a level to that of a firm one above it, and from weight to weight in motions
+    3e2  # factor from the strength of a level to that of a firm one above it, and from weight to weight in motions
 )
 FIRMEST: Final = 1e9  # largest strength: beyond it rounding takes over
 PULL: Final = 130.0  # a hand's strength, squared deviations per unit of error
@@ -32,7 +32,7 @@ class Strengths:
         firm = (np.arange(levels) == 0) | (strength == np.inf)
         limited = PULL * min(strength, FIRM) * WEAKER ** np.arange(-1.0, levels - 1.0)
         self.least = np.where(firm, FIRM, np.minimum(FIRM, limited))  # (L,)
-        self.above = np.flatnonzero(firm[:-1])[::-1].tolist()  # firm levels that have others below them
+        self.above: list[int] = np.flatnonzero(firm[:-1])[::-1].tolist()  # firm levels that have others below them
 
     def __call__(self, forces: Array) -> Array:
         """Return the strengths (L,) where levels pull with forces (L,), 0 as long as they are not known.
@@ -41,8 +41,8 @@ class Strengths:
         """
         if not self.above:
             return self.least
-        strengths: list[float] = self.least.tolist()
-        known: list[float] = forces.tolist()
+        strengths = [float(strength) for strength in self.least]
+        known = [float(force) for force in forces]
         if not any(known):
             known = [FIRMEST] * len(known)
         pulls = [min(pull, strength) for pull, strength in zip(known, strengths, strict=True)]

@@ -97,17 +97,18 @@ class FrameSolver:
         self.places.fit(links)
         self.at = self.places.place(self.at.x)
 
-    def descend(self, goals: GoalRows, most: int, still: float) -> int:
+    def descend(self, goals: GoalRows, most: int, still: float, begun: Array | None = None) -> int:
         """Take at most `most` steps, until one turns every joint by less than `still`; as one that rests.
 
-        goals: the problem's, whose targets may have moved since the last steps. Returns the number of steps.
+        goals: the problem's, whose targets may have moved since the last steps; begun: x (D,) where the tick began.
+        Returns the number of steps.
         """
         errors = self.at.vectors
         self.aims.aim(goals)
         if self._turn(self.at.x) > np.pi:
-            self.at = self.places.place(unwound(self.at.x, self.turning))
+            self.at, begun = self.places.place(unwound(self.at.x, self.turning)), None
         self.aims.compare(self.at)
-        damping, steps, begun = 0.0, 0, self.at.x
+        damping, steps, begun = 0.0, 0, self.at.x if begun is None else begun
         moved = float(np.abs(self.at.vectors - errors).max(initial=0.0))  # of the targets
         turn = self.largest_turn * max(1.0, moved / numbers.CENTIMETRE)
         # a tick under the mouse, from which the next one goes on, need not be more exact than its goals
@@ -118,7 +119,7 @@ class FrameSolver:
         if not live:  # steps from outside, back to the bounds, would go up
             exact, self.at = GIVES, self.places.inside(self.at)
         while steps < most:
-            left = turn - self._turn(self.at.x - begun) if steps and turn < np.inf else turn
+            left = turn - self._turn(self.at.x - begun) if turn < np.inf else turn
             if left < numbers.NEWTON_RESTS:
                 break
             steps += 1
@@ -290,6 +291,10 @@ class FrameSolver:
             if new >= after:
                 break
             there, after = other, new
+        turned = self._turn(there.x - at.x)
+        if turned > turn:  # corrections turn joints, too
+            there = self.places.inside(self.places.place(at.x + (there.x - at.x) * (turn / turned)))
+            after = self.objective.merit(there, weights, local.springs)
         noise = NOISE * (1.0 + before) + float(weights[~slips].sum()) * float(np.max(exact, initial=0.0))
         better = after <= before + noise
         stiffness = 0.0 if better else self._stiffness(local, found)
