@@ -267,7 +267,8 @@ class LinkTree:
             elif parent >= 0 and mode == "ALIGNED":
                 self.scaled[node] = np.where(self.scaled[parent] >= 0, node, -1)
             self.scaled[node, self.stretching == node] = node
-        self.hangs = np.array([np.isin(np.arange(len(self.nodes)), self.chain(node)) for node in self.point_nodes])
+        hangs = [np.isin(np.arange(len(self.nodes)), self.chain(node)) for node in self.point_nodes]
+        self.hangs = np.array(hangs, bool).reshape(-1, len(self.nodes))
 
     def _find_masses(self) -> None:
         """Set which joint moves which mass: (R + T, masses) directly, (R + T, masses, breaks) by a break's head."""

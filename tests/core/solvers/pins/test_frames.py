@@ -116,7 +116,7 @@ def test_a_step_is_the_damped_pseudo_inverse_with_the_joint_target(figure: Skele
 
 @pytest.mark.parametrize("root", ["free", "translate"])
 def test_it_comes_to_rest_where_newton_steps_alone_do(figure: Skeleton, root: str) -> None:
-    fast, slow = both(led(figure, PinAndDrag(root=root, restarts=0), 4))  # pyright: ignore
+    fast, slow = both(led(figure, PinAndDrag(root=root, restarts=0, coherent=True), 4))  # pyright: ignore
     met = fast.converged & slow.converged
     assert met.sum() > FRAMES // 2
     turned = np.degrees(rotation.angle_between(fast.pose.rotations, slow.pose.rotations)[met].max(axis=1))

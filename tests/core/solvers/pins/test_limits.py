@@ -58,24 +58,15 @@ def test_goals_out_of_reach_break_no_limit_of_any_kind(kind: str) -> None:
 KINKED = pytest.mark.xfail(
     reason="steps may go from one side of a kink in the range of twists to the other", strict=False
 )
-SHORT = pytest.mark.xfail(reason="on two levels some stop a few hundredths of a degree before they rest", strict=False)
 SOFT_KINK = pytest.mark.xfail(
     reason="a soft range of twists with a kink has no slope there: steps go from one side to the other", strict=False
 )
 
 
-def marks_of(kind: str, limits: object, priority: int) -> list[pytest.MarkDecorator]:
-    """What is known to stop short of rest."""
-    polygon = kind.endswith("polygon")
-    if polygon:
-        return [KINKED if limits is True else SOFT_KINK]
-    return [SHORT] if priority and limits is True else []
-
-
 PULLED = [
-    pytest.param(*(kind, limits, priority), marks=marks_of(kind, limits, priority))
+    pytest.param(*(kind, limits, priority), marks=[mark] * kind.endswith("polygon"))
     for kind in KINDS
-    for limits in (True, "soft")
+    for limits, mark in ((True, KINKED), ("soft", SOFT_KINK))
     for priority in (0, 1)
 ]
 

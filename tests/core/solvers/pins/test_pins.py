@@ -220,6 +220,18 @@ def test_a_drag_of_small_steps_follows_the_pointer(limited: Skeleton) -> None:
     assert np.mean(steps) < 3.0
 
 
+def test_a_body_that_stretches_is_turned_without_a_position(figure: Skeleton) -> None:
+    """And to where a rigid one turns: no length changes an orientation."""
+    start, turn = Pose.rest(figure), rotation.exp([0.4, 0.2, -0.3])
+    longer = replace(figure, stretch=np.full(len(figure), 0.5))
+    one, two = (
+        solve(body, start, [Goal("hand.R", None, turn)], PinAndDrag(stretch=True)) for body in (figure, longer)
+    )
+    assert two.converged
+    assert largest_turn(one.pose, two.pose) < 1e-3
+    np.testing.assert_allclose(two.pose.scales, 1.0, atol=1e-9)
+
+
 def test_a_tick_turns_joints_by_so_much_for_each_centimetre(limited: Skeleton) -> None:
     rest = Pose.rest(limited)
     hand = forward(limited, rest)[0][limited.index("hand.R")]
