@@ -224,9 +224,7 @@ def test_a_body_that_stretches_is_turned_without_a_position(figure: Skeleton) ->
     """And to where a rigid one turns: no length changes an orientation."""
     start, turn = Pose.rest(figure), rotation.exp([0.4, 0.2, -0.3])
     longer = replace(figure, stretch=np.full(len(figure), 0.5))
-    one, two = (
-        solve(body, start, [Goal("hand.R", None, turn)], PinAndDrag(stretch=True)) for body in (figure, longer)
-    )
+    one, two = (solve(body, start, [Goal("hand.R", None, turn)], PinAndDrag(stretch=True)) for body in (figure, longer))
     assert two.converged
     assert largest_turn(one.pose, two.pose) < 1e-3
     np.testing.assert_allclose(two.pose.scales, 1.0, atol=1e-9)
