@@ -11,7 +11,7 @@ from ...rotation import Array
 
 FIRM: Final = 1e4  # strength of the last of the firm levels, squared deviations per unit of error
 APART: Final = (
-    2e2  # factor from the strength of a level to that of a firm one above it, and from weight to weight in motions
+    1e2  # factor from the strength of a level to that of a firm one above it, and from weight to weight in motions
 )
 FIRMEST: Final = 1e9  # largest strength: beyond it rounding takes over
 PULL: Final = 130.0  # a hand's strength, squared deviations per unit of error

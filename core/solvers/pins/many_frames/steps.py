@@ -6,7 +6,7 @@ linearised goals J dx = e:
 
     dx = S J^T y - x,     (J S J^T + D I) y = e + J x
 
-solved in the dual (rows of goals, never columns of joints). Two levels are one system in which the first has 2.5e-5 of
+solved in the dual (rows of goals, never columns of joints). Two levels are one system in which the first has 1e-4 of
 the second's damping: a lower level out of reach can push a higher one by that share of its own clamped error. Limits
 are an active set: a coordinate at its bound takes its direction out of the joint's S, is set to the bound, and the step
 is solved again. A frame ends where a step raises the merit; the Newton steps of `one_frame` go on from there.
