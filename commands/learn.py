@@ -2,7 +2,7 @@
 
 import argparse
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import bpy
 import numpy as np
@@ -34,7 +34,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
 
 
 def _learn(arguments: argparse.Namespace) -> int:
-    armature = find_armature(arguments.armature)
+    armature: Any = find_armature(arguments.armature)
     text = ""
     if arguments.what == "list":
         if arguments.learn is None:

@@ -9,7 +9,7 @@ from bpy.props import BoolProperty, IntProperty, StringProperty
 from bpy_extras.io_utils import ExportHelper, ImportHelper
 
 from ..core.formats.files import read_json
-from ..core.formats.recipe import parse_recipe
+from ..core.formats.recipe import RecipeFile, parse_recipe
 from ..edits.files import check_writable, write_files
 from ..edits.generate import Generated
 from ..edits.generated_motion import check_not_linked, saved_recipe, write_generated
@@ -53,7 +53,7 @@ class POISE_OT_load_recipe(ImportHelper, KeyedTool, bpy.types.Operator):
         check_not_linked(armature)
         fill_in(self, start=context.scene.frame_current)
         path = _path(self)
-        recipe, self._data = read_json(path, "recipe", lambda data: (parse_recipe(data), data))
+        recipe, self._data = read_json(path, "recipe", _parse)
         return Generated(context, armature, recipe, self.start)
 
     def end(self, context: Any, armature: Any, edit: Generated) -> tuple[str, str]:
@@ -78,6 +78,11 @@ class POISE_OT_equal_samples(GeneratedTool, bpy.types.Operator):
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         equal_samples(armature, self.path, self.count)
         return "INFO", f"{self.count} equal samples; Generate Anew heeds them"
+
+
+def _parse(data: Any) -> tuple[RecipeFile, dict[str, Any]]:
+    """Return a recipe and the data of its file. Raises CoreError for what is no recipe."""
+    return parse_recipe(data), data
 
 
 def _path(operator: Any) -> Path:
