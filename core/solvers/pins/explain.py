@@ -21,7 +21,6 @@ from .problem import Problem
 _NO_PULL: Final = 0.03  # share of its leverage below which the pull of a goal turns nothing
 _LIGHT: Final = 0.1  # square root of a weight below which the joint target may outweigh a goal
 _WORTH_SAYING: Final = 0.1  # least share of a pull that is reported
-_RIDGE: Final = 1e-9  # relative ridge of the least squares, for forces that cannot be told apart
 _STRETCHED: Final = 0.999  # share of a chain's length from which it counts as straight
 
 
@@ -140,7 +139,7 @@ def _holds(
     table = np.concatenate([*columns, normals], axis=1)
     if not table.shape[1]:
         return []
-    ridge = _RIDGE * float(np.sum(table * table)) / table.shape[1]
+    ridge = numbers.DAMPING * float(np.sum(table * table)) / table.shape[1]
     forces = least_squares(table, pull, ridge)
     size = float(pull @ pull)
     holds: list[_Hold] = []

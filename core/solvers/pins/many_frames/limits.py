@@ -1,7 +1,6 @@
 """The limits of many frames: those that are active hold joints, others cost nothing."""
 
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 
@@ -11,8 +10,6 @@ from ....rotation import Array
 from .. import numbers
 from .algebra import Flags, Indices, pick, right_jacobian
 from .places import Given, Placed, Places
-
-_SAME_BOUND: Final = 1e-14  # relative ridge that tells the multipliers of two equal bounds apart
 
 
 @dataclass(frozen=True)
@@ -74,7 +71,7 @@ class LinearLimits:
         valid = mine >= 0
         on = active[:, mine] & valid
         slope = np.where(on[..., None], self.slopes[:, mine], 0.0)  # (b, h, slots, 3)
-        off = np.where(on, _SAME_BOUND, 1.0)[..., None] * np.eye(len(slots))
+        off = np.where(on, numbers.DAMPING, 1.0)[..., None] * np.eye(len(slots))
         normal = slope @ np.swapaxes(slope, -1, -2) + off
         value = np.linalg.solve(normal, slope @ push.reshape(len(push), -1, 3, 1))[..., 0]
         multipliers = np.zeros_like(self.below)

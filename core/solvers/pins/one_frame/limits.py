@@ -89,7 +89,7 @@ class FrameLimits:
             slope[self.owner[row]] += force * np.array(gradient)
             hessian[self.owner[row]] += stiff * np.multiply.outer(gradient, gradient)
         if bend:
-            hessian += self._bends(at, rates, dict(zip(rows, forces.tolist(), strict=True)))
+            hessian += self.curvature(at, rates, dict(zip(rows, forces.tolist(), strict=True)))
         return slope, hessian
 
     def slopes(self, at: Placed, rates: Array, rows: Iterable[int]) -> Slopes:
@@ -130,16 +130,12 @@ class FrameLimits:
 
     def release(self, push: Array, slopes: Slopes) -> None:
         """Release bounds that would pull a joint back; push (D,)."""
-        for row, multiplier in self._multipliers(push, slopes).items():
+        for row, multiplier in self.multipliers(push, slopes).items():
             upper = self.active[row] == self.upper[row]
             if row not in self.locked and (multiplier if upper else -multiplier) > numbers.RELEASE:
                 del self.active[row]
 
-    def curvature(self, at: Placed, rates: Array, slopes: Slopes, push: Array) -> Array:
-        """Return the second derivatives (R, 3, 3) of the active bounds by x, times their multipliers; push (D,)."""
-        return self._bends(at, rates, self._multipliers(push, slopes))
-
-    def _bends(self, at: Placed, rates: Array, multipliers: dict[int, float]) -> Array:
+    def curvature(self, at: Placed, rates: Array, multipliers: dict[int, float]) -> Array:
         """Return the second derivatives (R, 3, 3) of some rows by x, times their multipliers."""
         result = np.zeros((self.turning // 3, 3, 3))
         turned = {number for number, _, _ in map(self.row_of.__getitem__, multipliers)}
@@ -153,7 +149,7 @@ class FrameLimits:
             result[self.owner[row]] += multiplier * bends[number][index, coordinate]
         return result
 
-    def _multipliers(self, push: Array, slopes: Slopes) -> dict[int, float]:
+    def multipliers(self, push: Array, slopes: Slopes) -> dict[int, float]:
         """Return by how much the slopes of a joint's active bounds count in their sum, which is push (D,).
 
         At rest that is the slope of what is minimised, S^-1 z - J^T y. Locked channels alone have none.

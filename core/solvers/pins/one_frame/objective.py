@@ -142,5 +142,6 @@ class Objective:
         rate = rotation.right_jacobian_bend(vectors, own)
         bends = 0.5 * (rate + rate.transpose(0, 2, 1))
         if self.limits.active:
-            bends += self.limits.curvature(at, rates, self.limits.slopes(at, rates, self.limits.active), push)
+            slopes = self.limits.slopes(at, rates, self.limits.active)
+            bends += self.limits.curvature(at, rates, self.limits.multipliers(push, slopes))
         hessian[self.joints] -= bends * self.both[self.joints]

@@ -35,10 +35,8 @@ RELEASES: Final = 3  # of these may release
 FURTHEST: Final = 1.0  # standard deviations of a step
 SLOWER: Final = 0.05  # share of what counts as rest after a damped step, or where a level slips: they end less near
 DAMPED: Final = 1.0  # first damping after a step that raised the merit, in the prior's stiffness
-LEAST_DAMPED: Final = 0.05  # damping below which the next step has none
+LEAST_DAMPED: Final = 0.05  # damping below which the next step has none, and least where the model has no minimum
 CORRECTIONS: Final = 3  # of held levels after a step
-INDEFINITE: Final = 0.1  # least damping where the model has no minimum
-HELD: Final = 1e-6  # least singular value of held rows, as a share of the largest, whose way is not free
 NO_SIDE: Final = 1e-3  # slope below which nothing bends a straight joint to either side
 NOISE: Final = 1e-12  # share of the merit that is rounding
 
@@ -183,7 +181,7 @@ class FrameSolver:
             least, way = _steepest_fall(model, sides[:, 1:].T)
             if least <= 0.0:
                 buckles = self._aside(way, slope)
-                more = max(-2.0 * least, INDEFINITE) * self.eye
+                more = max(-2.0 * least, LEAST_DAMPED) * self.eye
                 model, whole = model + more, whole + more
         solved: Array = np.linalg.solve(model, sides)
         free = sides[:, 1:].T
@@ -323,7 +321,7 @@ def unwound(x: Array, turning: int) -> Array:
 def _steepest_fall(model: Array, held: Array) -> tuple[float, Array]:
     """Return the least curvature of a model (D, D) along the steps that held rows (M, D) leave free, and that way."""
     _, sizes, ways = np.linalg.svd(held)
-    free = ways[np.count_nonzero(sizes > HELD * sizes.max(initial=0.0)) :]
+    free = ways[np.count_nonzero(sizes > numbers.DAMPING * sizes.max(initial=0.0)) :]
     if not len(free):
         return np.inf, np.zeros(len(model))
     values, vectors = np.linalg.eigh(free.dot(model).dot(free.T))
