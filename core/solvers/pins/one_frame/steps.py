@@ -200,11 +200,13 @@ class FrameSolver:
     def _aside(self, way: Array, slope: Array) -> Array:
         """Return a step (D,) along a way of unit length on which the model falls to both sides, to the preferred one.
 
-        Zero where the model's slope has a side already. A straight limb that is pushed in has none: it buckles.
+        Zero where the model's slope has a side already. A straight limb that is pushed in has none: it buckles. Where
+        nothing is preferred, either, the joint that turns most turns by a positive angle, alike in frames that are alike.
         """
         if abs(float(way.dot(slope))) > NO_SIDE:
             return np.zeros_like(way)
-        return way * (FURTHEST if float(way.dot(self.bends)) >= 0.0 else -FURTHEST)
+        side = float(way.dot(self.bends)) + NO_SIDE * float(way[np.abs(way).argmax()])
+        return way * np.copysign(FURTHEST, side)
 
     def _rounds(self, local: Local, turn: float) -> tuple[Local, _Found, Placed, Flags]:
         """Return the step under the limits that it meets, its end, and the levels that slip in it.
