@@ -201,7 +201,7 @@ class FrameSolver:
         """Return a step (D,) along a way of unit length on which the model falls to both sides, to the preferred one.
 
         Zero where the model's slope has a side already. A straight limb that is pushed in has none: it buckles. Where
-        nothing is preferred, either, the joint that turns most turns by a positive angle, alike in frames that are alike.
+        nothing is preferred, either, the joint that turns most turns by a positive angle, as in frames that are alike.
         """
         if abs(float(way.dot(slope))) > NO_SIDE:
             return np.zeros_like(way)
