@@ -29,7 +29,7 @@ from .objective import Flags, Local, Objective
 from .placed import Placed
 from .places import Places
 
-WALL: Final = 1e5  # weight of a held level in the Hessian, which has a least value across it then
+WALL: Final = 1e4  # weight of a held level in the Hessian, which has a least value across it then
 ROUNDS: Final = 8  # of levels that slip and limits that are active, in a step
 RELEASES: Final = 3  # of these may release
 FURTHEST: Final = 1.0  # standard deviations of a step
