@@ -16,9 +16,9 @@ from ..core.body.roles import ROLES
 from ..core.body.unfolding import unfold
 from ..core.rotation import Array
 from ..core.skeleton import Flags
-from .armature import read_rig
+from .armature import deforming, read_rig
 from .bones import read_bones
-from .channels import ArmatureObject, flags
+from .channels import ArmatureObject
 from .errors import BridgeError
 from .motion import keyed_range, read_motion
 
@@ -57,7 +57,7 @@ def guess_roles(armature: ArmatureObject, skeleton: Skeleton | None = None) -> R
     """Return the detected roles without the user's corrections; they are found once for the same bones."""
     own = skeleton or Skeleton(**read_bones(armature))
     shown = own if skeleton is not None else _shown(armature, own)
-    deform = flags(armature.data.bones, "use_deform", 1)[:, 0]
+    deform = deforming(armature)
     shape = (shown.parents, shown.offsets, shown.rest_bases, shown.lengths, deform)
     found = _found(_Bones((shown.names, *(values.tobytes() for values in shape)), shown, deform))
     return replace(found, rest="folded") if found.humanoid and shown is not own else found

@@ -10,6 +10,7 @@ import bpy
 from .. import bridge
 from ..core import CoreError
 from ..core.editing.foot_lock import EASE
+from ..core.formats.mapping import BodyMapping
 from ..core.formats.recipe import PART_TRACK, RECIPE, preset_names, read_recipe
 from ..core.formats.table import FRAME_LIMIT
 from ..edits import path, reduce
@@ -120,28 +121,28 @@ def _retarget(arguments: argparse.Namespace) -> int:
     takes: list[str] = []
     mapping = mapping_of(arguments)
     if arguments.source is not None:
-        source = find_armature(arguments.source)
-        take_mapping([armature, source], mapping)
-        check_sure(armature)
-        check_sure(source, by_motion=True)
-        frames = frames_within(arguments, bridge.keyed_range(source))
-        edit = Retargeted(context, armature, source, frames, not arguments.no_feet)
+        edit = _retargeted(arguments, armature, find_armature(arguments.source), mapping)
         name = arguments.source
     else:
         name = arguments.motion.stem
         with imported(context, arguments.motion, arguments.take) as (source, takes):
             name = takes[0] if len(takes) > 1 else name
-            take_mapping([armature, source], mapping)
-            check_sure(armature)
-            check_sure(source, by_motion=True)
-            frames = frames_within(arguments, bridge.keyed_range(source))
-            edit = Retargeted(context, armature, source, frames, not arguments.no_feet)
+            edit = _retargeted(arguments, armature, source, mapping)
     edit.solve()
     report = edit.write(armature, arguments.action or f"{armature.name} {name}")
     tell(f'The motion of "{name}", {len(edit.pins)} touches of the ground.')
     if len(takes) > 1:
         tell(f"The takes of the file: {', '.join(takes)}.")
     return tell_report(arguments, report, takes=takes)
+
+
+def _retargeted(arguments: argparse.Namespace, armature: Any, source: Any, mapping: BodyMapping) -> Retargeted:
+    """Return the motion of another armature on an armature; raises CoreError for parts that are guesses."""
+    take_mapping([armature, source], mapping)
+    check_sure(armature)
+    check_sure(source, by_motion=True)
+    frames = frames_within(arguments, bridge.keyed_range(source))
+    return Retargeted(bpy.context, armature, source, frames, not arguments.no_feet)
 
 
 def _reduce_options(parser: argparse.ArgumentParser) -> None:

@@ -11,7 +11,7 @@ from ..core.keypoints.recordings import RATES
 from ..edits.keypoints import READABLE, KeypointsJob, load_recording, perform_keypoints
 from ..edits.words import counted
 from ..properties.keypoints import LAYOUTS, MARKERS, SAID, TRAVELS, UNITS, UPS
-from .tool import Tool
+from .tool import Tool, chosen_path
 
 _SIDES = {"ASK": None, "KEEP": False, "EXCHANGE": True}
 _TRAVEL = {"AUTO": None, "HIPS": True, "FEET": False}
@@ -83,7 +83,7 @@ class POISE_OT_import_keypoints(Tool, ImportHelper, bpy.types.Operator):
             limits=self.limits,
             exact=self.exact,
         )
-        mapping = Path(bpy.path.abspath(self.mapping)) if self.mapping else None
+        mapping = chosen_path(self.mapping) if self.mapping else None
         report, found = perform_keypoints(
             context, armature, load_recording(context, Path(file.filepath), layout, mapping), job
         )

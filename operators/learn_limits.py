@@ -5,19 +5,16 @@ from typing import Any
 
 import bpy
 import numpy as np
-from bpy.props import FloatProperty, StringProperty
-from bpy_extras.io_utils import ExportHelper, ImportHelper
+from bpy.props import FloatProperty
 
 from .. import bridge
 from ..core import CoreError
 from ..core.formats.limits import limits_text, read_limits
-from ..edits.files import check_writable, write_files
 from ..edits.learn import learn_limits
 from ..edits.words import counted
+from .json_files import LoadsJson, SavesJson
 from .stepwise import Steps, Stepwise
 from .tool import Tool, selected_bones
-
-_FILTER: Any = {"default": "*.json", "options": {"HIDDEN"}}
 
 
 class POISE_OT_learn_limits(Stepwise, bpy.types.Operator):
@@ -52,42 +49,30 @@ class POISE_OT_forget_limits(Tool, bpy.types.Operator):
         return "INFO", f"Forgot the limits of {counted(len(learned), 'bone')}"
 
 
-class POISE_OT_save_limits(Tool, ExportHelper, bpy.types.Operator):
+class POISE_OT_save_limits(SavesJson, Tool, bpy.types.Operator):
     """Save what the bones of the armature learnt as JSON, for other armatures with these names"""
 
     bl_idname = "poise.save_limits"
     bl_label = "Save Limits"
-    bl_options = {"REGISTER"}  # nothing in the .blend file changes
-    filename_ext = ".json"
-    filter_glob: StringProperty(**_FILTER)
 
-    def act(self, context: Any, armature: Any) -> tuple[str, str]:
-        path = _path(self)
-        check_writable(path)
+    def content(self, context: Any, armature: Any, path: Path) -> tuple[str, str]:
         learnt = {bone.name: bridge.read_learned(bone) for bone in armature.pose.bones if bone.poise_learned}
         if not learnt:
             raise CoreError(f'No bone of "{armature.name}" has learnt limits.')
-        write_files(None, {path: limits_text(learnt)})
-        return "INFO", f'Saved the limits of {counted(len(learnt), "bone")} as "{path.name}"'
+        return f"the limits of {counted(len(learnt), 'bone')}", limits_text(learnt)
 
 
-class POISE_OT_load_limits(Tool, ImportHelper, bpy.types.Operator):
+class POISE_OT_load_limits(LoadsJson, Tool, bpy.types.Operator):
     """Give bones the learnt limits of a JSON file, in place of what they learnt"""
 
     bl_idname = "poise.load_limits"
     bl_label = "Load Limits"
-    filter_glob: StringProperty(**_FILTER)
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
-        limits = read_limits(_path(self))
+        limits = read_limits(self.path)
         strange = next((bone for bone in limits if bone not in armature.pose.bones), None)
         if strange is not None:
             raise CoreError(f'"{armature.name}" has no bone "{strange}", of which the file has limits.')
         for bone, polygon in limits.items():
             bridge.write_learned(armature.pose.bones[bone], polygon)
         return "INFO", f"{counted(len(limits), 'bone')} with the limits of the file"
-
-
-def _path(operator: Any) -> Path:
-    """Return the chosen file; // is the folder of the .blend file."""
-    return Path(bpy.path.abspath(operator.filepath))

@@ -5,54 +5,46 @@ from pathlib import Path
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, IntProperty, StringProperty
-from bpy_extras.io_utils import ExportHelper, ImportHelper
+from bpy.props import BoolProperty, IntProperty
 
 from ..core.formats.files import read_json
 from ..core.formats.recipe import RecipeFile, parse_recipe
-from ..edits.files import check_writable, write_files
 from ..edits.generate import Generated
 from ..edits.generated_motion import check_not_linked, saved_recipe, write_generated
 from ..edits.motion_edit import MotionEdit
 from ..edits.sample_curves import equal_samples
 from ..edits.words import counted
 from .generate import GeneratedTool, KeyedTool
+from .json_files import LoadsJson, SavesJson
 from .tool import fill_in, frame_property
 
-_FILTER: Any = {"default": "*.json", "options": {"HIDDEN"}}
 _MOST = 1000  # samples
 
 
-class POISE_OT_save_recipe(GeneratedTool, ExportHelper, bpy.types.Operator):
+class POISE_OT_save_recipe(SavesJson, GeneratedTool, bpy.types.Operator):
     """Save the generated motion as a recipe, with its key poses, samples and settings, for this or another body"""
 
     bl_idname = "poise.save_recipe"
     bl_label = "Save Recipe"
-    bl_options = {"REGISTER"}  # nothing in the .blend file changes
-    filename_ext = ".json"
-    filter_glob: StringProperty(**_FILTER)
 
-    def act(self, context: Any, armature: Any) -> tuple[str, str]:
-        path = _path(self)
-        check_writable(path)
+    def content(self, context: Any, armature: Any, path: Path) -> tuple[str, str]:
         data = saved_recipe(context, armature, path.stem)
-        write_files(None, {path: json.dumps(data, indent=1, ensure_ascii=False) + "\n"})
-        return "INFO", f'Saved the recipe of "{armature.poise_generated.name}" as "{path.name}"'
+        text = json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+        return f'the recipe of "{armature.poise_generated.name}"', text
 
 
-class POISE_OT_load_recipe(ImportHelper, KeyedTool, bpy.types.Operator):
+class POISE_OT_load_recipe(LoadsJson, KeyedTool, bpy.types.Operator):
     """Make a motion by the recipe of a JSON file, in a new action; its samples can be changed afterwards"""
 
     bl_idname = "poise.load_recipe"
     bl_label = "Load Recipe"
-    filter_glob: StringProperty(**_FILTER)
 
     start: frame_property("Start", "The first frame, by default the present one")
 
     def begin(self, context: Any, armature: Any) -> MotionEdit:
         check_not_linked(armature)
         fill_in(self, start=context.scene.frame_current)
-        path = _path(self)
+        path = self.path
         recipe, self._data = read_json(path, "recipe", _parse)
         return Generated(context, armature, recipe, self.start)
 
@@ -83,8 +75,3 @@ class POISE_OT_equal_samples(GeneratedTool, bpy.types.Operator):
 def _parse(data: Any) -> tuple[RecipeFile, dict[str, Any]]:
     """Return a recipe and the data of its file. Raises CoreError for what is no recipe."""
     return parse_recipe(data), data
-
-
-def _path(operator: Any) -> Path:
-    """Return the chosen file; // is the folder of the .blend file."""
-    return Path(bpy.path.abspath(operator.filepath))

@@ -1,6 +1,5 @@
 """Retarget the motion of the other selected armature, or of a file."""
 
-from pathlib import Path
 from typing import Any
 
 import bpy
@@ -14,6 +13,7 @@ from ..edits.parts import check_sure, take_mapping
 from ..edits.retarget import Retargeted, imported
 from ..edits.words import counted
 from .background import Background
+from .tool import chosen_path
 
 
 def _takes(tool: Any, context: Any, text: str) -> list[str]:
@@ -53,13 +53,13 @@ class POISE_OT_retarget(Background, bpy.types.Operator):
 
     def begin(self, context: Any, armature: Any) -> MotionEdit:
         if self.filepath:
-            path = Path(bpy.path.abspath(self.filepath))
+            path = chosen_path(self.filepath)
             self._from = path.stem
             with imported(context, path, self.take) as (source, takes):
                 self.takes = "\n".join(takes)
                 self._from = takes[0] if len(takes) > 1 else path.stem
                 if self.mapping:
-                    take_mapping([armature, source], read_mapping(Path(bpy.path.abspath(self.mapping))))
+                    take_mapping([armature, source], read_mapping(chosen_path(self.mapping)))
                 check_sure(source, by_motion=True)
                 return Retargeted(context, armature, source, plant=self.plant)
         others = _others(context)

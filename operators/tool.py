@@ -1,7 +1,9 @@
 """What Poise's operators share: polls that give the reason, errors as reports, selected bones."""
 
+from pathlib import Path
 from typing import Any
 
+import bpy
 from bpy.props import IntProperty, StringProperty
 
 from .. import bridge
@@ -78,6 +80,11 @@ def frame_property(name: str, description: str, default: int = 0) -> Any:
 def name_property(name: str, description: str) -> Any:
     """Return a property of an operator that is a name, which it does not keep for its next use."""
     return StringProperty(name=name, description=description, options={"SKIP_SAVE"})
+
+
+def chosen_path(name: str) -> Path:
+    """Return the file that a person chose; // is the folder of the .blend file."""
+    return Path(bpy.path.abspath(name))
 
 
 def selected_bones(context: Any) -> list[str]:

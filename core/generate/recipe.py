@@ -163,12 +163,13 @@ class Recipe:
         """Return the poses (F) between the min and the max pose, without the path."""
         offsets = self.offsets(skeleton, seconds)
         rotations = rotation.slerp(low.rotations, high.rotations, offsets)
-        for bone, tracks in self._turning(skeleton).items():
-            frame = next((track.frame[bone] for track in tracks.values() if track.frame is not None), rotation.IDENTITY)
+        for bone, tracks in self._turning(skeleton, seconds).items():
+            frames = (track.frame[bone] for track, _ in tracks.values() if track.frame is not None)
+            frame = next(frames, rotation.IDENTITY)
             way = rotation.log(rotation.mul(rotation.inv(low.rotations[bone]), high.rotations[bone]))
             shares = np.repeat(offsets[:, bone, None], 3, axis=1)
-            for axis, track in tracks.items():
-                shares[:, [_AXES.index(axis)]] = track.curve()(seconds)
+            for axis, (_, offsets_about) in tracks.items():
+                shares[:, [_AXES.index(axis)]] = offsets_about
             turns = rotation.rotate(frame, shares * rotation.rotate(rotation.inv(frame), way))
             rotations[:, bone] = rotation.mul(low.rotations[bone], rotation.exp(turns))
         translations = low.translations + offsets[..., None] * (high.translations - low.translations)
@@ -178,15 +179,18 @@ class Recipe:
         )
         return Pose(rotations, translations, scales, driven)
 
-    def _turning(self, skeleton: Skeleton) -> dict[int, dict[str, Track]]:
-        """Return the tracks of single axes, by bone and axis. Raises CoreError for two of one."""
-        found: dict[int, dict[str, Track]] = {}
+    def _turning(self, skeleton: Skeleton, seconds: Array) -> dict[int, dict[str, tuple[Track, Array]]]:
+        """Return the tracks of single axes with their offsets (F, 1), by bone and axis. Raises CoreError for two."""
+        found: dict[int, dict[str, tuple[Track, Array]]] = {}
         for track in self.tracks:
+            if track.axis is None:
+                continue
+            offsets = track.curve()(seconds)
             bones = range(len(skeleton)) if track.bones == ALL else [skeleton.index(bone) for bone in track.bones]
-            for bone in bones if track.axis is not None else ():
+            for bone in bones:
                 if track.axis in found.setdefault(bone, {}):
                     raise CoreError(f'Two tracks have the bone "{skeleton.names[bone]}" about {track.axis}.')
-                found[bone][str(track.axis)] = track
+                found[bone][track.axis] = track, offsets
         return found
 
     def offsets(self, skeleton: Skeleton, seconds: Array) -> Array:

@@ -70,13 +70,18 @@ def _is_shown(panel: Any, context: Any) -> bool:
     return in_tab and (not hasattr(panel, "poll") or panel.poll(context))
 
 
-def first_chain(hand: Any) -> Generator[float, None, dict[str, Any]]:
-    """Make a chain of the selected bones, drag its end, change a fraction, undo, and cancel a drag."""
-    seen: dict[str, Any] = {}
+def select_beside_tab(hand: Any, name: str) -> Generator[float, None, None]:
+    """Look from aside, open Poise's tab, and click a bone."""
     yield from ready(hand)
     yield from look_from(hand, ASIDE, False)
     yield from hand.open_tab("Poise")
-    yield from hand.click(*hand.pixel(inside(SHOULDER)))
+    yield from hand.click(*hand.pixel(inside(name)))
+
+
+def first_chain(hand: Any) -> Generator[float, None, dict[str, Any]]:
+    """Make a chain of the selected bones, drag its end, change a fraction, undo, and cancel a drag."""
+    seen: dict[str, Any] = {}
+    yield from select_beside_tab(hand, SHOULDER)
     yield from hand.click(*hand.pixel(inside(HAND)), shift=True)
     import bpy
 

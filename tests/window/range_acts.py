@@ -7,8 +7,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))  # this file is loaded by its path
 
-from chain_acts import ASIDE, inside, open_panel
-from drag_acts import WAIT, bone, look_from, ready
+from chain_acts import open_panel, select_beside_tab
+from drag_acts import WAIT, bone
 
 ARM, OTHER = "LeftArm", "RightArm"
 FROM_ANATOMY, MIRROR = "bpy.ops.poise.set_range()", "bpy.ops.poise.mirror_range()"
@@ -17,10 +17,7 @@ FROM_ANATOMY, MIRROR = "bpy.ops.poise.set_range()", "bpy.ops.poise.mirror_range(
 def first_range(hand: Any) -> Generator[float, None, dict[str, Any]]:
     """Give an upper arm the range of people, narrow it, and mirror it to the other side."""
     seen: dict[str, Any] = {}
-    yield from ready(hand)
-    yield from look_from(hand, ASIDE, False)
-    yield from hand.open_tab("Poise")
-    yield from hand.click(*hand.pixel(inside(ARM)))
+    yield from select_beside_tab(hand, ARM)
     yield from open_panel(hand, "POISE_PT_active_bone")
     panel = yield from hand.read_panels(MIRROR)
     before = yield from hand.look_at_rest("range_none")

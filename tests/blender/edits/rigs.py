@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import bpy
+import numpy as np
 
+import bridge
 import standalone
 from tests.blender.rigs import context, make_armature, select, turn, world
 from tests.paths import DATA
@@ -129,3 +131,14 @@ def stays(rig: Any, bone: str) -> list[Any]:
         context.scene.frame_set(frame)
         found.append(world(rig, bone))
     return found
+
+
+def curve(rig: Any, path: str) -> Any:
+    """Return the curve with a data path that moves the armature."""
+    return next(one for one in bridge.motion.active_curves(rig) if one.data_path == path)
+
+
+def stand(rig: Any, bone: str, frame: int) -> np.ndarray:
+    """The bone's rotation at a frame, as Blender has it."""
+    context.scene.frame_set(frame)
+    return np.array(rig.pose.bones[bone].matrix_basis.to_quaternion())

@@ -11,21 +11,11 @@ import bridge
 from core.generate import fit_curve
 from panels.generate import POISE_PT_generate
 from properties.generate import label_of
-from tests.blender.edits.rigs import again, keyed, overridden, phases_of
+from tests.blender.edits.rigs import again, curve, keyed, overridden, phases_of, stand
 from tests.blender.rigs import contents, context, drawn_by, load, make_armature, select, turn
 from tests.paths import DATA
 
 pytestmark = pytest.mark.usefixtures("empty_file")
-
-
-def curve(rig: Any, path: str) -> Any:
-    return next(one for one in bridge.motion.active_curves(rig) if one.data_path == path)
-
-
-def stand(rig: Any, bone: str, frame: int) -> np.ndarray:
-    """The bone's rotation at a frame, as Blender has it."""
-    context.scene.frame_set(frame)
-    return np.array(rig.pose.bones[bone].matrix_basis.to_quaternion())
 
 
 @pytest.fixture

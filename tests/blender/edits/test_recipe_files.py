@@ -8,11 +8,11 @@ import bpy
 import numpy as np
 import pytest
 
-import bridge
 from core import rotation
 from core.formats.recipe import read_recipe
 from panels.generate import POISE_PT_generate
 from properties.generate import label_of
+from tests.blender.edits.rigs import curve, stand
 from tests.blender.rigs import contents, drawn_by, load, make_armature, select, turn
 from tests.paths import DATA
 
@@ -21,17 +21,8 @@ pytestmark = pytest.mark.usefixtures("empty_file")
 context: Any = bpy.context
 
 
-def curve(rig: Any, path: str) -> Any:
-    return next(one for one in bridge.motion.active_curves(rig) if one.data_path == path)
-
-
 def keys(rig: Any, path: str) -> np.ndarray:
     return np.array([key.co for key in curve(rig, path).keyframe_points])
-
-
-def stand(rig: Any, bone: str, frame: int) -> np.ndarray:
-    context.scene.frame_set(frame)
-    return np.array(rig.pose.bones[bone].matrix_basis.to_quaternion())
 
 
 @pytest.fixture
