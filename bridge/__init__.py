@@ -84,6 +84,14 @@ from .motion import (
 )
 from .ranges import limit_cone, read_range, write_range
 from .rest import make_rest
-from .roles import can_correct, mapping_to_corrections, read_corrections, read_figure, read_roles, write_corrections
+from .roles import (
+    can_correct,
+    mapping_to_corrections,
+    other_sides,
+    read_corrections,
+    read_figure,
+    read_roles,
+    write_corrections,
+)
 from .shapes import read_outline
 from .view import View, read_view

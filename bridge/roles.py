@@ -1,10 +1,11 @@
 """Read the roles of an armature: as detected, with the corrections of the user."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Final
 
+import bpy
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -12,6 +13,7 @@ from ..core import CoreError, Motion, Skeleton
 from ..core.body import Roles, find_roles
 from ..core.body.corrections import NO_PART, correct_roles, turn_roles
 from ..core.body.detection.rest_pose import is_folded
+from ..core.body.mirror import counterparts
 from ..core.body.roles import ROLES
 from ..core.body.unfolding import unfold
 from ..core.rotation import Array
@@ -61,6 +63,23 @@ def guess_roles(armature: ArmatureObject, skeleton: Skeleton | None = None) -> R
     shape = (shown.parents, shown.offsets, shown.rest_bases, shown.lengths, deform)
     found = _found(_Bones((shown.names, *(values.tobytes() for values in shape)), shown, deform))
     return replace(found, rest="folded") if found.humanoid and shown is not own else found
+
+
+def other_sides(armature: ArmatureObject, names: Iterable[str]) -> dict[str, str]:
+    """Return by bone the bone on the other side, of those that have one: by their names as Blender pairs them (.L, .R).
+
+    Bones with other names, such as mixamorig:LeftArm, are paired by their parts and rest positions.
+    """
+    bones = armature.pose.bones
+    found = {name: bpy.utils.flip_name(name) for name in names}
+    unpaired = [name for name, other in found.items() if other == name or other not in bones]
+    if unpaired:
+        skeleton = Skeleton(**read_bones(armature))
+        partners = counterparts(skeleton, read_roles(armature, skeleton))
+        for name in unpaired:
+            other = int(partners[skeleton.index(name)])
+            found[name] = skeleton.names[other] if other >= 0 else name
+    return {name: other for name, other in found.items() if other != name}
 
 
 def read_figure(armature: ArmatureObject, frames: ArrayLike) -> tuple[Skeleton, Motion, Array]:

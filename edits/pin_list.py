@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-import bpy
 import numpy as np
 
 from .. import bridge
@@ -157,5 +156,5 @@ def with_other_side(armature: Any, bones: Iterable[str]) -> list[str]:
     """Return the bones, with their counterparts where the pose is mirrored (X-Axis Mirror)."""
     names = list(bones)
     if armature.pose.use_mirror_x:
-        names += [other for name in names if (other := bpy.utils.flip_name(name)) in armature.pose.bones]
+        names += bridge.other_sides(armature, names).values()
     return list(dict.fromkeys(names))

@@ -190,8 +190,8 @@ class POISE_OT_mirror_pins(PinsTool, bpy.types.Operator):
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         chosen = {bone.name for bone in context.selected_pose_bones_from_active_object or ()}
-        sides = ((pin.name, bpy.utils.flip_name(pin.name)) for pin in armature.poise_pins)
-        pairs = [(name, other) for name, other in sides if other != name and other in armature.pose.bones]
+        pinned = [pin.name for pin in armature.poise_pins if pin.name in armature.pose.bones]
+        pairs = list(bridge.other_sides(armature, pinned).items())
         pairs = [pair for pair in pairs if pair[0] in chosen] or pairs
         if not pairs:
             raise CoreError("None of the pinned bones has a counterpart on the other side.")

@@ -6,7 +6,6 @@ import bpy
 
 from .. import bridge
 from ..core import CoreError
-from ..core.body.mirror import counterparts
 from ..core.body.ranges import joint_range
 from ..edits.words import counted
 from .tool import Tool, selected_bones
@@ -40,13 +39,11 @@ class POISE_OT_mirror_range(Tool, bpy.types.Operator):
             raise CoreError("None of the selected bones has a range.")
         skeleton = bridge.read_rig(armature).skeleton
         roles = bridge.read_roles(armature, skeleton)
-        others = counterparts(skeleton, roles)[[skeleton.index(name) for name in names]].tolist()
-        alone = next(
-            (name for name, other in zip(names, others, strict=True) if other in (-1, skeleton.index(name))), None
-        )
+        others = bridge.other_sides(armature, names)
+        alone = next((name for name in names if name not in others), None)
         if alone is not None:
             raise CoreError(f'"{alone}" has no bone on the other side.')
-        for name, other in zip(names, others, strict=True):
-            mirrored = bridge.read_range(bones[name]).mirrored_to(joint_range(skeleton, roles, other))
-            bridge.write_range(bones[skeleton.names[other]], mirrored)
+        for name, other in others.items():
+            mirrored = bridge.read_range(bones[name]).mirrored_to(joint_range(skeleton, roles, skeleton.index(other)))
+            bridge.write_range(bones[other], mirrored)
         return "INFO", f"Mirrored {counted(len(names), 'range')}"

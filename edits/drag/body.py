@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import bpy
 import numpy as np
 
 from ... import bridge
@@ -190,13 +189,15 @@ class DragBody:
         skeleton, found = self.skeleton, {effector.bone: effector for effector in effectors}
         side = skeleton.rest_matrices[:, 0, 3]
         first = effectors[0].bone
+        others = bridge.other_sides(armature, [skeleton.names[bone] for bone in found])
+        controls = bridge.other_sides(armature, [effector.name for effector in effectors])
         for bone in sorted(found, key=lambda bone: side[bone] * side[first] < 0.0):
             effector = found[bone]
             if effector.mirrored:
                 continue
-            other = bpy.utils.flip_name(skeleton.names[bone])
-            if other != skeleton.names[bone] and other in skeleton.names and not skeleton.driven[skeleton.index(other)]:
-                twin = self._effector(skeleton.index(other), effector.point, bpy.utils.flip_name(effector.name))
+            other = others.get(skeleton.names[bone])
+            if other in skeleton.names and not skeleton.driven[skeleton.index(other)]:
+                twin = self._effector(skeleton.index(other), effector.point, controls.get(effector.name, other))
                 if not armature.pose.use_mirror_relative:  # the other side is posed as this one, not moved alike
                     place, turn = bridge.mirrored(effector.place, effector.turn)
                     twin = replace(twin, place=place, turn=turn)

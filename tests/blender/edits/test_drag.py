@@ -17,6 +17,7 @@ from tests.blender.rigs import (
     choose,
     contents,
     linked_copy,
+    load,
     make_empty,
     pin_feet,
     remove_bone,
@@ -25,6 +26,7 @@ from tests.blender.rigs import (
     world,
     world_rotation,
 )
+from tests.paths import DATA
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
@@ -392,6 +394,23 @@ def test_with_x_mirror_both_sides_are_pinned_and_let_go(rig: Any) -> None:
     assert {pin.name for pin in rig.poise_pins} == hands | {"upper_arm.L", "upper_arm.R"}
     bpy.ops.poise.unpin()
     assert {pin.name for pin in rig.poise_pins} == hands
+
+
+def test_with_x_mirror_sides_are_paired_by_their_parts_where_names_are_not_blenders() -> None:
+    (rig,) = load(DATA / "rigs" / "named_mixamo_cm.blend")
+    select(rig, [])
+    bpy.ops.object.mode_set(mode="POSE")
+    rig.pose.use_mirror_x = True
+    hands, feet = (["mixamorig:Left" + part, "mixamorig:Right" + part] for part in ("Hand", "Foot"))
+    before = [world(rig, name) for name in hands]
+    bpy.ops.poise.cycle_pin(bone=feet[0])
+    assert {pin.name for pin in rig.poise_pins} == {*feet}
+    bpy.ops.poise.drag(bone=hands[0], shift=(-0.2, -0.25, -0.2))
+    moved = [world(rig, name) - start for name, start in zip(hands, before, strict=True)]
+    np.testing.assert_allclose(moved, [[-0.2, -0.25, -0.2], [0.2, -0.25, -0.2]], atol=1e-3)
+    bpy.ops.poise.unpin(bone=feet[1])
+    bpy.ops.poise.mirror_pins()
+    assert {pin.name for pin in rig.poise_pins} == {*feet}
 
 
 def test_a_pin_of_what_is_dragged_lets_go_and_holds_again_where_it_is_dropped(rig: Any) -> None:
