@@ -29,9 +29,11 @@ def check(context: Any, armature: Any) -> None:
 
 def key(
     context: Any, armature: Any, rotated: tuple[str, ...], moved: tuple[str, ...], grown: tuple[str, ...] = (),
-    before: Mapping[str, Array] | None = None,
+    before: Mapping[str, Array] | None = None, frames: Iterable[object] | None = None,
 ) -> set[str] | None:  # fmt: skip
-    """Key these bones at the present frame; return the names of those that got keys, or None with auto-keying off.
+    """Key these bones; return the names of those that got keys, or None with auto-keying off.
+
+    At the present frame, or at each of those at which the scene is while it goes through `frames`.
 
     With an active keying set in use what it has of these bones is keyed, or all of it if it names its properties
     itself; else the rotations of the rotated, locations of the moved and scales of the grown ones, or all three of all
@@ -46,7 +48,6 @@ def key(
         return None
     names = tuple(dict.fromkeys((*rotated, *moved, *grown)))
     bones = [armature.pose.bones[name] for name in names]
-    context.view_layer.update()  # visual keying reads the evaluated bones
     keying_set = context.scene.keying_sets_all.active if settings.use_keyframe_insert_keyingset else None
     if keying_set is not None:
         channels = _channels_of_set(context, keying_set, armature, bones)
@@ -54,17 +55,21 @@ def key(
         needed = context.preferences.edit.use_auto_keyframe_insert_needed
         rotated, moved, grown = (rotated, moved, grown) if needed else (names, names, names)
         channels = _transforms(armature, rotated, moved, grown)
-    options = _options(context, keying_set)
+    options, channels = _options(context, keying_set), [*channels]
+    if "INSERTKEY_AVAILABLE" in options:  # Blender leaves the others out, too, with a warning for each
+        channels = [one for one in channels if _curve_of(*one[:3]) is not None]
+    if frames is not None:  # what a frame needs depends on the keys of the next ones
+        options.discard("INSERTKEY_NEEDED")
     keyed, times = set[str](), _key_times(armature)
-    fresh: list[tuple[str, int]] = []
-    for owner, path, index, group in channels:
-        if "INSERTKEY_AVAILABLE" in options and _curve_of(owner, path, index) is None:
-            continue  # Blender leaves it out, too, with a warning for each
-        if owner.keyframe_insert(path, index=index, group=group, options=options, keytype=settings.keyframe_type):
-            bone = split_path(path) if owner == armature else None
-            if bone is not None:
-                keyed.add(bone[0])
-                fresh += [] if path in times else [(path, index)]
+    fresh: dict[tuple[str, int], None] = {}
+    for _ in (None,) if frames is None else frames:
+        context.view_layer.update()  # visual keying reads the evaluated bones
+        for owner, path, index, group in channels:
+            if owner.keyframe_insert(path, index=index, group=group, options=options, keytype=settings.keyframe_type):
+                bone = split_path(path) if owner == armature else None
+                if bone is not None:
+                    keyed.add(bone[0])
+                    fresh |= {} if path in times else {(path, index): None}
     if before is not None:
         own = [at for path, at in times.items() if (split_path(path) or ("",))[0] in names]
         _keep_neighbours(armature, fresh, np.unique(np.concatenate(own or [*times.values()] or [()])), before)
@@ -153,8 +158,8 @@ def _keep_neighbours(
         if channel not in before or curve is None:
             continue
         value = float(before[channel][place[bone], index])
-        here = curve.keyframe_points[0].co.x
-        for time in (*times[times < here - SAME_FRAME][-1:], *times[times > here + SAME_FRAME][:1]):
+        first, last = (curve.keyframe_points[end].co.x for end in (0, -1))
+        for time in (*times[times < first - SAME_FRAME][-1:], *times[times > last + SAME_FRAME][:1]):
             curve.keyframe_points.insert(time, value)
         curve.update()
 

@@ -14,6 +14,7 @@ from ..edits.drag import shown
 from ..edits.drag.body import Lost, Stuck
 from ..edits.drag.chain import begin_drag
 from ..edits.drag.pointer import Pointer
+from ..edits.drag.recording import Recording, reduce_recorded
 from ..edits.drag.session import DragSession
 from ..edits.pin_list import keep_pin, next_kind
 from ..edits.words import counted
@@ -85,6 +86,10 @@ class POISE_OT_drag(bpy.types.Operator):
         ),
     )  # fmt: skip
 
+    recorded: BoolProperty(
+        name="Recorded", description="Whether the motion played, and each frame was keyed",
+        options={"SKIP_SAVE", "HIDDEN"},
+    )  # fmt: skip
     use_active: BoolProperty(
         name="Active Bone", description="Drag the active bone, whatever is under the mouse",
         options={"SKIP_SAVE", "HIDDEN"},
@@ -101,7 +106,12 @@ class POISE_OT_drag(bpy.types.Operator):
 
     def execute(self, context: Any) -> set[str]:
         self._sessions: list[DragSession] = []
+        self._recording: Recording | None = None
         try:
+            if self.recorded:
+                raise CoreError(
+                    "A recorded drag is not repeated with other numbers; drag again while the motion plays."
+                )
             armature: Any = bpy.data.objects.get(self.object) if self.object else context.active_object
             if self.object and armature is None:
                 raise CoreError(f'No object "{self.object}".')
@@ -168,6 +178,9 @@ class POISE_OT_drag(bpy.types.Operator):
         marks = self._marks
         self._drawing: Drawing | None = Drawing(lambda _: marks, bridge.read_view)
         self._timer: Any = None
+        self._recording = None
+        if context.screen.is_animation_playing and context.scene.tool_settings.use_keyframe_insert_auto:
+            self._recording = Recording(context.scene, self._sessions)
         context.workspace.status_text_set(_draw_hints)
         context.window_manager.modal_handler_add(self)
         return self._guarded(context, lambda: self._follow(context, (event.mouse_region_x, event.mouse_region_y)))
@@ -216,6 +229,8 @@ class POISE_OT_drag(bpy.types.Operator):
     def _guarded(self, context: Any, act: Any) -> set[str]:
         """Act; clean up after any exception."""
         try:
+            if self._recording is not None:
+                self._recording.check()
             return act()
         except Lost as lost:
             self.report({"WARNING"}, str(lost))
@@ -286,6 +301,8 @@ class POISE_OT_drag(bpy.types.Operator):
         self._pointer.move(mouse)
         self._reason = ""
         shift, turn = self._pointer.shift(), self._pointer.turn()
+        if self._recording is not None:
+            self._recording.aim = shift, turn
         for session in self._sessions:
             session.drag(shift, turn)
         self._show(context)
@@ -302,7 +319,7 @@ class POISE_OT_drag(bpy.types.Operator):
         if not restless:
             missed = (one for one in self._sessions if one.solution is not None and not one.solution.converged)
             self._reason = next((session.reasons()[0] for session in missed), "")
-            self._wait(context, None)
+            self._wait(context, None if self._recording is None else _TICK)
         elif not any(session.restless for session in restless):
             self._wait(context, _QUIET)
         self._show(context)
@@ -344,6 +361,8 @@ class POISE_OT_drag(bpy.types.Operator):
             letter = "XYZ"[pointer.axis or 0]
             parts.append(f"{'across' if pointer.plane else 'along'} {'its own' if pointer.local else 'the'} {letter}")
         parts.append(session.manner)
+        if self._recording is not None:
+            parts.append("recorded")
         kind = session.pins.kinds[session.effectors[0].bone]
         if kind != "NONE":
             parts.append({"BOTH": "position and rotation pinned"}.get(kind, f"{kind.lower()} pinned"))
@@ -356,29 +375,36 @@ class POISE_OT_drag(bpy.types.Operator):
         session, pointer = self._sessions[0], self._pointer
         self.object, self.bone, self.point = session.body.find().name, self._grab.bone, self._grab.point
         self.shift, self.turn = pointer.shift(), pointer.turn()
+        self.recorded = self._recording is not None and self._recording.finish()
         self._close(context)
-        self._keep(context)
+        self._keep(context, self._recording if self.recorded else None)
         return {"FINISHED"}
 
-    def _keep(self, context: Any) -> None:
-        """Keep the pose, key it, pin what was dragged, and report."""
+    def _keep(self, context: Any, recording: Recording | None = None) -> None:
+        """Keep the pose, or those that were recorded, key them, pin what was dragged, and report."""
         changed = keyed = 0
         reasons, unkeyed = list[str](), list[str]()
         for session in self._sessions:
-            armature = session.body.find()
-            before, changes = session.body.channels, session.finish()
+            armature, before = session.body.find(), session.body.channels
+            if recording is None:
+                changes, frames = session.finish(), None
+            else:
+                changes, frames = recording.changes(session), recording.frames(session)
             changed += len({bone for bones in changes for bone in bones})
-            keys = autokey.key(context, armature, *changes, before=before)
+            keys = autokey.key(context, armature, *changes, before=before, frames=frames)
             keyed += len(keys or ())
             for switch in session.fk.switches:
                 autokey.key_step(context, armature, switch.path, switch.ik)
             unkeyed += autokey.find_unkeyed(armature, *changes)
+            if recording is not None and armature.poise_use_reduce:
+                reasons.append(reduce_recorded(context, armature, recording.span, changes))
             armature.poise_wins = session.wins
             for bone, kind in session.pins.kinds.items():
                 for name in session.pins.names[bone]:
                     keep_pin(context, armature, name, kind, session.turning)
             reasons += session.reasons()
         sentence = f"{counted(changed, 'bone')} changed" + (f", {keyed} keyed" if keyed else "")
+        sentence += "" if recording is None else " in frames {} to {}".format(*recording.span)
         self.report({"INFO"}, "; ".join([sentence, *bridge.explain_unkeyed(unkeyed), *reasons]))
 
     def _give_back(self) -> None:
@@ -387,6 +413,8 @@ class POISE_OT_drag(bpy.types.Operator):
 
     def _close(self, context: Any) -> None:
         """Remove what a drag shows; a second call does nothing."""
+        if self._recording is not None:
+            self._recording.close()
         if self._drawing is not None:
             self._drawing.close()
             self._drawing = None

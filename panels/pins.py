@@ -97,6 +97,7 @@ class POISE_PT_solver(ArmaturePanel, bpy.types.Panel):
         column.row().prop(armature, "poise_limits", expand=True)
         column.prop(armature, "poise_use_anatomy_limits")
         column.prop(armature, "poise_use_fk_switch")
+        column.prop(armature, "poise_use_reduce")
         if armature.poise_method == "HUMANOID":
             return
         column.row().prop(armature, "poise_wins", expand=True)

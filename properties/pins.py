@@ -121,6 +121,12 @@ SETTINGS: Final[dict[str, Any]] = {
         "Where the IK of the dragged limb cannot show the pose, by 1 mm of a human or 0.5 degrees, switch that limb to "
         "FK at the present frame alone. Off: the report says by how much it is beside",
     ),
+    "use_reduce": saved(
+        props.BoolProperty,
+        "Reduce Recorded Keys",
+        "After a drag that was recorded while the motion played, leave out the keys without which it stays within "
+        "5 mm, of the bones that were changed and those that they hang on",
+    ),
     "use_strength": saved(
         props.BoolProperty,
         "Limit Strength",

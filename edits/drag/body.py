@@ -1,4 +1,4 @@
-"""The armature of a drag as it was at the press, and the points of it that the mouse moves."""
+"""The armature of a drag at the press, or in the frame that plays, and the points of it that the mouse moves."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -49,7 +49,6 @@ class DragBody:
         context.view_layer.update()
         self.name, self._uid = armature.name, armature.session_uid
         self.rig = bridge.read_rig(armature)
-        self.channels = bridge.read_channels(armature, self.rig.channels)
         self.roles = self.roles_of_rig = bridge.read_roles(armature, self.rig.skeleton)
         self.alone = False
         self.besides: tuple[int, ...] = ()  # bones of the rig that are dragged or pinned
@@ -58,10 +57,20 @@ class DragBody:
         if self.controlled is not None:
             self.rig = bridge.with_ik_starts(self.rig, self.controlled)
         self.skeleton = self.rig.skeleton
+        if self.controlled is not None:
+            self.skeleton, self.roles = self.controlled.skeleton, self.controlled.roles
+        self._state = bridge.read_state(armature)
+        self._look(armature)
+        self.effectors = self._find_effectors(grabs)
+        if whole and armature.pose.use_mirror_x:
+            self.effectors = self._with_twins(armature, self.effectors)
+
+    def _look(self, armature: Any) -> None:
+        """Read the pose and the channels that the armature has now, and where it is."""
+        self.channels = bridge.read_channels(armature, self.rig.channels)
         self.start = self.start_of_rig = bridge.read_pose(armature, self.rig)
         self._matrices = bridge.read_matrices(armature)
         if self.controlled is not None:
-            self.skeleton, self.roles = self.controlled.skeleton, self.controlled.roles
             self.start = bridge.read_controlled(self.controlled, self._matrices, stretched=True)
         self.world = bridge.world_matrix(armature)
         bridge.world_to_armature(self.world)  # refuses a scale of zero
@@ -69,9 +78,25 @@ class DragBody:
         frame = rotation.from_matrix(rotation.nearest_rotation(self.world[:3, :3]))
         self._turn_to_armature = rotation.mul(rotation.inv(frame), rotation.mul(np.eye(4), frame)).T
         self.heads, self.turns = forward(self.skeleton, self.start)
-        self.effectors = self._find_effectors(grabs)
-        if whole and armature.pose.use_mirror_x:
-            self.effectors = self._with_twins(armature, self.effectors)
+
+    def enter(self, armature: Any) -> None:
+        """Read the pose of another frame; the effectors' places stay where they were in the world.
+
+        Raises CoreError if other controls pose the body there.
+        """
+        if self.controlled is not None and bridge.read_state(armature) != self._state:
+            raise CoreError(f'Other controls pose "{self.name}" from here on; record up to this frame, and from it.')
+        before = self.world
+        self._look(armature)
+        self.effectors = [self._carried(effector, before) for effector in self.effectors]
+
+    def _carried(self, effector: Effector, before: Array) -> Effector:
+        """Return an effector at the same place of the world as it was when the armature was at `before` (4, 4)."""
+        placed = bridge.armature_to_world(before, effector.place, effector.turn)
+        place, turn = bridge.world_to_armature(self.world, *placed)
+        assert place is not None
+        assert turn is not None
+        return replace(effector, place=place, turn=turn)
 
     def find(self) -> Any:
         """Return the armature object; raises Lost."""

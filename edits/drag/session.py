@@ -179,6 +179,24 @@ class DragSession:
         self.seconds = perf_counter() - begin
         return solution
 
+    def enter(self) -> None:
+        """Go on from the pose that the scene's present frame has, with what the drag has changed on top of it."""
+        armature, before, kinds = self.body.find(), self.start, self.pins.kinds
+        self.body.enter(armature)
+        self._frames = None
+        self.effectors, self.start = self.body.effectors, self.body.start
+        turned = rotation.mul(rotation.inv(before.rotations), self.pose.rotations)
+        self.pose = replace(
+            self.start,
+            rotations=rotation.mul(self.start.rotations, turned),
+            translations=self.start.translations + self.pose.translations - before.translations,
+        )
+        self.pins = DragPins(armature, self.body)
+        self.pins.kinds = kinds
+        self.writer.enter()
+        self._skeleton, self._method = self._prepare(armature)
+        self.renew()
+
     def pose_by(self, writer: DragWriter) -> None:
         """Pose by other controls from now on, which stretch no limbs on FK; solve and write until nothing moves."""
         assert writer.controlled is not None
@@ -189,6 +207,10 @@ class DragSession:
         )
         self.renew()
         self._write(self._problem.solve(), perf_counter())
+        self.settle()
+
+    def settle(self) -> None:
+        """Write poses until nothing moves."""
         for _ in range(_AGREES):
             if not self.restless:
                 break

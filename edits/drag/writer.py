@@ -10,6 +10,7 @@ from ... import bridge
 from ...bridge import ControlledBody
 from ...core import Pose, rotation
 from ...core.rotation import Array
+from ...core.skeleton import Indices
 from ..carried import take_over
 from .body import DragBody
 
@@ -39,6 +40,10 @@ class DragWriter:
         self._carried = np.intersect1d(carried, list(nodes))
         if self.controlled is None:
             self._writer = bridge.PoseWriter(self._body.rig, bones, stretched)
+
+    def enter(self) -> None:
+        """Forget the last tick: the rig shows the pose of another frame."""
+        self._heads = None
 
     @property
     def carries(self) -> bool:
@@ -104,21 +109,29 @@ class DragWriter:
 
         `said`: the parts at the ends of limbs about which nothing is said any more.
         """
-        body, names = self._body, self._body.rig.skeleton.names
+        body = self._body
         if self.controlled is not None:
             self.write(armature, pose)
             _evaluate()
             shown, posed = bridge.read_matrices(armature)[None], bridge.repeated(self.controlled, 1)
             self.misfit = bridge.explain_misfit(armature, posed, pose[None], shown, but=said)
             pose = bridge.read_pose(armature, body.rig)
+        turned, moved, grown = self._changed(pose)
+        bridge.write_channels(armature, body.channels)
+        bridge.write_pose(armature, body.rig, pose, {*turned.tolist(), *moved.tolist()}, grown)
+        return self.changes(pose)
+
+    def changes(self, pose: Pose) -> tuple[tuple[str, ...], ...]:
+        """Return the names of the bones that are rotated, moved and grown in a pose of the rig."""
+        names = self._body.rig.skeleton.names
+        return tuple(tuple(names[bone] for bone in bones) for bones in self._changed(pose))
+
+    def _changed(self, pose: Pose) -> list[Indices]:
+        body = self._body
         turned, moved, grown = bridge.changed_bones(body.start_of_rig, pose, body.rig.skeleton.size)
         if self.controlled is not None:  # which stretches nothing by itself
             grown = grown[:0]
-        changes = tuple(np.setdiff1d(bones, body.rig.carried) for bones in (turned, moved, grown))
-        turned, moved, grown = changes
-        bridge.write_channels(armature, body.channels)
-        bridge.write_pose(armature, body.rig, pose, {*turned.tolist(), *moved.tolist()}, grown)
-        return tuple(tuple(names[bone] for bone in bones) for bones in changes)
+        return [np.setdiff1d(bones, body.rig.carried) for bones in (turned, moved, grown)]
 
     def at_limit(self) -> list[str]:
         """Return sentences about the controls that are at a limit."""

@@ -111,7 +111,7 @@ def test_the_solver_panel_shows_every_setting_that_is_saved() -> None:
 
 def test_with_the_humanoid_method_only_what_it_heeds_is_offered() -> None:
     make_armature().poise_method = "HUMANOID"
-    heeded = {"poise_method", "poise_limits", "poise_use_anatomy_limits", "poise_use_fk_switch"}
+    heeded = {f"poise_{name}" for name in ("method", "limits", "use_anatomy_limits", "use_fk_switch", "use_reduce")}
     assert {name for kind, name in drawn_by(POISE_PT_solver) if kind == "prop"} == heeded
     assert POISE_PT_humanoid.poll(bpy.context)
     seen = {name for kind, name in drawn_by(POISE_PT_humanoid) if kind == "prop"}
