@@ -11,7 +11,9 @@ from ..core import CoreError
 from ..core.body import SIDES, Roles
 from ..core.body.anatomy import carrier_of
 from ..core.editing.contacts import SLOWEST, BodyPoint, Contacts, find_contacts, foot_points
+from ..core.editing.floor import floor_under
 from ..core.editing.foot_lock import EASE, contact_pins, count_skating, steadied
+from ..core.editing.timed_pins import share_within
 from .held_motion import HeldMotion
 from .motion_edit import MotionEdit
 
@@ -42,6 +44,9 @@ class LockedFeet(HeldMotion):
         self.pins = [pin for pin in pins if pin.start <= frames[1] and pin.end >= frames[0]]
         within = ((self.before.frames >= frames[0]) & (self.before.frames <= frames[1]))[:, None]
         self.contacts = replace(found, touching=found.touching & within, low=found.low & within)
+        if FEET in points:
+            share = share_within(self.before.frames, frames, ease * self.before.fps)
+            self.floor = floor_under(self.skeleton, self.after, self.roles, found, pins, share)
 
     def skating(self) -> dict[str, float]:
         """Return the shares of frames in which heels and balls skate, "before" and "after": of those in contact, and of

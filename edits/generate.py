@@ -8,24 +8,29 @@ import numpy as np
 
 from .. import bridge
 from ..bridge.motion import preserve_channels
-from ..core import CoreError, Motion, PinAndDrag, Pose, forward, rotation
+from ..core import CoreError, Motion, PinAndDrag, Pose, Skeleton, forward, rotation
 from ..core.body.anatomy import anatomy, carrier_of
+from ..core.body.axes import axis_vector
+from ..core.body.ground import ground_at_rest
 from ..core.body.posture import body_axes, leg_length
-from ..core.editing.timed_pins import WHOLE_BODY, TimedPin, hold_pin, pin_motion
+from ..core.editing.contacts import foot_points
+from ..core.editing.floor import Floor, lowest_sole
+from ..core.editing.path import move_roots
+from ..core.editing.timed_pins import WHOLE_BODY, TimedPin, hold_pin
 from ..core.formats.recipe import Angles, Moment, RecipeFile, Support, bones_of, path_of, track_of
 from ..core.generate import Recipe, Track, key_pose
 from ..core.generate.recipe import ALL
+from ..core.rotation import Array
 from ..core.skeleton import Flags
-from .body_motion import BodyMotion
 from .evaluation import evaluate
-from .motion_edit import Progress
+from .held_motion import HeldMotion
 
 TURNED: Final = 1e-6  # radians between the key poses up to which a bone does not move
 PUSH: Final = 0.2  # seconds in which legs push off before a flight, and give after it
 EASE: Final = 0.1  # seconds in which the contact of a support begins and ends
 
 
-class Generated(BodyMotion):
+class Generated(HeldMotion):
     """The motion of a recipe from the frame `start` on, between the key poses `low` and `high`."""
 
     method = "recipe"
@@ -37,6 +42,8 @@ class Generated(BodyMotion):
         self.recipe = recipe = recipe.at_frames(fps)
         last = start + round(recipe.seconds * fps)
         super().__init__(context, armature, (start, last))
+        up = bridge.world_up(self.worlds[0])
+        self._up = up / np.linalg.norm(up)
         self.low, self.high = (self._pose(context, armature, given) for given in (recipe.low, recipe.high))
         self._root = carrier_of(self.skeleton, self.roles)
         made, self.always_keyed = self._made(recipe)
@@ -46,20 +53,25 @@ class Generated(BodyMotion):
         if self.pins and recipe.flights:  # of which the root has the speed: legs yield in its place
             heads = forward(self.skeleton, self.after.pose)[0][:, self._root or 0]
             self.pins.append(TimedPin(self._root or 0, start, last, heads))
+        self.floor = self._floor(made)
 
-    def compute(self, progress: Progress) -> None:
-        if self.pins:
-            self.after = pin_motion(self.skeleton, self.after, self.pins, self._method(), progress).motion
+    def _floor(self, made: Recipe) -> Floor | None:
+        """Return the floor on which the key poses and the path have the feet of a human body."""
+        if not self.roles.humanoid or not (points := foot_points(self.skeleton, self.roles)):
+            return None
+        poses = self.low, self.high
+        lowest = min(float(lowest_sole(self.skeleton, self.roles, pose, points, self._up)) for pose in poses)
+        sunk = 0.0 if made.path is None else float((made.path.shifts @ self._up).min())
+        return Floor(self._up, lowest + min(sunk, 0.0), levels=False)
 
-    def _method(self) -> PinAndDrag:
-        return replace(WHOLE_BODY, root_bone=self._root)
+    def settings(self, motion: Motion) -> tuple[Skeleton, PinAndDrag]:
+        return self.skeleton, replace(WHOLE_BODY, root_bone=self._root)
 
     def pose_of_frame(self, frame: int) -> Pose:
         """Return the pose of one frame, or of the nearest one, without solving the others."""
         place = int(np.abs(self.after.frames - frame).argmin())
         alone = Motion(self.after.pose[[place]], self.after.frames[[place]], self.after.fps)
-        pins = [pin.within(np.array([place])) for pin in self.pins]
-        return pin_motion(self.skeleton, alone, pins, self._method()).motion.pose[0]
+        return self.hold(alone, [pin.within(np.array([place])) for pin in self.pins]).pose[0]
 
     def _made(self, recipe: RecipeFile) -> tuple[Recipe, Flags]:
         """Return the recipe for this skeleton, and the bones (J,) that it moves."""
@@ -77,9 +89,10 @@ class Generated(BodyMotion):
             decided[bones] = True
         path = None
         if recipe.path is not None:
-            path = path_of(recipe.path, leg_length(skeleton, self.roles) * body_axes(self.roles), recipe.stay)
+            axes = rotation.rotate(self._upright(), body_axes(self.roles))
+            path = path_of(recipe.path, leg_length(skeleton, self.roles) * axes, recipe.stay)
             decided[skeleton.parents < 0] = True
-        x, y, z = bridge.world_up(self.worlds[0]).tolist()
+        x, y, z = self._up.tolist()
         push = PUSH if recipe.supports else 0.0  # without one the feet would sink
         return Recipe(tracks, path, recipe.flights, (x, y, z), root=self._root, push=push), decided
 
@@ -100,8 +113,20 @@ class Generated(BodyMotion):
 
     def _pose(self, context: Any, armature: Any, given: Angles | Moment) -> Pose:
         if isinstance(given, Angles):
-            return key_pose(self.skeleton, self.roles, given.degrees)
+            return self._standing(key_pose(self.skeleton, self.roles, given.degrees))
         return pose_at(context, armature, self.rig, given, self.controlled and self.controlled.now)
+
+    def _upright(self) -> Array:
+        """Return the rotation (4,) from the body's own upward axis to the world's."""
+        return rotation.shortest(axis_vector(self.roles.up), self._up)
+
+    def _standing(self, pose: Pose) -> Pose:
+        """Return the pose of a body that may lie at rest, turned so that it stands, with its soles where they were."""
+        skeleton, own = self.skeleton, axis_vector(self.roles.up)
+        hips = skeleton.rest_matrices[self.roles.require("hips")[0], :, 3]
+        soles = hips + (ground_at_rest(skeleton, self.roles) - hips @ own) * own
+        alone = Motion(pose[None], self.before.frames[:1], self.before.fps)
+        return move_roots(skeleton, alone, soles, self._upright(), soles)[0]
 
     def _pin(self, support: Support) -> TimedPin:
         (bone, *_) = self._bones(support.role)

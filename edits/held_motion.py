@@ -4,14 +4,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..core.editing.floor import floor_pins
+from ..core import Motion, PinAndDrag, Skeleton
+from ..core.editing.floor import Floor, floor_pins
 from ..core.editing.foot_lock import foot_lock_settings
 from ..core.editing.timed_pins import TimedPin, pin_errors, pin_motion
 from ..core.formats.report import GoalReport
 from ..core.rotation import lengths
 from ..core.skeleton import Flags
 from .body_motion import BodyMotion
-from .motion_edit import POSITION_TOLERANCE, ROTATION_TOLERANCE, Progress
+from .motion_edit import POSITION_TOLERANCE, ROTATION_TOLERANCE, Progress, no_progress
 
 
 class HeldMotion(BodyMotion):
@@ -19,25 +20,35 @@ class HeldMotion(BodyMotion):
 
     only    (F,) the frames that are solved; None for all
     draft   fast, for a preview; see `pin_motion`
-    floor   height of the floor that feet are not below, along the body's own upward axis; None without one
+    floor   that feet are not below; None without one
     reasons sentences why pins do not hold, once it is written
     """
 
     method = "pins"
     only: Flags | None = None
     draft = False
-    floor: float | None = None
+    floor: Floor | None = None
     reasons: Sequence[str] = ()
 
     def compute(self, progress: Progress) -> None:
-        if self.pins:
-            self._hold(self.pins, progress)
-        if self.floor is not None:
-            self._hold(floor_pins(self.skeleton, self.after, self.roles, self.floor), progress)
+        self.after = self.hold(self.after, self.pins, progress)
 
-    def _hold(self, pins: Sequence[TimedPin], progress: Progress) -> None:
-        skeleton, method = foot_lock_settings(self.skeleton, self.after, self.roles)
-        self.after = pin_motion(skeleton, self.after, pins, method, progress, self.only, self.draft).motion
+    def hold(self, motion: Motion, pins: Sequence[TimedPin], progress: Progress = no_progress) -> Motion:
+        """Return a motion with some pins, and then with its feet on the floor or above."""
+        motion = self._pinned(motion, pins, progress)
+        if self.floor is None:
+            return motion
+        return self._pinned(motion, floor_pins(self.skeleton, motion, self.roles, self.floor), progress)
+
+    def settings(self, motion: Motion) -> tuple[Skeleton, PinAndDrag]:
+        """Return the skeleton with the limits that hold, and the method."""
+        return foot_lock_settings(self.skeleton, motion, self.roles)
+
+    def _pinned(self, motion: Motion, pins: Sequence[TimedPin], progress: Progress) -> Motion:
+        if not pins:
+            return motion
+        skeleton, method = self.settings(motion)
+        return pin_motion(skeleton, motion, pins, method, progress, self.only, self.draft).motion
 
     def explain(self, goals: tuple[GoalReport, ...]) -> tuple[str, ...]:
         causes: dict[tuple[str, str], list[str]] = {}

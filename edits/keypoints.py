@@ -12,7 +12,9 @@ import numpy as np
 from .. import bridge
 from ..core import CoreError, Goal, Motion, keypoints, rotation
 from ..core.body.axes import axis_vector
-from ..core.editing.foot_lock import lock_feet
+from ..core.editing.floor import floor_pins, floor_under
+from ..core.editing.foot_lock import foot_lock_settings, lock_feet
+from ..core.editing.timed_pins import pin_motion
 from ..core.formats.files import read_json
 from ..core.formats.mapping import BodyMapping, read_mapping
 from ..core.formats.markers import parse_marker_mapping
@@ -182,9 +184,12 @@ def solve_motion(
         ends = character.end_goals(captured, motion.pose)
         return replace(motion, pose=character.solve_ends(ends, motion.pose)), ends
     if job.lock_feet and character.points and len(frames) > 1:
-        motion = lock_feet(
-            character.skeleton, motion, character.roles, up=axis_vector(character.roles.up)
-        ).pinned.motion
+        skeleton, roles = character.skeleton, character.roles
+        locked = lock_feet(skeleton, motion, roles, up=axis_vector(roles.up))
+        motion = locked.pinned.motion
+        floor = floor_under(skeleton, motion, roles, locked.contacts, locked.pins)
+        limited, method = foot_lock_settings(skeleton, motion, roles)
+        motion = pin_motion(limited, motion, floor_pins(skeleton, motion, roles, floor), method).motion
     return motion, []
 
 

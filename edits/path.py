@@ -8,6 +8,7 @@ import numpy as np
 from .. import bridge
 from ..core import CoreError
 from ..core.editing.contacts import find_contacts, foot_points
+from ..core.editing.floor import floor_under
 from ..core.editing.foot_lock import contact_pins
 from ..core.editing.path import edit_path
 from .held_motion import HeldMotion
@@ -54,6 +55,7 @@ class PathEdit(HeldMotion):
         if points:
             contacts = find_contacts(skeleton, self.before, points, up=up)
             self.pins = contact_pins(skeleton, self.after, contacts)
+            self.floor = floor_under(skeleton, self.before, self.roles, contacts, self.pins)
 
 
 def check_path(offset: Sequence[float], scale: float, bend: float, ease: float) -> None:

@@ -12,8 +12,10 @@ import numpy as np
 from .. import bridge
 from ..core import CoreError, Motion, Skeleton, rotation
 from ..core.body.anatomy import carrier_of
+from ..core.body.axes import axis_vector
 from ..core.body.ground import ground_at_rest
 from ..core.editing.contacts import find_contacts, foot_points
+from ..core.editing.floor import Floor
 from ..core.editing.foot_lock import steadied
 from ..core.editing.path import move_roots
 from ..core.editing.retarget import keep_contacts, retarget
@@ -59,7 +61,7 @@ class Retargeted(HeldMotion):
             motion, contacts = steadied(own, motion, contacts, carrier_of(own, roles))
         self.after = retarget(own, motion, roles, skeleton, self.roles)
         if plant:
-            self.floor = ground_at_rest(skeleton, self.roles)
+            self.floor = Floor(axis_vector(self.roles.up), ground_at_rest(skeleton, self.roles))
         if contacts is not None:
             self.after, self.pins = keep_contacts(skeleton, self.after, self.roles, contacts)
 

@@ -1,6 +1,6 @@
 """How far bodies are below the floor after what Poise makes of them: `python -m benchmarks.robust.floor`.
 
-Captured clips are brought to rigs, a walk is made longer, and the jump is generated, at five frame rates. Measured is
+Captured clips are brought to rigs, made longer and locked, and the jump is generated, at five frame rates. Measured is
 what Blender evaluates: the lowest vertex of the body's mesh, or the lowest joint where there is none, below the lowest
 at rest, in lengths of the leg, which alone Poise tells. A jump is compared with its mirror image, by bones that
 are each other's at rest.
@@ -42,7 +42,7 @@ LEG: Final = ("thigh", "shin", "foot")
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rigs", nargs="+", default=list(RIGS))
-    parser.add_argument("--parts", nargs="+", default=["retarget", "edit-path", "generate"])
+    parser.add_argument("--parts", nargs="+", default=["retarget", "edit-path", "lock-feet", "generate"])
     parser.add_argument("--clips", nargs="+", default=list(TAKEN), help="numbers of CMU's clips")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
@@ -54,8 +54,9 @@ def main() -> None:
     folder = CLIPS.parents[1] / "rigs"
     if "retarget" in arguments.parts:
         rows += [_retarget(folder / rig, clip) for rig in arguments.rigs for clip in arguments.clips]
-    if "edit-path" in arguments.parts:
-        rows += [_longer(clip) for clip in arguments.clips]
+    for part in ("edit-path", "lock-feet"):
+        if part in arguments.parts:
+            rows += [_edited(part, clip) for clip in arguments.clips]
     if "generate" in arguments.parts:
         rows += [_jump(folder / rig, fps) for rig in arguments.rigs for fps in RATES]
     if arguments.json:
@@ -90,21 +91,25 @@ def _retarget(path: Path, clip: str) -> dict[str, Any]:
     return {"part": "retarget", "rig": path.stem, "of": clip, "below": max(0.0, rest - min(lows)) / leg}
 
 
-def _longer(clip: str) -> dict[str, Any]:
-    """A walk on a longer way, beside the lowest point that it had."""
+def _edited(part: str, clip: str) -> dict[str, Any]:
+    """A clip on a longer way, or with locked feet, beside the lowest point that it had, ends of toes included."""
     import bpy
 
+    from edits.foot_lock import LockedFeet
     from edits.path import PathEdit
 
     armature = _load(CLIPS / f"cmu_{clip}.bvh")
     last = min(LONGEST, int(armature.animation_data.action.frame_range[1]))
-    before = [_lowest(armature, frame) for frame in range(2, last + 1)]
-    edit = PathEdit(bpy.context, armature, (2, last), scale=LONGER)
+    before = [_lowest(armature, frame, ends=True) for frame in range(2, last + 1)]
+    if part == "edit-path":
+        edit = PathEdit(bpy.context, armature, (2, last), scale=LONGER)
+    else:
+        edit = LockedFeet(bpy.context, armature, (2, last))
     edit.solve()
     edit.write(armature)
-    after = [_lowest(armature, frame) for frame in range(2, last + 1)]
+    after = [_lowest(armature, frame, ends=True) for frame in range(2, last + 1)]
     below = max(0.0, min(before) - min(after)) / _leg(armature)
-    return {"part": "edit-path", "rig": "its own", "of": clip, "below": below}
+    return {"part": part, "rig": "its own", "of": clip, "below": below}
 
 
 def _jump(path: Path, fps: int) -> dict[str, Any]:
@@ -155,8 +160,8 @@ def _load(path: Path) -> Any:
     return armature
 
 
-def _lowest(armature: Any, frame: int | None = None) -> float:
-    """Return the lowest height of the body at a frame, by default at rest, in the world."""
+def _lowest(armature: Any, frame: int | None = None, ends: bool = False) -> float:
+    """Return the lowest height of the body at a frame, by default at rest, in the world; `ends`: of tails, too."""
     import bpy
 
     context: Any = bpy.context
@@ -177,7 +182,8 @@ def _lowest(armature: Any, frame: int | None = None) -> float:
         )
     if not skins:  # of joints alone: tails of last bones point anywhere, and roots are no part of a body
         limbs = [bone for bone in armature.pose.bones if len(bone.parent_recursive) >= LIMB]
-        found = [(armature.matrix_world @ bone.head).z for bone in limbs]
+        places = [place for bone in limbs for place in ((bone.head, bone.tail) if ends else (bone.head,))]
+        found = [(armature.matrix_world @ place).z for place in places]
     armature.data.pose_position = "POSE"
     return min(found)
 

@@ -1,49 +1,99 @@
 """Feet that are not below the floor: heel, ball and toe tip are contacts on it.
 
 In each frame the foot is turned about what is not below, and raised, until heel and ball are on the floor; then it is
-levelled sideways as far as its edges ask for, and the toes are raised until their tip is on the floor. Where nothing is
-below, nothing changes, and what is deep is less deep before and after: so the change has no ease.
+levelled sideways as far as its edges ask for, where these are known, and the toes are raised until their tip is on the
+floor. Where nothing is below, nothing changes, and what is deep is less deep before and after: so the change has no
+ease.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from .. import rotation
 from ..body import SIDES, Roles
-from ..body.axes import axis_vector
-from ..body.ground import find_sole
+from ..body.ground import Sole, find_sole
+from ..body.posture import rest_turn
 from ..motion import Motion
-from ..pose import forward
+from ..pose import Pose, forward
 from ..rotation import Array, lengths
 from ..skeleton import Skeleton
-from .contacts import runs
+from .contacts import BodyPoint, Contacts, point_positions, runs
+from .drift import REACH
 from .timed_pins import TimedPin
 
 LEAST: Final = 1e-4  # of the size of the body, and radians: what is so little below is on the floor
-WIDTH: Final = 0.3  # half of the width of a sole, of its length; people's is half of that, cartoons' is not
+EDGE: Final = 0.3  # half of the width of a sole, of its length; people's is half of that, cartoons' is not
 
 
-def floor_pins(skeleton: Skeleton, motion: Motion, roles: Roles, height: float) -> tuple[TimedPin, ...]:
-    """Return pins that raise the feet of a human body where they are below a floor at this height, and no others."""
+@dataclass(frozen=True, eq=False)
+class Floor:
+    """A floor: its height, (F,) or one for all frames, along the unit vector `up` (3,).
+
+    levels  whether feet near it are levelled sideways, as soles are at rest; soles of captured bodies are estimates
+    """
+
+    up: Array
+    height: Array | float
+    levels: bool = True
+
+
+def floor_under(
+    skeleton: Skeleton,
+    motion: Motion,
+    roles: Roles,
+    contacts: Contacts,
+    pins: Sequence[TimedPin],
+    share: Array | float = 1.0,
+) -> Floor:
+    """Return the floor under the pins of a motion's contacts: as low as the lowest sole is held, drift included.
+
+    Feet that are deeper than `REACH` are not on it; there it is as low as they are. `share` (F,) is how far feet below
+    it are raised to it.
+    """
+    up, drift = contacts.ground.up, contacts.drift @ contacts.ground.up
+    thick = _above_soles(skeleton, roles, contacts.points)
+    held = [
+        (slice(touch.first, touch.last + 1), float(pin.position @ up - thick[touch.point]))
+        for touch, pin in zip(contacts.intervals(), pins, strict=True)
+        if pin.position is not None
+    ]
+    floor = drift + min((height - drift[span].mean() for span, height in held), default=np.inf)
+    for span, height in held:
+        floor[span] = np.minimum(floor[span], height)
+    lowest = lowest_sole(skeleton, roles, motion.pose, contacts.points, up)
+    height = np.where(lowest < floor - REACH * skeleton.size, lowest, lowest + share * (floor - lowest))
+    return Floor(up, height, levels=False)
+
+
+def lowest_sole(skeleton: Skeleton, roles: Roles, pose: Pose, points: Sequence[BodyPoint], up: Array) -> Array:
+    """Return the height (...) of the lowest sole in poses (...), along `up` (3,); `points`: see `foot_points`."""
+    return (point_positions(skeleton, pose, points) @ up - _above_soles(skeleton, roles, points)).min(axis=-1)
+
+
+def floor_pins(skeleton: Skeleton, motion: Motion, roles: Roles, floor: Floor) -> tuple[TimedPin, ...]:
+    """Return pins that raise the feet of a human body where they are below a floor, and no others."""
     heads, frames = forward(skeleton, motion.pose)
-    up = axis_vector(roles.up)
+    up, height = floor.up, np.broadcast_to(floor.height, len(motion))
     pins: list[TimedPin] = []
     for side in SIDES:
         if roles.bone(f"foot.{side}") < 0:
             continue
         sole = find_sole(skeleton, roles, side)
         turn, ankle = frames[:, sole.foot], heads[:, sole.foot]
-        across, wide = np.cross(sole.up, sole.forward), WIDTH * float(np.linalg.norm(sole.tip - sole.heel))
+        across = np.cross(sole.up, sole.forward)
+        edge = EDGE * float(np.linalg.norm(sole.tip - sole.heel)) if floor.levels else 0.0
         heel, front = (ankle + rotation.rotate(turn, end) for end in (sole.heel, sole.tip))
         floors = [height, height]
         if sole.toe >= 0:  # the joint of the toes, as high as it is on flat feet
             front = heads[:, sole.toe]
-            floors[1] += float((rotation.rotate(rotation.inv(turn[0]), front[0] - ankle[0]) - sole.ball) @ sole.up)
+            floors[1] = height + _thickness(skeleton, sole)
         tall = [np.maximum(end @ up - floor, 0.0) for end, floor in zip((heel, front), floors, strict=True)]
         sides = rotation.rotate(turn, across)
         rise = tall[1] + floors[1] - tall[0] - floors[0]
-        over = _turned(front - heel, rise, sides, np.minimum(*tall) / wide, up)
+        over = _turned(front - heel, rise, sides, np.minimum(*tall), edge, up)
         raised = front + (tall[1] + floors[1] - front @ up)[:, None] * up
         place = raised + rotation.rotate(over, ankle - front)
         held: list[tuple[int, Array | None, Array]] = [(sole.foot, place, rotation.mul(over, turn))]
@@ -52,7 +102,7 @@ def floor_pins(skeleton: Skeleton, motion: Motion, roles: Roles, height: float) 
             end = rotation.rotate(toes, sole.end)
             tip = np.maximum((raised + end) @ up - height, 0.0)
             sides = rotation.rotate(toes, rotation.rotate(rotation.inv(sole.flat), across))
-            bent = _turned(end, tip + height - raised @ up, sides, np.minimum(tall[1], tip) / wide, up)
+            bent = _turned(end, tip + height - raised @ up, sides, np.minimum(tall[1], tip), edge, up)
             held.append((sole.toe, None, rotation.mul(bent, toes)))
         changed = np.any([rotation.angle_between(turned, frames[:, bone]) > LEAST for bone, _, turned in held], axis=0)
         changed |= lengths(place - ankle) > LEAST * skeleton.size
@@ -62,20 +112,37 @@ def floor_pins(skeleton: Skeleton, motion: Motion, roles: Roles, height: float) 
     return tuple(pins)
 
 
-def _turned(ways: Array, rise: Array, across: Array, most: Array, up: Array) -> Array:
+def _above_soles(skeleton: Skeleton, roles: Roles, points: Sequence[BodyPoint]) -> Array:
+    """Return how high points (P,) are above the ground on flat feet."""
+    soles = {f"ball.{side}": find_sole(skeleton, roles, side) for side in SIDES if f"foot.{side}" in roles.bones}
+    return np.array([_thickness(skeleton, soles[one.name]) if one.name in soles else 0.0 for one in points])
+
+
+def _thickness(skeleton: Skeleton, sole: Sole) -> float:
+    """Return how high the joint of the toes is above the ground on flat feet; 0 without toes."""
+    if sole.toe < 0:
+        return 0.0
+    from_ankle = skeleton.rest_matrices[sole.toe, :, 3] - skeleton.rest_matrices[sole.foot, :, 3]
+    joint = rotation.rotate(rotation.inv(rest_turn(skeleton, sole.foot)), from_ankle)
+    return float((joint - sole.ball) @ sole.up)
+
+
+def _turned(ways: Array, rise: Array, across: Array, room: Array, edge: float, up: Array) -> Array:
     """Return the rotations (F, 4) of vectors (F, 3) that then rise by `rise` (F,), if they can, and lean no more.
 
-    `across` (F, 3) are unit vectors to the side, which rise by `most` (F,) at most.
+    `across` (F, 3) are unit vectors to the side, and edges so far from the vectors go down by `room` (F,) at most.
     """
     length = lengths(ways)
     level = ways - (ways @ up)[:, None] * up
     wanted = np.clip(rise, -length, length)
     far = np.sqrt(np.square(length) - np.square(wanted)) / np.maximum(lengths(level), LEAST)
     over = rotation.shortest(ways, far[:, None] * level + wanted[:, None] * up)
+    if edge == 0.0:
+        return over
     axis = rotation.rotate(over, ways / length[:, None])
     side = rotation.rotate(over, across)
     slope = up - (axis @ up)[:, None] * axis
     steep = np.maximum(lengths(slope), LEAST)
     angle = np.arctan2((side * slope).sum(axis=-1), (side * rotation.cross(slope, axis)).sum(axis=-1))
-    largest = np.arcsin(np.clip(most / steep, 0.0, 1.0))
+    largest = np.arcsin(np.clip(room / edge / steep, 0.0, 1.0))
     return rotation.mul(rotation.from_axis_angle(axis, np.clip(angle, -largest, largest) - angle), over)

@@ -10,7 +10,7 @@ from ..motion import Motion
 from ..pose import Pose, forward
 from ..rotation import Array
 from ..skeleton import Skeleton
-from .timed_pins import smootherstep
+from .timed_pins import share_within
 
 
 def edit_path(
@@ -44,9 +44,7 @@ def edit_path(
     halfway = rotation.exp(0.5 * (angles[1:] + angles[:-1])[:, None] * axis)
     scales = np.where(within, scale, 1.0)[:, None]
     moved = flat[0] + np.concatenate([np.zeros((1, 3)), np.cumsum(scales * rotation.rotate(halfway, steps), axis=0)])
-    beside = np.maximum(np.maximum(first - motion.frames, motion.frames - last), 0.0)
-    share = smootherstep(1.0 - beside / ease if ease > 0.0 else (beside == 0.0).astype(float))
-    moved += share[:, None] * np.asarray(offset, float)
+    moved += share_within(motion.frames, (first, last), ease)[:, None] * np.asarray(offset, float)
     return replace(motion, pose=move_roots(skeleton, motion, flat, turns, moved))
 
 

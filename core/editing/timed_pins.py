@@ -391,6 +391,12 @@ def _over_time(pin: TimedPin, given: Array, shape: tuple[int, int]) -> Array:
         ) from None
 
 
+def share_within(frames: Array, span: tuple[float, float], ease: float) -> Array:
+    """Return 1 for frame numbers (F,) within a span, and less beside it: 0 from `ease` frames on."""
+    beside = np.maximum(np.maximum(span[0] - frames, frames - span[1]), 0.0)
+    return smootherstep(1.0 - beside / ease if ease > 0.0 else (beside == 0.0).astype(float))
+
+
 def smootherstep(share: Array) -> Array:
     """Return Perlin's quintic step of shares (...), clipped to 0..1: no speed and no acceleration at the ends."""
     t = np.clip(share, 0.0, 1.0)

@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 import bridge
+from core.editing.contacts import foot_points, point_positions
+from core.formats.recipe import parse_recipe
 from core.generate import fit_curve
+from edits.generate import Generated
 from panels.generate import POISE_PT_generate
 from properties.generate import label_of
 from tests.blender.edits.rigs import again, curve, keyed, overridden, phases_of, stand
@@ -245,6 +248,41 @@ def test_a_jump_leaves_the_ground_when_it_flies_at_each_frame_rate(fps: int) -> 
         assert abs(speeds[frame] - speeds[frame - 1]) < 0.25 * np.abs(speeds).max()
     keys = curve(rig, "poise_tracks[1].offset").keyframe_points
     assert all(key.co[0] == round(key.co[0]) for key in keys)
+
+
+@pytest.mark.parametrize("fps", [24, 25, 30, 48, 60])
+def test_a_body_that_lies_at_rest_stands_to_jump(fps: int) -> None:
+    rig = load(DATA / "rigs" / "named_mixamo_cm.blend")[0]
+    select(rig, [])
+    context.scene.render.fps = fps
+
+    def jumped() -> np.ndarray:
+        bpy.ops.poise.generate(recipe="jump", start=0)
+        found = []
+        for frame in range(round(1.2 * fps) + 1):
+            context.scene.frame_set(frame)
+            found.append([(rig.matrix_world @ bone.head).z for bone in rig.pose.bones])
+        return np.array(found)
+
+    upright = jumped()
+    rig.rotation_euler.x -= np.pi / 2.0
+    context.view_layer.update()
+    np.testing.assert_allclose(jumped(), upright, atol=1e-4)
+
+
+def test_no_foot_is_below_the_floor_between_key_poses_without_supports() -> None:
+    rig = load(DATA / "rigs" / "named_mixamo_cm.blend")[0]
+    skeleton = bridge.read_rig(rig).skeleton
+    roles = bridge.read_roles(rig, skeleton)
+    squat = {"spine": [40, 0, 0], "thigh": [-100, 0, 0], "shin": [140, 0, 0], "foot": [-40, 0, 0]}
+    tracks = [{"parts": "all", "samples": [0, 1]}]
+    recipe = parse_recipe({"version": 1, "seconds": 1.0, "poses": {"min": {}, "max": squat}, "tracks": tracks})
+    edit = Generated(context, rig, recipe, 0)
+    points = foot_points(skeleton, roles)
+    floor, before = (point_positions(skeleton, pose, points)[..., 2] for pose in (edit.low, edit.after.pose))
+    assert before.min() < floor.min() - 0.01 * skeleton.size
+    edit.solve()
+    assert point_positions(skeleton, edit.after.pose, points)[..., 2].min() > floor.min() - 1e-3 * skeleton.size
 
 
 def test_an_arm_that_is_told_to_hold_still_does(rig: Any) -> None:

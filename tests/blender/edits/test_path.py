@@ -62,6 +62,28 @@ def test_a_scaled_and_moved_way_keeps_its_feet_planted(walker: Any) -> None:
     assert {name: after[name] for name in actions} == actions
 
 
+def lowest_toes(rig: Any) -> float:
+    """The lowest of the balls and tips of the toes in the motion, in the world."""
+    found = []
+    for frame in range(FRAMES[0], FRAMES[1] + 1):
+        context.scene.frame_set(frame)
+        toes = [rig.pose.bones[f"{side}ToeBase"] for side in ("Left", "Right")]
+        found += [(rig.matrix_world @ place).z for toe in toes for place in (toe.head, toe.tail)]
+    return min(found)
+
+
+@pytest.mark.parametrize("fps", [24, 25, 30, 48, 60])
+@pytest.mark.parametrize("verb", ["scaled", "locked"])
+def test_no_toe_is_deeper_than_before(walker: Any, verb: str, fps: int) -> None:
+    context.scene.render.fps = fps
+    before = lowest_toes(walker)
+    edit = PathEdit(context, walker, FRAMES, scale=1.5) if verb == "scaled" else LockedFeet(context, walker, FRAMES)
+    edit.solve()
+    edit.write(walker)
+    millimetre = 0.001 * edit.skeleton.size / 1.7
+    assert lowest_toes(walker) > before - millimetre
+
+
 def test_the_operator_does_the_same(walker: Any) -> None:
     context.view_layer.objects.active = walker
     was = hips(walker)

@@ -9,10 +9,12 @@ from benchmarks.motion.clips import read_clip
 from core import forward
 from core.body import find_roles
 from core.editing.contacts import foot_points, point_positions
-from core.editing.floor import floor_pins
+from core.editing.floor import Floor, floor_pins
 from core.editing.timed_pins import pin_motion
 from core.pose import shifted
 from tests.paths import DATA
+
+UP = np.array([0.0, 0.0, 1.0])
 
 
 @pytest.mark.parametrize("sunk", [0.0, 0.02, 0.06])
@@ -24,7 +26,7 @@ def test_heel_and_toe_tip_are_never_below_the_floor_and_feet_above_it_stay(sunk:
     floor = float(before.min()) + 0.01
     pose = shifted(walk.skeleton, walk.motion.pose, 0, np.array([0.0, 0.0, -sunk]))
     motion = replace(walk.motion, pose=pose)
-    after = pin_motion(walk.skeleton, motion, floor_pins(walk.skeleton, motion, roles, floor))
+    after = pin_motion(walk.skeleton, motion, floor_pins(walk.skeleton, motion, roles, Floor(UP, floor)))
     heights = point_positions(walk.skeleton, after.motion.pose, points)[..., 2]
     assert heights.min() > floor - 1e-3
     np.testing.assert_array_equal(after.motion.pose.rotations[~after.changed], pose.rotations[~after.changed])
