@@ -49,6 +49,7 @@ def add_found_pins(armature: Any, names: Sequence[str], pins: Sequence[TimedPin]
         bone = pin.bone if isinstance(pin.bone, str) else names[pin.bone]
         stored = add_timed_pin(armature, bone, round(pin.start), round(pin.end))
         stored.label, stored.held = label, "PLACE"
+        stored.weight, stored.priority = pin.weight, pin.priority
         stored.point, stored.position = pin.point, pin.position
         stored.ease_in = stored.ease_out = max(LEAST_EASE, round(pin.ease_in))
 
@@ -84,7 +85,7 @@ class PinReader:
             position, turn = self._relative(pin, self.skeleton.index(carrier), position, turn)
         return TimedPin(
             pin.bone, pin.start, pin.end, position if pin.use_position else None, turn if pin.use_rotation else None,
-            pin.ease_in, pin.ease_out, tuple(point.tolist()), carrier,
+            pin.ease_in, pin.ease_out, tuple(point.tolist()), carrier, pin.weight, pin.priority,
         )  # fmt: skip
 
     def _place_of(self, bone: int, point: Array, frames: int | slice) -> tuple[Array, Array]:

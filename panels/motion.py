@@ -82,6 +82,8 @@ def draw_timed_pin(layout: Any, pin: Any) -> None:
     frames = column.column(align=True)
     for name in ("start", "end", "ease_in", "ease_out"):
         frames.prop(pin, name)
+    column.prop(pin, "weight")
+    column.prop(pin, "priority")
     column.prop(pin, "held")
     shown = {"FRAME": "frame", "PLACE": "position", "OBJECT": "target"}.get(pin.held)
     if shown is not None:

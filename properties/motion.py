@@ -68,6 +68,15 @@ class PoiseTimedPin(bpy.types.PropertyGroup):
     target: saved(
         props.PointerProperty, "Object", "The object that it goes with", type=bpy.types.Object, update=_follow
     )
+    priority: saved(
+        props.IntProperty, "Priority",
+        "Pins of a smaller number are served first: contacts that are found have 0, other pins 1", default=1, min=0,
+        max=9, update=_follow,
+    )  # fmt: skip
+    weight: saved(
+        props.FloatProperty, "Weight", "Its share where pins of its priority contradict each other", default=1.0,
+        min=0.001, soft_max=10.0, update=_follow,
+    )  # fmt: skip
     mute: saved(props.BoolProperty, "Mute", "Let the bone go for now", update=_follow)
 
 

@@ -39,8 +39,10 @@ class TimedPin:
     ease_in, ease_out  frames before the start and after the end over which the change is faded
     point              (3,) in the bone's frame, by default its head
     relative_to        a bone in whose frame position and rotation are; by default they are in armature space
+    weight             its share where pins of its priority contradict each other
+    priority           pins of a smaller number are served first
 
-    Raises CoreError for a pin that holds nothing, and for malformed frames. See `hold_pin` for pins on the motion.
+    Raises CoreError for a pin that holds nothing, and for malformed frames, weights and priorities. See `hold_pin` for pins on the motion.
     """
 
     bone: Bone
@@ -52,6 +54,8 @@ class TimedPin:
     ease_out: float = 0.0
     point: Vector = (0.0, 0.0, 0.0)
     relative_to: Bone | None = None
+    weight: float = 1.0
+    priority: int = 0
 
     def __post_init__(self) -> None:
         if self.position is None and self.rotation is None:
@@ -61,6 +65,8 @@ class TimedPin:
             raise CoreError(f'The pin of "{self.bone}" must start before it ends, at {self.start} and {self.end}.')
         if self.ease_in < 0.0 or self.ease_out < 0.0:
             raise CoreError(f'The ease of the pin of "{self.bone}" must be at least 0 frames.')
+        if not 0.0 < self.weight < np.inf or self.priority < 0:
+            raise CoreError(f'The pin of "{self.bone}" needs a weight above 0 and a priority of at least 0.')
         for name in ("position", "rotation"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, frozen(getattr(self, name), float))
@@ -77,7 +83,7 @@ class TimedPin:
 
     def fingerprint(self, skeleton: Skeleton) -> "PinFingerprint":
         """Return what identifies the pin once it is solved."""
-        asked = sha256(repr((self.position is None, self.relative_to)).encode())
+        asked = sha256(repr((self.position is None, self.relative_to, self.weight, self.priority)).encode())
         for part in (self.position, self.rotation):
             asked.update(b"" if part is None else np.ascontiguousarray(part).tobytes())
         bone = skeleton.names[skeleton.index(self.bone)]
@@ -87,7 +93,7 @@ class TimedPin:
 
 @dataclass(frozen=True)
 class PinFingerprint:
-    """Identity of a solved pin: where and when it holds, and in `asked` a digest of its positions and rotations."""
+    """Identity of a solved pin: where and when it holds, and in `asked` a digest of all else."""
 
     bone: str
     point: tuple[float, float, float]
@@ -299,12 +305,12 @@ class _PinSolver:
         self.change = np.zeros((len(motion), len(self.bones), 6))
 
     def _lanes(self) -> list[list[int]]:
-        """Return groups of pins of one point that do not overlap: one goal serves each group."""
+        """Return groups of pins of one point and priority that do not overlap: one goal serves each group."""
         lanes: dict[tuple[object, ...], list[list[int]]] = {}
         for number in sorted(range(len(self.pins)), key=lambda number: self._spans[number]):
             pin = self.pins[number]
             lacks = pin.position is None, pin.rotation is None
-            alike = lanes.setdefault((self.schedule.points[number], lacks, pin.relative_to), [])
+            alike = lanes.setdefault((self.schedule.points[number], lacks, pin.relative_to, pin.priority), [])
             free = next((lane for lane in alike if self._spans[lane[-1]][1] <= self._spans[number][0]), list[int]())
             if not free:
                 alike.append(free)
@@ -319,11 +325,13 @@ class _PinSolver:
         weight = np.zeros(count)
         for number in numbers:
             pin, on = self.pins[number], slice(*self._spans[number])
-            weight[on] = 1.0
+            weight[on] = pin.weight
             for target, given in ((position, pin.position), (turn, pin.rotation)):
                 if target is not None and given is not None:
                     target[on] = _over_time(pin, given, (count, target.shape[1]))[on]
-        return Goal(one.bone, position, turn, one.point, weight, weight, relative_to=one.relative_to)
+        return Goal(
+            one.bone, position, turn, one.point, weight, weight, priority=one.priority, relative_to=one.relative_to
+        )
 
     def passes(self) -> Iterator[None]:
         """Solve all passes, a block of frames at a time."""

@@ -8,7 +8,8 @@ import pytest
 from mathutils import Quaternion
 
 from tests.blender.edits.rigs import again, hold, keyed, overridden, pins_of, stays
-from tests.blender.rigs import context, select
+from tests.blender.rigs import context, select, world
+from tests.paths import DATA
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
@@ -91,3 +92,32 @@ def test_the_list_goes_to_the_frames_of_a_pin_and_holds_it_as_posed() -> None:
     assert pin.rotation.rotation_difference(bone.matrix.to_quaternion()).angle < 1e-3
     with pytest.raises(RuntimeError, match="No timed pin is chosen"):
         bpy.ops.poise.goto_timed_pin(row=7)
+
+
+def test_contacts_come_before_pins_that_are_added_and_both_have_weights() -> None:
+    bpy.ops.import_anim.bvh(filepath=str(DATA / "motion" / "cmu_07_12.bvh"))
+    rig = context.object
+    select(rig, ["LeftHand"])
+    assert bpy.ops.poise.find_contacts() == {"FINISHED"}
+    assert {(pin.priority, pin.weight) for pin in rig.poise_timed_pins} == {(0, 1.0)}
+    assert bpy.ops.poise.add_timed_pin() == {"FINISHED"}
+    hand = rig.poise_timed_pins[rig.poise_active_timed_pin]
+    assert (hand.bone, hand.priority, hand.weight) == ("LeftHand", 1, 1.0)
+
+
+def test_a_hand_that_is_held_three_metres_away_leaves_the_foot_where_it_stands() -> None:
+    rig = keyed()
+    foot = hold(rig, "foot.L", 20)
+    foot.priority = 0
+    hand = hold(rig, "hand.R", 20)
+    hand.held, hand.position = "PLACE", (-3.0, 0.0, 1.4)
+    context.scene.frame_set(20)
+    stood = world(rig, "foot.L")
+    off = {}
+    for priority in (0, 1):
+        hand.priority = priority
+        assert bpy.ops.poise.solve_motion() == {"FINISHED"}
+        context.scene.frame_set(21)
+        off[priority] = float(np.linalg.norm(world(rig, "foot.L") - stood))
+    assert off[0] > 0.1
+    assert off[1] < 1e-3

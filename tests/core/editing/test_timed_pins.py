@@ -153,3 +153,36 @@ def test_pins_that_make_no_sense_are_refused(walk: Clip) -> None:
         TimedPin("LeftHand", 1.0, 2.0, np.zeros(3), ease_in=-1.0)
     with pytest.raises(CoreError, match="no frame 70"):
         hold_pin(walk.skeleton, walk.motion, "LeftHand", 1.0, 2.0, at=70.0)
+
+
+def held_far(walk: Clip, **of_hand: float) -> tuple[float, float]:
+    """Return how far a planted foot, and a hand that is held three metres away, are off."""
+    foot = hold_pin(walk.skeleton, walk.motion, "LeftFoot", 23.0, 27.0)
+    tall = float(np.ptp(forward(walk.skeleton, walk.motion.pose[25])[0], axis=0).max())
+    heads, _ = forward(walk.skeleton, walk.motion.pose)
+    place = heads[25, walk.skeleton.index("LeftHand")] + [3.0 / 1.7 * tall, 0.0, 0.0]
+    hand = TimedPin("LeftHand", 23.0, 27.0, place, **of_hand)
+    errors = pin_motion(walk.skeleton, walk.motion, [foot, hand]).position_error * 1.7 / tall
+    return float(errors[0]), float(errors[1])
+
+
+def test_a_hand_that_is_held_out_of_reach_pulls_the_foot_off_by_its_weight_and_priority(walk: Clip) -> None:
+    alike, second, light = (held_far(walk, **how) for how in ({}, {"priority": 1}, {"weight": 0.1}))
+    assert alike[0] > 0.1
+    assert second[0] < 1e-3
+    assert second[1] < 3.0  # it comes as near as the foot lets it
+    assert light[0] < 0.5 * alike[0]
+    assert light[1] > alike[1]
+
+
+def test_weights_and_priorities_that_make_no_sense_are_refused() -> None:
+    for wrong in ({"weight": 0.0}, {"weight": np.inf}, {"priority": -1}):
+        with pytest.raises(CoreError, match="a weight above 0 and a priority of at least 0"):
+            TimedPin("LeftHand", 1.0, 2.0, np.zeros(3), **wrong)
+
+
+def test_a_changed_priority_affects_the_frames_of_its_pin(walk: Clip) -> None:
+    pin = hold_pin(walk.skeleton, walk.motion, "LeftHand", 20.0, 30.0)
+    before, after = ([one.fingerprint(walk.skeleton)] for one in (pin, replace(pin, priority=1)))
+    changed = affected_frames(walk.skeleton, walk.motion, before, after)
+    assert np.flatnonzero(changed).tolist() == [*range(20, 31)]
