@@ -54,9 +54,9 @@ class Background(Modal):
         return _both((level, sentence), self.end_more(context, armature, more))
 
     def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
-        return self.start(context)
+        return self.become_modal(context)
 
-    def start(self, context: Any) -> set[str]:
+    def become_modal(self, context: Any) -> set[str]:
         """Read, and become modal; return the operator's result."""
         if any(running.bl_idname == type(self).__name__ for window in context.window_manager.windows
                for running in window.modal_operators):  # fmt: skip

@@ -51,7 +51,7 @@ class POISE_OT_bake_chain(Background, bpy.types.Operator):
     def execute(self, context: Any) -> set[str]:
         if bpy.app.background:
             return super().execute(context)
-        return self.start(context)
+        return self.become_modal(context)
 
     def begin(self, context: Any, armature: Any) -> JobEdit:
         fill_scene_range(context, self)

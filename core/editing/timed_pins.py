@@ -42,7 +42,8 @@ class TimedPin:
     weight             its share where pins of its priority contradict each other
     priority           pins of a smaller number are served first
 
-    Raises CoreError for a pin that holds nothing, and for malformed frames, weights and priorities. See `hold_pin` for pins on the motion.
+    Raises CoreError for a pin that holds nothing, and for malformed frames, weights and priorities. See `hold_pin` for
+    pins on the motion.
     """
 
     bone: Bone

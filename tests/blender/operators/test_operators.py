@@ -1,5 +1,6 @@
 """The tools: pins are set, moved and taken off; poses and frame ranges are solved so that they hold."""
 
+import inspect
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
+from operators import CLASSES
 from properties.pins import SETTINGS, PoisePin
 from tests.blender.rigs import (
     contents,
@@ -569,3 +571,13 @@ def test_a_pin_of_the_linked_file_is_muted_instead_of_removed(overridden: bpy.ty
     bpy.ops.poise.clear_pins()
     assert [(pin.name, pin.mute) for pin in pins(overridden)] == [("foot.L", True)]
     assert [(pin.name, pin.mute) for pin in pins(reloaded(tmp_path / "shot.blend"))] == [("foot.L", True)]
+
+
+def test_no_property_of_a_tool_hides_a_method_of_its_own() -> None:
+    hidden = []
+    for tool in CLASSES:
+        own = [base for base in tool.__mro__ if "operators" in base.__module__]
+        methods = {name for base in own for name, value in vars(base).items() if inspect.isfunction(value)}
+        properties = {name for base in own for name in vars(base).get("__annotations__", {})}
+        hidden += [(tool.__name__, name) for name in methods & properties]
+    assert not hidden
