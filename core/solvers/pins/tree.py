@@ -238,7 +238,8 @@ class LinkTree:
     def _find_order(self) -> None:
         """Set `above` (D, D): 1 where turning the row's joint turns the column's, 1/2 where both are of one joint.
 
-        And `broken` (N,), the next node at or above each that does not inherit rotation, -1 for none.
+        And `turns` (N, N), the same of nodes; and `broken` (N,), the next node at or above each that does not inherit
+        rotation, -1 for none.
         """
         breaks = set(self.breaks.tolist())
         broken = [next((link for link in self.chain(node) if link in breaks), -1) for node in range(len(self.nodes))]
@@ -249,10 +250,9 @@ class LinkTree:
             while link not in breaks and self.parents[link] >= 0:
                 link = int(self.parents[link])
                 turns[link, node] = 1.0
-        nodes = np.concatenate([np.repeat(self.joints, 3), np.repeat(self.roots, 3), self.stretching]).astype(int)
-        self.above = turns[np.ix_(nodes, nodes)]
-        self.above[:, self.turning : self.moving] = 0.0  # a root's translation does not turn with it
-        self.above[:, self.moving :] = np.ceil(self.above[:, self.moving :])
+        joints = np.repeat(self.joints, 3)
+        self.turns, self.above = turns, np.zeros((self.degrees, self.degrees))
+        self.above[: self.turning, : self.turning] = turns[np.ix_(joints, joints)]  # roots shift without turning
 
     def _find_scaled(self) -> None:
         """Set `scaled` (N, S), the node along whose Y a stretching bone scales a node's children, -1 for none.
@@ -430,15 +430,30 @@ class Links(Batch):
         """Return the lengths (B, S) of stretching bones at x, relative to those in these links."""
         return np.exp(x[:, self.tree.moving :]) / self.grown
 
-    def _longer(self, at: Kinematics) -> Array:
-        """Return the derivatives (B, 3 P, S) of points by the logarithms of lengths."""
+    def _longer(self, at: Kinematics) -> tuple[Array, Array]:
+        """Return the derivatives of heads (B, N, S, 3) to their parents', and of arms (B, P, S, 3), by log lengths."""
+        tree, growth = self.tree, self._growth(at.x)[:, None, :, None]
+        frames = np.swapaxes(at.frames[..., :3, :3], -1, -2)
+        moved = self.shift_growth @ frames[:, tree.parents], self.arm_growth @ frames[:, tree.point_nodes]
+        return moved[0] * growth, moved[1] * growth
+
+    def lengthening(self, at: Kinematics, axes: Array, pulls: Array, raw: Array) -> Array:
+        """Return half of the curvature (D, S) by lengths of one frame's features under forces `pulls` (M,).
+
+        Whole by the turns about `axes` (3, D): the mixed part. What grows by a bone may hang on joints below it.
+        """
         tree = self.tree
-        frames = at.frames[..., :3, :3]
-        moved = self.shift_growth @ np.swapaxes(frames[:, tree.parents], -1, -2)  # (B, N, S, 3)
-        points = np.tensordot(tree.hangs, moved, (1, 1)).swapaxes(0, 1)  # (B, P, S, 3)
-        points += self.arm_growth @ np.swapaxes(frames[:, tree.point_nodes], -1, -2)
-        points *= self._growth(at.x)[:, None, :, None]
-        return points.swapaxes(2, 3).reshape(len(points), -1, len(tree.stretching))
+        forces = pulls[np.argsort(tree.order)][: 3 * len(tree.point_nodes)].reshape(-1, 1, 3)
+        heads, arms = (some[0] for some in self._longer(at))
+        torques = np.zeros_like(heads)  # of what grows in the frame of each node
+        np.add.at(torques, tree.parents, np.cross(heads, np.tensordot(tree.hangs, forces, (0, 0))))
+        np.add.at(torques, tree.point_nodes, np.cross(arms, forces))
+        by_joint = np.tensordot(np.ceil(tree.turns[tree.joints]), torques, 1)
+        curvature = np.zeros((tree.degrees, len(tree.stretching)))
+        own = axes[:, : tree.turning].reshape(3, -1, 3)
+        curvature[: tree.turning] = np.einsum("cjk,jsc->jks", own, by_joint).reshape(tree.turning, -1)
+        curvature[tree.moving :] = np.diag(0.5 * pulls.dot(raw[:, tree.moving :]))
+        return curvature
 
     def jacobian(self, at: Kinematics, scales: Array) -> Array:
         """Return the features' Jacobian (B, M, D) in armature space, rows in the tree's order times `scales` (B, M).
@@ -454,7 +469,10 @@ class Links(Batch):
         result *= tree.mask
         if len(tree.stretching):
             rows = np.argsort(tree.order)[: 3 * len(tree.point_nodes)]
-            result[:, rows, tree.moving :] += scales[:, rows, None] * self._longer(at)
+            heads, arms = self._longer(at)
+            longer = np.tensordot(tree.hangs, heads, (1, 1)).swapaxes(0, 1) + arms
+            longer = longer.swapaxes(2, 3).reshape(count, len(rows), len(tree.stretching))
+            result[:, rows, tree.moving :] += scales[:, rows, None] * longer
         for lever, rows, mask in zip(tree.levers, tree.lever_rows, tree.lever_masks, strict=True):
             eyes = np.broadcast_to(np.eye(3), (count, 3, 3))
             arm = np.concatenate([-rotation.skew(at.frames[:, lever, :3, 3]), eyes], axis=-1)

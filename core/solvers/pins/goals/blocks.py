@@ -53,10 +53,10 @@ class Block(Protocol):
     def bend(
         self, links: Links, at: Kinematics, raw: Array, forces: Array, weights: Array, frames: NDArray[np.int64]
     ) -> tuple[Array, Array]:
-        """Return the curvature of the rows J under forces and with weights (B, 3), in two parts as `Newton` needs them.
+        """Return the curvature of the rows J under forces and with weights (B, 3), in two parts.
 
-        J x f (B, 3, D) of all points under a force, with half the torques of frames; and (B, D, D) J^T W J less the
-        second derivatives of 1/2 e^T W e, or plus those of f^T e, for features that move straight on.
+        The forces (B, M) on the features' rows, which turn with their bones; and (B, D, D) J^T W J less the second
+        derivatives of 1/2 e^T W e, or plus those of f^T e, for features that move straight on.
         """
         ...
 
@@ -103,9 +103,7 @@ class _Seen(ABC):
         change = np.swapaxes(np.tensordot(share, pulls, 1), 0, 1)
         local = 0.5 * (change + np.swapaxes(change, -1, -2)) + np.swapaxes(rows, -1, -2) @ (rows * weights[..., None])
         features = raw[:, columns]
-        lever = here.reshape(count, -1, 3) * np.where(np.array(moved) < points, 1.0, 0.5)[:, None]
-        bend = np.swapaxes(skew(lever), -1, -2) @ features.reshape(count, len(moved), 3, raw.shape[2])
-        return bend.sum(axis=1), np.swapaxes(features, -1, -2) @ local @ features
+        return here @ own.T, np.swapaxes(features, -1, -2) @ local @ features
 
 
 class _Carried:
@@ -324,12 +322,13 @@ class DistanceBlock:
         """See `Block.bend`."""
         direction, far = self._direction(at, frames)
         force = self.sign * forces[:, 0]
-        moved = point_rows(raw, self.point)
+        moved, pulls = point_rows(raw, self.point), np.zeros(raw.shape[:2])
+        pulls[:, 3 * self.point : 3 * self.point + 3] = direction * force[:, None]
         if self.other is not None:
             moved = moved - point_rows(raw, self.other)
+            pulls[:, 3 * self.other : 3 * self.other + 3] = -direction * force[:, None]
         across = moved - direction[:, :, None] * (direction[:, None, :] @ moved)
-        second = np.swapaxes(across, -1, -2) @ across * (force / np.maximum(far, _NEAREST))[:, None, None]
-        return np.swapaxes(skew(direction * force[:, None]), -1, -2) @ moved, second
+        return pulls, np.swapaxes(across, -1, -2) @ across * (force / np.maximum(far, _NEAREST))[:, None, None]
 
 
 class BalanceBlock:
@@ -380,13 +379,13 @@ class BalanceBlock:
         ends = self.soles[self.sides[:, side]]
         return _Nearest(direction @ self.plane, out, ends, share, sides[frames, side] @ self.plane)
 
-    def _moved(self, links: Links, at: Kinematics, raw: Array, nearest: "_Nearest") -> tuple[Array, Array]:
-        """Return the rows (B, 3, D) of the centre relative to the nearest point, and of its side's end to its start."""
+    def _moved(self, links: Links, at: Kinematics, raw: Array, nearest: "_Nearest") -> tuple[Array, Array, Array]:
+        """Return the rows (B, 3, D) of the centre, of it to the nearest point, and of the side's end to its start."""
         columns = np.arange(3)
         start, stop = (raw[np.arange(len(raw))[:, None], 3 * end[:, None] + columns] for end in nearest.ends)
         side = stop - start
         centre = links.centre_jacobian(at, self.heavy, self.shares)
-        return centre - start - nearest.share[:, None, None] * side, side
+        return centre, centre - start - nearest.share[:, None, None] * side, side
 
     def error(self, at: Kinematics, frames: Frames) -> Array:
         error = np.zeros((len(at.x), 3))
@@ -395,7 +394,7 @@ class BalanceBlock:
 
     def rows(self, links: Links, at: Kinematics, raw: Array, frames: Frames) -> Array:
         nearest = self._nearest(at)
-        return _first_row(nearest.direction, self._moved(links, at, raw, nearest)[0])
+        return _first_row(nearest.direction, self._moved(links, at, raw, nearest)[1])
 
     def bend(
         self, links: Links, at: Kinematics, raw: Array, forces: Array, weights: Array, frames: NDArray[np.int64]
@@ -406,7 +405,7 @@ class BalanceBlock:
         """
         force = forces[:, 0]
         nearest = self._nearest(at)
-        moved, turning = self._moved(links, at, raw, nearest)
+        centre, moved, turning = self._moved(links, at, raw, nearest)
         across = nearest.direction @ (self.plane.T @ _QUARTER_TURN @ self.plane)
         aside = np.sum(across[:, :, None] * moved, axis=1)
         length = np.sum(nearest.side * across, axis=-1)
@@ -416,7 +415,12 @@ class BalanceBlock:
         mixed = turn[:, :, None] * aside[:, None, :]
         line = -(mixed + np.swapaxes(mixed, -1, -2)) - far * turn[:, :, None] * turn[:, None, :]
         second = np.where(corner[:, None, None], aside[:, :, None] * aside[:, None, :] / far, line)
-        return np.swapaxes(skew(nearest.direction * force[:, None]), -1, -2) @ moved, force[:, None, None] * second
+        pull, pulls = nearest.direction * force[:, None], np.zeros((*raw.shape[:2],))
+        for end, share in zip(nearest.ends, (1.0 - nearest.share, nearest.share), strict=True):
+            rows = 3 * end[:, None] + np.arange(3)
+            np.subtract.at(pulls, (np.arange(len(raw))[:, None], rows), share[:, None] * pull)
+        turned = np.swapaxes(skew(pull) @ links.axes_of(at), -1, -2) @ centre * links.tree.above
+        return pulls, turned + np.swapaxes(turned, -1, -2) + force[:, None, None] * second
 
 
 def _rides(skeleton: Skeleton, masses: Array) -> Flags:

@@ -55,12 +55,16 @@ class Objective:
         self.strength = Strengths(len(rows.levels), problem.settings.strength)
         blocks = self.aims.blocks
         self.member = np.repeat(rows.block_in_level[blocks], 3, axis=0)  # (M, L)
-        self.half = np.repeat(np.where(rows.turning[blocks], 0.5, 1.0), 3)
+        self.half = np.where(tree.order < 3 * self.aims.points, 1.0, 0.5)  # of the features' rows
         # rows of each rotation and of each goal that is not plain
         plain = rows.plain_points + rows.plain_ends
         own = 3 * np.argsort(blocks)[:, None] + np.arange(3)
         self.turned, self.further = own[rows.plain_points : plain].tolist(), own[plain:].tolist()
-        self.plain = np.flatnonzero(np.repeat(blocks < plain, 3)) if self.further else slice(None)
+        self.plain = self.plain_rows = slice(None)  # rows of plain goals, and their features' rows
+        if self.further:
+            self.plain = np.flatnonzero(np.repeat(blocks < plain, 3))
+            features = self.aims.plain_features[blocks[self.plain[::3] // 3]]
+            self.plain_rows = (3 * features[:, None] + np.arange(3)).ravel()
 
     def sizes(self, rows: Array) -> Array:
         """Return the lengths (L,) of rows (M,) by level."""
@@ -70,6 +74,19 @@ class Objective:
     def pulls(self, sizes: Array, slips: Flags, strengths: Array) -> Array:
         """Return the weights (M,) by which the errors of levels that slip are their forces, 0 in other levels."""
         return self.member.dot(slips * strengths / np.maximum(sizes, GIVES))
+
+    def holding(self, at: Placed) -> Array:
+        """Return the forces (M,) by which levels hold a body that rests at a place, at most their strengths.
+
+        The multipliers that fit best if it does not quite rest (Nocedal and Wright, 18.3); limits are left out.
+        """
+        rows: Array = self.places.jacobian(at, self.places.rates(at))[0] * self.aims.scales[:, None] * self.spread
+        gram: Array = rows.dot(np.linalg.solve(self.precision, rows.T))
+        strengths = self.strength(np.zeros(self.member.shape[1]))
+        gram.ravel()[:: len(gram) + 1] += self.member.dot(GIVES / strengths)
+        slopes: Array = rows.dot(at.x * self.stiff)
+        forces: Array = np.linalg.solve(gram, slopes)
+        return forces * self.member.dot(np.minimum(1.0, strengths / np.maximum(self.sizes(forces), GIVES)))
 
     def merit(self, at: Placed, weights: Array, springs: Array) -> float:
         """Return what is minimised, where levels weigh so much."""
@@ -115,10 +132,10 @@ class Objective:
 
         rows (M, D) without weights, raw those of the features.
         """
-        scales = self.aims.scales
+        scales, links = self.aims.scales, self.places.links
         forces, weights = forces * scales, weights * scales * scales
-        turns = (forces * self.half)[self.plain].reshape(-1, 3).dot(rotation.SKEW).reshape(-1, 3, 3)
-        bend = -turns.transpose(1, 0, 2).reshape(3, -1).dot(rows[self.plain])  # sum of J x f
+        pulls = np.zeros(len(raw))  # on the features
+        pulls[self.plain_rows] = forces[self.plain]
         sides = np.zeros(())
         for own in self.turned if weights.any() else ():
             rate = rotation.inverse_right_jacobian(at.vectors[own])
@@ -126,10 +143,15 @@ class Objective:
             sides = sides + rows[own].T.dot(flatter).dot(rows[own])
         for block, own in zip(self.aims.goals.blocks, self.further, strict=True):
             if forces[own].any() or weights[own].any():
-                links, one = self.places.links, self.aims.one
+                one = self.aims.one
                 more, side = block.bend(links, at.kinematics, raw[None], forces[None, own], weights[None, own], one)
-                bend, sides = bend + more[0], sides + side[0]
+                pulls, sides = pulls + more[0], sides + side[0]
+        pulls *= self.half
+        turns = pulls.reshape(-1, 3).dot(rotation.SKEW).reshape(-1, 3, 3)
+        bend = -turns.transpose(1, 0, 2).reshape(3, -1).dot(raw)  # sum of J x f
         turned = self.places.columns[:3].T.dot(bend) * self.above
+        if self.places.long:
+            turned[:, links.tree.moving :] = links.lengthening(at.kinematics, self.places.columns[:3], pulls, raw)
         return turned + turned.T + sides
 
     def _bend(self, hessian: Array, at: Placed, rates: Array, slope: Array, push: Array) -> None:

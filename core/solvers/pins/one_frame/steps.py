@@ -60,6 +60,7 @@ class _End:
     at: Placed
     forces: Array  # (M,)
     slips: Flags  # (L,)
+    cut: bool  # at the target of a level that slips, which may hold there
     better: bool  # the merit did not rise
     stiffness: float  # of the model along the step
 
@@ -122,7 +123,7 @@ class FrameSolver:
                 break
             steps += 1
             self.limits.begin(self.at)
-            active, blind, slips = dict(self.limits.active), not self.forces.any(), self.slips
+            active, blind = dict(self.limits.active), not self.forces.any()
             local = self.objective.model(self.at, self.forces, self.slips, bend=as_near_as_can_be)
             local.hessian.ravel()[:: len(self.eye) + 1] += damping
             end = self._step(local, left, exact)
@@ -132,10 +133,14 @@ class FrameSolver:
             rests = turned < (still if newton else max(SLOWER * still, numbers.NEWTON_RESTS))
             # the curvature of forces, and limits and levels that have just changed, may show a way on
             same = self.limits.active.keys() == active.keys() or turned < numbers.NEWTON_RESTS
-            seen = not (blind and end.forces.any()) and bool((end.slips == slips).all())
+            seen = not (blind and end.forces.any()) and not end.cut and bool((end.slips == self.slips).all())
             done = rests and not (damping and end.better) and same and seen
             if end.better:
-                self.at, self.forces, self.slips = end.at, end.forces, end.slips
+                self.at, self.forces = end.at, end.forces
+                if end.cut:  # it pulled as hard as it can, and will with less
+                    self.forces = self.objective.holding(self.at)
+                else:
+                    self.slips = end.slips
                 damping = 0.125 * damping if damping > LEAST_DAMPED else 0.0
             else:
                 self.limits.active = active
@@ -208,8 +213,8 @@ class FrameSolver:
         side = float(way.dot(self.bends)) + NO_SIDE * float(way[np.abs(way).argmax()])
         return way * np.copysign(FURTHEST, side)
 
-    def _rounds(self, local: Local, turn: float) -> tuple[Local, _Found, Placed, Flags]:
-        """Return the step under the limits that it meets, its end, and the levels that slip in it.
+    def _rounds(self, local: Local, turn: float) -> tuple[Local, _Found, Placed, Flags, bool]:
+        """Return the step under the limits that it meets, its end, the levels that slip in it, and whether it was cut.
 
         And the model with the strengths that levels have by their forces in this step.
         """
@@ -229,10 +234,12 @@ class FrameSolver:
                 if breaking:
                     slips[loads.argmax()] = True  # it may be what breaks others
                 continue
-            step = found.step * self._share(local, found, slips)
-            step *= FURTHEST / max(sqrt(step.dot(step)), FURTHEST)
+            share = self._share(local, found, slips)
+            step = share * found.step
+            most = FURTHEST / max(sqrt(step.dot(step)), FURTHEST)
             if turn < np.inf:
-                step *= turn / max(self._turn(step * self.spread), turn)
+                most = min(most, turn / max(self._turn(step * self.spread), numbers.DAMPING))
+            step *= most
             there = self.places.place(local.at.x + step * self.spread)
             if round_ == last:
                 break
@@ -244,7 +251,7 @@ class FrameSolver:
                 self.limits.release(push * self.stiff, found.slopes)
             if len(self.limits.active) == held_by:
                 break
-        return local, found, there, slips  # pyright: ignore[reportPossiblyUnboundVariable]
+        return local, found, there, slips, share < 1.0 <= most  # pyright: ignore[reportPossiblyUnboundVariable]
 
     def _share(self, local: Local, found: _Found, slips: Flags) -> float:
         """Return the share of a step after which a level that slips would go past its target."""
@@ -272,9 +279,8 @@ class FrameSolver:
     def _step(self, local: Local, turn: float, exact: Array | float) -> _End:
         """Take a step that turns no joint by more than `turn`, and leave errors (M,) of held rows up to `exact`."""
         at = local.at
-        local, found, there, slips = self._rounds(local, turn)
-        pulls = self.aims.pressing(at.rows) * self.objective.pulls(local.sizes, slips, local.strengths)
-        forces = np.where(found.held > 0.0, found.forces, pulls)
+        local, found, there, slips, cut = self._rounds(local, turn)
+        forces = self._forces(at, local, found, slips)
         weights = walls(self.objective.sizes(forces), local.strengths)
         # as the model has it; a step that was cut is not brought to its goals, but keeps the first level
         moved = (there.x - at.x) * self.stiff
@@ -298,7 +304,12 @@ class FrameSolver:
         noise = NOISE * (1.0 + before) + float(weights[~slips].sum()) * float(np.max(exact, initial=0.0))
         better = after <= before + noise
         stiffness = 0.0 if better else self._stiffness(local, found)
-        return _End(there, forces, slips, better, stiffness)
+        return _End(there, self._forces(there, local, found, slips), slips, cut, better, stiffness)
+
+    def _forces(self, at: Placed, local: Local, found: _Found, slips: Flags) -> Array:
+        """Return the forces (M,) of a step at a place: those that hold, and the pull there of levels that slip."""
+        pulls = self.objective.pulls(self.objective.sizes(at.rows), slips, local.strengths)
+        return np.where(found.held > 0.0, found.forces, pulls * self.aims.pressing(at.rows))
 
     def _stiffness(self, local: Local, found: _Found) -> float:
         """Return the second derivative of the model along the step, but for the walls of held levels."""

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core import CoreError, EulerBox, Goal, PinAndDrag, Pose, Skeleton, forward, rotation, solve
+from core import Balance, CoreError, EulerBox, Goal, PinAndDrag, Pose, Skeleton, forward, rotation, solve
+from core.body.anatomy import anatomy, with_anatomy
 from core.limits import excess
 from core.solvers.pins import Root, numbers
 from core.solvers.pins.goals.rows import GoalRows
@@ -542,3 +543,24 @@ def test_a_straight_knee_bends_the_way_it_is_told_and_does_not_swing_aside(way: 
     turns = np.degrees(rotation.log(solution.pose.rotations[:, 2]))
     assert (way * turns[:, 0] > 30.0).all()
     assert np.abs(turns[:, 1:]).max() < 0.1
+
+
+def test_a_knee_that_goes_round_its_pinned_foot_takes_three_steps_a_tick() -> None:
+    plain = skeleton_of(FIGURE)
+    start = anatomy(plain).reference
+    method = PinAndDrag(reference=start, strength=1.0, root="pull", settle=False, iterations=8, turn=0.2)
+    skeleton, method = with_anatomy(plain, method, ranges=True)
+    heads = forward(skeleton, start)[0]
+    knee, foot = (heads[skeleton.index(name)] for name in ("shin.L", "foot.L"))
+    led = Goal("shin.L", knee, priority=1)
+    balance = Balance(0, ("foot.L", "foot.R"), priority=2)
+    drag = method.prepare(skeleton, start, [*pins(skeleton, start, "foot.L", "foot.R"), led, balance])
+    length, steps, misses = np.linalg.norm(knee - foot), [], []
+    for way in np.linspace(0.0, 0.2, 21)[1:]:
+        away = knee - foot - way * np.array([0.0, 1.0, 0.0])
+        drag.move(2, position=foot + away * (length / np.linalg.norm(away)))
+        solution = drag.solve()
+        steps.append(int(solution.iterations))
+        misses.append(float(solution.position_error[:3].max()))
+    assert max(steps) <= 3, steps
+    assert max(misses) < MILLIMETRE
