@@ -108,14 +108,9 @@ def nearest(
     own = np.flatnonzero(plain)
     owners = np.concatenate([own, *(np.full(len(lines), bone) for bone, lines in shapes.items())])
     lines = np.concatenate([np.stack([heads[own], tails[own]], axis=1), *shapes.values()])
-    a, b = np.moveaxis(view.pixels(lines), 1, 0)
-    way = b - a
-    with np.errstate(invalid="ignore"):
-        share = np.sum((at - a) * way, axis=-1) / np.maximum(np.sum(way * way, axis=-1), np.finfo(float).tiny)
-    share = np.clip(share, 0.0, 1.0)
-    far = rotation.lengths(a + share[:, None] * way - at)
+    share, far = view.to_lines(at, lines)
     thickness = np.where(np.arange(len(lines)) < len(own), _THICKNESS, 0.0)
-    reach = np.maximum(_LENGTH * scale, thickness * rotation.lengths(way))
+    reach = np.maximum(_LENGTH * scale, thickness * rotation.lengths(np.diff(view.pixels(lines), axis=1)[:, 0]))
     line = _choose(view, lines[:, 0] + share[:, None] * (lines[:, 1] - lines[:, 0]), far, reach, order[owners])
     if line is None:  # animators grab joints that a custom shape does not show
         return nearest(view, mouse, matrices, lengths, free, scale, order=order) if shapes else None

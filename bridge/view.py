@@ -72,6 +72,15 @@ class View:
         begin = np.asarray(through, float)
         return begin + line * (float(across @ (near - begin)) / slope)
 
+    def to_lines(self, pixel: ArrayLike, lines: ArrayLike) -> tuple[Array, Array]:
+        """Return where on screen lines (m, 2, 3) are nearest to a pixel, 0 to 1 (m,), and how many pixels away (m,)."""
+        a, b = np.moveaxis(self.pixels(lines), -2, 0)
+        way, at = b - a, np.asarray(pixel, float)
+        with np.errstate(invalid="ignore"):
+            share = np.sum((at - a) * way, axis=-1) / np.maximum(np.sum(way * way, axis=-1), np.finfo(float).tiny)
+        share = np.clip(share, 0.0, 1.0)
+        return share, np.sqrt(np.sum(np.square(a + share[..., None] * way - at), axis=-1))
+
     def _clip(self, points: ArrayLike) -> Array:
         p = np.asarray(points, float)
         return p @ self.projection[:, :3].T + self.projection[:, 3]

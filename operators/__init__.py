@@ -8,6 +8,7 @@ from . import (
     drag,
     drawings,
     generate,
+    ghosts,
     hover,
     keypoints,
     keys,
@@ -32,7 +33,7 @@ from . import (
 _MODULES = (
     pins, presets, roles, solve, bake, drag, hover, chains, bake_chain, list_files, learn_list, survey, body_tools,
     make_rest, learn_limits, learn_stiffness, keypoints, listen, motion, keys, retarget, path, generate, recipe_files,
-    ranges,
+    ranges, ghosts,
 )  # fmt: skip
 CLASSES = tuple(found for module in _MODULES for name, found in vars(module).items() if name.startswith("POISE_"))
-DRAWINGS = drawings.DRAWINGS
+DRAWINGS = (*drawings.DRAWINGS, ghosts.show_ghosts)

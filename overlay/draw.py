@@ -12,7 +12,7 @@ from mathutils import Matrix
 from .marks import Camera, Colours, Marks, strokes_of
 from .strokes import Strokes
 
-_THIN: Final = 1.6  # pixels at a scale of 1
+THIN: Final = 1.6  # pixels at a scale of 1
 _THICK: Final = 3.5
 _TEXT: Final = 12.0
 _MARGIN: Final = 20.0
@@ -61,7 +61,7 @@ def draw_marks(context: Any, marks: Marks, view: Camera) -> None:
         gpu.state.blend_set("ALPHA")
         gpu.state.depth_test_set("NONE")
         stroke(thick, _THICK * system.pixel_size, region)
-        stroke(thin, _THIN * system.pixel_size, region)
+        stroke(thin, THIN * system.pixel_size, region)
         _write(context, marks.text, scale)
         gpu.state.blend_set("NONE")
 
@@ -92,6 +92,8 @@ def theme_colours(context: Any) -> Colours:
         unmet=colour(view.object_active),
         limit=colour(view.bone_locked_weight),
         hover=colour(interface.gizmo_hi),
+        before=colour(view.before_current_frame),
+        after=colour(view.after_current_frame),
         axes=(colour(interface.axis_x), colour(interface.axis_y), colour(interface.axis_z)),
     )
 

@@ -26,13 +26,18 @@ class Camera(Protocol):
 
 @dataclass(frozen=True)
 class Colours:
-    """Colours of the marks as red, green, blue, opacity; `axes` for X, Y and Z."""
+    """Colours of the marks as red, green, blue, opacity; `axes` for X, Y and Z.
+
+    before, after: of what the animation has before and after the present frame
+    """
 
     pin: Colour
     dragged: Colour
     unmet: Colour
     limit: Colour
     hover: Colour
+    before: Colour
+    after: Colour
     axes: tuple[Colour, Colour, Colour]
 
 

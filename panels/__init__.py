@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Final
 
-from . import body, chains, generate, humanoid, keypoints, motion, pins, rig, toolbar
+from . import body, chains, generate, ghosts, humanoid, keypoints, motion, pins, rig, toolbar
 
 CLASSES = tuple(
-    one for module in (rig, pins, humanoid, body, chains, motion, generate, keypoints) for one in module.CLASSES
+    one for module in (rig, pins, humanoid, body, chains, motion, ghosts, generate, keypoints) for one in module.CLASSES
 )
 MENUS = (("VIEW3D_MT_pose", pins.draw_in_pose_menu),)
 TOOLS = toolbar.TOOLS
