@@ -1,4 +1,4 @@
-"""The verbs that change or make motions: `lock-feet`, `generate`, `retarget`, `reduce-keys`, `bake`, `edit-path`."""
+"""The verbs that change or make motions, from `lock-feet` to `root-motion`."""
 
 import argparse
 from functools import partial
@@ -13,7 +13,7 @@ from ..core.editing.foot_lock import EASE
 from ..core.formats.mapping import BodyMapping
 from ..core.formats.recipe import PART_TRACK, RECIPE, preset_names, read_recipe
 from ..core.formats.table import FRAME_LIMIT
-from ..edits import path, reduce
+from ..edits import path, reduce, root_motion
 from ..edits.bake import Baked
 from ..edits.files import MOTIONS
 from ..edits.foot_lock import FEET, HANDS, LockedFeet, check_points
@@ -23,6 +23,7 @@ from ..edits.parts import check_sure, take_mapping
 from ..edits.path import PathEdit
 from ..edits.reduce import Reduced
 from ..edits.retarget import Retargeted, imported
+from ..edits.root_motion import RootMotion
 from .verbs import (
     Verb,
     add_action,
@@ -242,6 +243,34 @@ def _edit_path(arguments: argparse.Namespace) -> int:
     return tell_report(arguments, edit.write(armature, arguments.action))
 
 
+def _root_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--to", choices=("nobody", "root", "body"), required=True,
+        help="what travels over the ground: nobody, so that the body moves in place, its root bone, or its hips",
+    )  # fmt: skip
+    parser.add_argument(
+        "--smooth", type=float, default=root_motion.SMOOTH, metavar="S", help="seconds; what is quicker does not travel"
+    )
+    parser.add_argument(
+        "--axes", nargs="+", choices=root_motion.AXES, default=root_motion.AXES, help="how it travels, by default all"
+    )
+    add_motion(parser)
+
+
+def _check_root(arguments: argparse.Namespace) -> None:
+    check_motion(arguments)
+    root_motion.check_root_motion(arguments.smooth, arguments.axes)
+
+
+def _root_motion(arguments: argparse.Namespace) -> int:
+    armature, frames = motion_of(arguments)
+    check_sure(armature)
+    edit = RootMotion(bpy.context, armature, frames, arguments.to, arguments.smooth, arguments.axes)
+    edit.solve()
+    tell(f"{edit.summary()}.")
+    return tell_report(arguments, edit.write(armature, arguments.action))
+
+
 VERBS: Final = (
     Verb("lock-feet", "plant feet where they bear on the ground", _feet_options, _lock_feet, _check_feet),
     Verb("generate", "make a motion from two key poses", _generate_options, _generate, _check_generate,
@@ -250,4 +279,5 @@ VERBS: Final = (
     Verb("reduce-keys", "keep as few keys as a tolerance lets", _reduce_options, _reduce, _check_reduce),
     Verb("bake", "key every frame of a range", _bake_options, _bake, _check_bake),
     Verb("edit-path", "move, scale or bend the way of a motion", _path_options, _edit_path, _check_path),
+    Verb("root-motion", "move the travel to a root bone, or take it out", _root_options, _root_motion, _check_root),
 )  # fmt: skip

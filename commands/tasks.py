@@ -34,7 +34,17 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 # verb -> the option that takes a clip for the body of --blend, and the suffixes that it reads; others open the file
 CLIPS: Final = {"keypoints": ("--input", SUFFIXES), "retarget": ("--motion", MOTIONS)}
 OPENED: Final = (".blend", *MOTIONS)
-VERBS: Final = ("solve", "contribute", "lock-feet", "generate", "reduce-keys", "bake", "edit-path", *CLIPS)
+VERBS: Final = (
+    "solve",
+    "contribute",
+    "lock-feet",
+    "generate",
+    "reduce-keys",
+    "bake",
+    "edit-path",
+    "root-motion",
+    *CLIPS,
+)
 # verb -> the option that takes a JOB.json with a "version", and how that is read; any other has the verb's options
 OWN_FILES: Final[Mapping[str, tuple[str, Callable[[Path], object]]]] = {
     "solve": ("--job", read),

@@ -26,6 +26,7 @@ from . import (
     recipe_files,
     retarget,
     roles,
+    root_motion,
     solve,
     survey,
 )
@@ -33,7 +34,7 @@ from . import (
 _MODULES = (
     pins, presets, roles, solve, bake, drag, hover, chains, bake_chain, list_files, learn_list, survey, body_tools,
     make_rest, learn_limits, learn_stiffness, keypoints, listen, motion, keys, retarget, path, generate, recipe_files,
-    ranges, ghosts,
+    ranges, ghosts, root_motion,
 )  # fmt: skip
 CLASSES = tuple(found for module in _MODULES for name, found in vars(module).items() if name.startswith("POISE_"))
 DRAWINGS = (*drawings.DRAWINGS, ghosts.show_ghosts)

@@ -10,7 +10,7 @@ _ICONS = {"MOTION": "ANIM", "FRAME": "KEYTYPE_KEYFRAME_VEC", "PLACE": "PINNED", 
 _KINDS = {"heel": "REW", "ball": "DOT", "toe": "FF", "hand": "VIEW_PAN"}  # of contacts: back, middle, front of a foot
 TOOLS = (
     "find_contacts", "add_timed_pin", "remove_timed_pin", "goto_timed_pin", "place_timed_pin", "solve_motion",
-    "give_motion_back", "keep_motion", "reduce_keys", "bake_motion", "edit_path", "retarget",
+    "give_motion_back", "keep_motion", "reduce_keys", "bake_motion", "edit_path", "root_motion", "retarget",
 )  # fmt: skip
 
 
@@ -70,7 +70,9 @@ class POISE_PT_motion(ArmaturePanel, bpy.types.Panel):
         row = layout.row(align=True)
         row.operator("poise.reduce_keys")
         row.operator("poise.bake_motion")
-        layout.operator("poise.edit_path", text="Edit Path...")
+        row = layout.row(align=True)
+        row.operator("poise.edit_path", text="Edit Path...")
+        row.operator("poise.root_motion", text="Root Motion...")
 
 
 def draw_timed_pin(layout: Any, pin: Any) -> None:

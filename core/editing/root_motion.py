@@ -1,0 +1,131 @@
+"""Root motion: the way and the heading of a body over the ground, apart from what it does on its way.
+
+A root bone may have them, as game engines want it, the body may have them, or nobody, so that it moves in place.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import rotation
+from ..errors import CoreError
+from ..motion import Motion
+from ..pose import forward, forward_matrices, own_channels
+from ..rotation import Array
+from ..skeleton import Indices, Skeleton
+
+Carrier = Literal["root", "body", "nobody"]
+
+_WIDE: Final = 3.0  # standard deviations of the smoothing kernel on either side
+
+
+@dataclass(frozen=True, eq=False)
+class Travel:
+    """How a body has moved over the ground since the first frame: turned by `turns` (F, 4) about the point `start` (3,)
+    and then moved by `shifts` (F, 3), in armature space.
+    """
+
+    start: Array
+    turns: Array
+    shifts: Array
+
+    @property
+    def matrices(self) -> Array:
+        """The same as matrices (F, 4, 4)."""
+        found = np.tile(np.eye(4), (len(self.turns), 1, 1))
+        found[:, :3, :3] = rotation.to_matrix(self.turns)
+        found[:, :3, 3] = self.start + self.shifts - rotation.rotate(self.turns, self.start)
+        return found
+
+
+def find_travel(
+    skeleton: Skeleton,
+    motion: Motion,
+    bone: int,
+    up: ArrayLike = (0.0, 0.0, 1.0),
+    smooth: float = 0.5,
+    axes: ArrayLike | None = None,
+    turning: bool = True,
+) -> Travel:
+    """Return how a bone, such as the hips, travels: its head's way over the ground, and its turn about `up` (3,).
+
+    smooth   standard deviation in seconds of the Gaussian kernel of a local linear regression (Fan and Gijbels, *Local
+             Polynomial Modelling*, 1996, 2.3), which keeps what is straight and even: ups and downs, sway and what a
+             step turns the hips stay with the body; 0: all of it travels
+    axes     (k, 3) unit vectors, orthogonal to each other, along which travel counts; None for all across `up`
+    turning  whether the turn counts
+    """
+    vertical = np.asarray(up, float) / np.linalg.norm(up)
+    heads, frames = (part[:, bone] for part in forward(skeleton, motion.pose))
+    flat = heads - (heads @ vertical)[:, None] * vertical
+    twists = rotation.swing_twist(rotation.mul(frames, rotation.inv(frames[:1])), vertical)[1]
+    angles = np.unwrap(2.0 * np.arctan2(twists[:, 1:] @ vertical, twists[:, 0]))
+    even = smoothed(np.column_stack([flat, angles]), smooth * motion.fps)
+    shifts = even[:, :3] - even[0, :3]
+    if axes is not None:
+        along = np.asarray(axes, float).reshape(-1, 3)
+        shifts = shifts @ along.T @ along
+    turned = (even[:, 3] - even[0, 3]) * turning
+    return Travel(even[0, :3], rotation.exp(turned[:, None] * vertical), shifts)
+
+
+def smoothed(values: Array, deviation: float) -> Array:
+    """Return values (F, n) after a local linear regression with a Gaussian kernel of a `deviation` in frames."""
+    reach = int(np.ceil(_WIDE * deviation))
+    if reach == 0 or len(values) < 2:
+        return values.copy()
+    places = np.arange(-reach, reach + 1.0)
+    kernel = np.exp(-0.5 * np.square(places / deviation))
+
+    def moment(power: int, column: Array) -> Array:
+        """Return the sum over frames j of kernel (j - i)^power column_j, for each frame i."""
+        return np.convolve(column, (kernel * places**power)[::-1])[reach : reach + len(column)]
+
+    ones = np.ones(len(values))
+    s0, s1, s2 = (moment(power, ones) for power in range(3))
+    lines = [(s2 * moment(0, column) - s1 * moment(1, column)) / (s0 * s2 - s1 * s1) for column in values.T]
+    return np.column_stack(lines)
+
+
+def set_carrier(skeleton: Skeleton, motion: Motion, travel: Travel, root: int | None, carrier: Carrier) -> Motion:
+    """Return the motion with its travel carried by the root bone, by the body, or by nobody.
+
+    The root bone, if there is one, starts as in the first frame, and travels or stays there. The body stays where it is
+    as the root bone or the body itself carries it, to rounding, and goes back by the travel where nobody does.
+    Raises CoreError if there is no root bone to carry it, or for a bone that cannot be moved.
+    """
+    if root is None and carrier == "root":
+        raise CoreError("No bone above the hips could carry the motion; let it move in place, or add a root bone.")
+    frames = forward_matrices(skeleton, motion.pose)
+    body = np.flatnonzero(skeleton.parents == (-1 if root is None else root))
+    moved: Sequence[int] = [] if root is None else [root]
+    there, back = travel.matrices, np.linalg.inv(travel.matrices)
+    if root is not None:
+        at_start = frames[:1, root]
+        frames[:, root] = _moved(there, at_start) if carrier == "root" else at_start
+    if carrier == "nobody":
+        frames[:, body] = _moved(back[:, None], frames[:, body])
+    bones: Indices = np.array([*moved, *body.tolist()], int)
+    fixed = next((bone for bone in bones.tolist() if not skeleton.translatable[bone].all()), None)
+    if fixed is not None:
+        raise CoreError(f'"{skeleton.names[fixed]}" cannot be moved; unlock its location first.')
+    turns, shifts, _ = own_channels(skeleton, frames, bones)
+    rotations, translations = motion.pose.rotations.copy(), motion.pose.translations.copy()
+    rotations[:, bones], translations[:, bones] = turns, shifts
+    return replace(motion, pose=replace(motion.pose, rotations=rotations, translations=translations))
+
+
+def _moved(by: Array, frames: Array) -> Array:
+    """Return frames (..., 3, 4) moved by rigid matrices (..., 4, 4)."""
+    found = by[..., :3, :3] @ frames
+    found[..., 3] += by[..., :3, 3]
+    return found
+
+
+def root_above(skeleton: Skeleton, bone: int) -> int | None:
+    """Return the topmost bone above another one, such as the hips, or None if it is itself at the top."""
+    top = skeleton.ancestors(bone)[-1]
+    return None if top == bone else top
