@@ -18,6 +18,7 @@ from .body import HIPS
 from .bones import BONES, bone_lengths
 from .conversion import Landmarks
 from .filters import DELAY, LandmarkFilter, smooth_clip
+from .gaps import bridge_gaps
 from .geometry import solve_frames
 from .network import correct, load_network, predict_frames
 from .outliers import displaced_frames, stretched_landmarks
@@ -111,10 +112,13 @@ def estimate_clip(
             subject is not None and stretched_landmarks(positions, weights, subject.lengths)
         )
         left_out, weights = int(np.sum(off & (weights > 0.0))), np.where(off, 0.0, weights)
+    seen, times = weights > 0.0, np.asarray(times, float)
     level: Array | float = noise if noise is not None else subject.noise if subject is not None else UNKNOWN_NOISE
     if smooth and len(positions) > 1:
-        positions, weights, level = smooth_clip(positions, weights, np.asarray(times, float), level)
+        positions, weights, level = smooth_clip(positions, weights, times, level)
     rotations = estimate_rotations(positions, weights, level, None if subject is None else subject.lengths, method)
+    if smooth:
+        rotations = bridge_gaps(rotations, seen, times)
     hips = positions[:, HIPS].mean(axis=1)
     return CapturedMotion(rotation.unroll(rotations), hips, positions, weights, subject, left_out)
 

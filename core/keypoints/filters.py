@@ -3,7 +3,8 @@
 Each coordinate moves with its speed under random accelerations, and is measured with known noise. So resting landmarks
 are smoothed strongly and moving ones do not lag; after `delay` frames, or in a whole clip, later frames improve earlier
 ones. Landmarks are relative to the midpoint of the hips. One that is not seen slows down to a halt there, and loses its
-weight after `HOLD` seconds. (The One Euro filter, Casiez et al., CHI 2012, is measured against it in benchmarks.)
+weight after `HOLD` seconds; in a whole clip it goes from where it was to where it is seen again, and keeps it. (The One
+Euro filter, Casiez et al., CHI 2012, is measured against it in benchmarks.)
 """
 
 from collections import deque
@@ -12,6 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from ..rotation import Array
+from ..skeleton import Flags
 from .body import HIPS
 
 HOLD: Final = 0.5  # seconds
@@ -72,16 +74,47 @@ def smooth_clip(positions: Array, weights: Array, times: Array, noise: float) ->
 
     times (F,) in seconds, increasing; noise in metres.
     """
+    positions, weights = _with_both_hips(positions, weights, times)
+    first = np.argmax(weights > 0.0, axis=0)
     steps: list[_Step] = []
     for position, weight, time in zip(positions, weights, times.tolist(), strict=True):
-        steps.append(_advance(steps[-1] if steps else None, position, weight, time, noise))
-    smoothed, kept, left = (np.array(column) for column in zip(*(_result(*one) for one in _smooth(steps)), strict=True))
-    # landmarks about to be seen keep a weight as those just seen
-    return smoothed, np.maximum(kept, _weights_ahead(weights, times)), left
+        steps.append(_advance(steps[-1] if steps else None, position, weight, time, noise, np.inf))
+    found = _smooth(steps, np.inf)
+    _, kept, left = (np.array(column) for column in zip(*(_result(*one) for one in found), strict=True))
+    places = np.stack([state[:, 0] for _, state, _ in found])
+    before, rows = np.arange(len(times))[:, None] < first, np.arange(len(first))
+    relative = np.where(before[..., None], places[first, rows], places[:, :-1])
+    return relative + places[:, -1:], np.maximum(kept, _weights_of_gaps(weights, times)), left
 
 
-def _advance(before: _Step | None, positions: Array, weights: Array, time: float, noise: float) -> _Step:
-    """Return the next step of the Kalman filter."""
+def _with_both_hips(positions: Array, weights: Array, times: Array) -> tuple[Array, Array]:
+    """Return landmarks (F, M, 3) and weights (F, M) with both hips, to which all else is relative, in all frames.
+
+    One that is not seen is beside the other; where neither is, their midpoint goes straight from where it was to where
+    it is seen again.
+    """
+    seen = weights[:, HIPS] > 0.0
+    both, one = seen.all(axis=1), seen.any(axis=1)
+    if both.all() or not both.any():
+        return positions, weights
+
+    def between(known: Flags, values: Array) -> Array:
+        columns = [np.interp(times, times[known], values[known, column]) for column in range(values.shape[1])]
+        return np.stack(columns, axis=1)
+
+    here = positions[:, HIPS]
+    half = between(both, 0.5 * (here[:, 1] - here[:, 0]))[:, None] * [[-1.0], [1.0]]  # from the midpoint to each hip
+    middle = (seen[..., None] * (here - half)).sum(axis=1) / np.maximum(seen.sum(axis=1), 1)[:, None]
+    positions, weights = positions.copy(), weights.copy()
+    positions[:, HIPS] = np.where(seen[..., None], here, between(one, middle)[:, None] + half)
+    weights[:, HIPS] = np.where(seen, weights[:, HIPS], between(both, weights[:, HIPS]))
+    return positions, weights
+
+
+def _advance(
+    before: _Step | None, positions: Array, weights: Array, time: float, noise: float, hold: float = HOLD
+) -> _Step:
+    """Return the next step of the Kalman filter; a row that was unseen for `hold` seconds begins again."""
     hips_seen = bool(weights[HIPS].min() > 0.0)
     hips = positions[HIPS].mean(axis=0) if hips_seen or before is None else before.state[-1, 0]
     weights = np.append(weights, float(hips_seen or before is None))
@@ -102,7 +135,7 @@ def _advance(before: _Step | None, positions: Array, weights: Array, time: float
     push = np.array([0.5 * step * step, step]) * _ACCELERATION
     predicted = transition @ before.state
     predicted_covariance = transition @ before.covariance @ transition.swapaxes(1, 2) + np.outer(push, push)
-    fresh = (seen & ~(before.unseen < HOLD))[:, None, None]
+    fresh = (seen & ~(before.unseen < hold))[:, None, None]
     predicted = np.where(fresh, first, predicted)
     predicted_covariance = np.where(fresh, first_covariance, predicted_covariance)
     gain = predicted_covariance[:, :, 0] / (predicted_covariance[:, :1, 0] + variance)
@@ -114,13 +147,13 @@ def _advance(before: _Step | None, positions: Array, weights: Array, time: float
     return _Step(time, predicted, predicted_covariance, state, covariance, transition, kept, unseen)
 
 
-def _smooth(steps: list[_Step]) -> list[tuple[_Step, Array, Array]]:
+def _smooth(steps: list[_Step], hold: float = HOLD) -> list[tuple[_Step, Array, Array]]:
     """Return each step with its state and covariance from all steps, by the Rauch-Tung-Striebel recursion."""
     state, covariance = steps[-1].state, steps[-1].covariance
     result = [(steps[-1], state, covariance)]
     for step, after in zip(steps[-2::-1], steps[:0:-1], strict=True):
         gain = step.covariance @ after.transition.swapaxes(1, 2) @ np.linalg.inv(after.predicted_covariance)
-        gain[~(step.unseen < HOLD)] = 0.0  # appears later: independent of later frames
+        gain[~(step.unseen < hold)] = 0.0  # appears later: independent of later frames
         state = step.state + gain @ (state - after.predicted)
         covariance = step.covariance + gain @ (covariance - after.predicted_covariance) @ gain.swapaxes(1, 2)
         result.append((step, state, covariance))
@@ -137,12 +170,16 @@ def _held(unseen: Array) -> Array:
     return np.clip(2.0 - 2.0 * unseen / HOLD, 0.0, 1.0)
 
 
-def _weights_ahead(weights: Array, times: Array) -> Array:
-    """Return the weight (F, M) that each landmark has when it is seen next, held for `HOLD` seconds before."""
+def _weights_of_gaps(weights: Array, times: Array) -> Array:
+    """Return the weight (F, M) of each landmark in frames (F,) before it is seen: that which it has then.
+
+    Before it is seen at all it has that for `HOLD` seconds; in gaps, both ends of which are known, all the time.
+    """
     result = np.empty(weights.shape)
     time, weight = np.full(weights.shape[1], np.inf), np.zeros(weights.shape[1])
+    begun = np.maximum.accumulate(weights > 0.0, axis=0)
     for frame in range(len(weights) - 1, -1, -1):
         seen = weights[frame] > 0.0
         time, weight = np.where(seen, times[frame], time), np.where(seen, weights[frame], weight)
-        result[frame] = _held(time - times[frame]) * weight
+        result[frame] = np.where(begun[frame], 1.0, _held(time - times[frame])) * weight
     return result

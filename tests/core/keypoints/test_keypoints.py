@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from benchmarks.keypoints.standard_body import OFFSETS, ORIGINS, offset_of, parent_of
+from benchmarks.motion.clips import read_clip
 from core import Pose, rotation
 from core.body import find_roles
 from core.errors import CoreError
@@ -24,6 +25,7 @@ from core.keypoints import (
     find_conversion,
     find_layout,
 )
+from core.keypoints import joint_landmarks as of_joints
 from core.keypoints.body import LANDMARK, LANDMARKS, PART, PARTS
 from core.keypoints.bones import normalised
 from core.keypoints.conversion import up_rotation
@@ -32,6 +34,7 @@ from core.keypoints.filters import HOLD, Filtered, LandmarkFilter, smooth_clip
 from core.keypoints.network import WEIGHTS
 from core.pose import forward_matrices
 from tests.core.rigs import FIGURE, skeleton_of
+from tests.paths import DATA
 
 HINGES = {"forearm.L": (0.0, -1.0, 0.0), "forearm.R": (0.0, 1.0, 0.0), "shin.L": (1.0, 0, 0), "shin.R": (1.0, 0, 0)}
 TRUNK = {"hips", "chest", "neck", "shoulder.L", "shoulder.R"}  # what keypoints show but roughly
@@ -402,3 +405,66 @@ def test_the_weights_are_those_that_their_readme_tells_of() -> None:
     assert sum(file.stat().st_size for file in files) < 2_000_000
     for file in files:
         assert hashlib.sha256(file.read_bytes()).hexdigest() in said
+
+
+@pytest.fixture(scope="module")
+def walked() -> tuple[Landmarks, np.ndarray, np.ndarray]:
+    """A captured walk with 3 mm of noise: landmarks, times, and the rotations (F, P, 4) with all of them seen."""
+    clip = read_clip(DATA / "motion" / "cmu_07_12.bvh")
+    points = of_joints(clip.skeleton, find_roles(clip.skeleton), clip.motion.pose)
+    conversion, _ = find_conversion(find_layout("marks"), points)
+    landmarks, times = conversion(points), np.arange(len(points)) / 30.0
+    noisy = landmarks.positions + np.random.default_rng(0).normal(0.0, 0.003, landmarks.positions.shape)
+    landmarks = replace(landmarks, positions=noisy)
+    return landmarks, times, estimate_clip(landmarks, times).rotations
+
+
+def steps_of(turns: np.ndarray, *parts: str) -> np.ndarray:
+    """The largest turn of each part from frame to frame, in degrees."""
+    rows = [PART[part] for part in parts]
+    return np.degrees(rotation.angle_between(turns[1:, rows], turns[:-1, rows])).max(axis=0)
+
+
+@pytest.mark.parametrize("seconds", [0.4, 1.0])
+def test_an_arm_that_is_not_seen_for_some_time_goes_on_to_where_it_is_seen_again(
+    walked: tuple[Landmarks, np.ndarray, np.ndarray], seconds: float
+) -> None:
+    landmarks, times, whole = walked
+    weights = landmarks.weights.copy()
+    rows = [LANDMARK[f"{name}.L"] for name in ("elbow", "wrist", "index", "pinky", "knuckle")]
+    weights[20 : 20 + round(30 * seconds), rows] = 0.0
+    turns = estimate_clip(Landmarks(np.where(weights[..., None] > 0.0, landmarks.positions, 0.0), weights), times)
+    arm = "upper_arm.L", "forearm.L", "hand.L"
+    assert (steps_of(turns.rotations, *arm) < 1.2 * steps_of(whole, *arm) + 2.0).all()
+
+
+def test_thighs_hardly_turn_over_where_a_tenth_of_the_points_is_missing(
+    walked: tuple[Landmarks, np.ndarray, np.ndarray],
+) -> None:
+    landmarks, times, whole = walked
+    rng = np.random.default_rng(0)
+    rows = [PART["thigh.L"], PART["thigh.R"]]
+    found = []
+    for _ in range(10):
+        weights = landmarks.weights * (rng.random(landmarks.weights.shape) > 0.1)
+        there = np.where(weights[..., None] > 0.0, landmarks.positions, 0.0)
+        turns = estimate_clip(Landmarks(there, weights), times).rotations
+        found.append(np.degrees(rotation.angle_between(turns, whole)))
+    off = np.array(found)
+    assert (off[:, :, rows] > 45.0).mean() < 0.005
+    assert off.mean() < 3.0
+
+
+def test_a_limb_that_is_not_seen_in_the_first_frames_is_as_it_is_then_seen(
+    walked: tuple[Landmarks, np.ndarray, np.ndarray],
+) -> None:
+    landmarks, times, whole = walked
+    weights = landmarks.weights.copy()
+    weights[:4, [LANDMARK[name] for name in ("knee.L", "ankle.L", "hip.R")]] = 0.0
+    there = np.where(weights[..., None] > 0.0, landmarks.positions, 0.0)
+    turns = estimate_clip(Landmarks(there, weights), times).rotations
+    hips, thigh, shin = (turns[:5, PART[part]] for part in ("hips", "thigh.L", "shin.L"))
+    for before, part in ((hips, thigh), (thigh, shin)):
+        bent = rotation.mul(rotation.inv(before), part)
+        assert np.degrees(rotation.angle_between(bent[:4], bent[4])).max() < 1.0
+    assert np.degrees(rotation.angle_between(turns[4, PART["thigh.L"]], whole[4, PART["thigh.L"]])) < 10.0
