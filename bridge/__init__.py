@@ -54,7 +54,7 @@ from .controls import (
 from .driven import followed_object, mute_constraints
 from .errors import BridgeError
 from .freed import freed_rig
-from .grab import Grab, pick
+from .grab import Grab, is_tip, pick
 from .interrupt import check_stopped, interruptible, undisturbed
 from .keys import (
     changed_bones,

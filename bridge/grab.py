@@ -41,6 +41,11 @@ class Grab:
         return any(self.point[::2])
 
 
+def is_tip(grab: Grab, length: float) -> bool:
+    """Return whether the point is the tail of a bone of this length."""
+    return not grab.on_skin and bool(np.isclose(grab.point[1], length))
+
+
 def pick(context: Any, view: View, mouse: tuple[float, float], scale: float = 1.0) -> Grab | None:
     """Return the grab at a pixel of the view among all visible pose bones, or None; `scale` is the interface scale.
 

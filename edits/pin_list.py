@@ -7,6 +7,7 @@ import numpy as np
 
 from .. import bridge
 from ..core import CoreError, forward, rotation
+from ..core.formats.goals import Point
 from ..properties.overrides import linked_count
 from .pins import ANIMATION, OBJECT, WORLD, read_pin
 
@@ -27,9 +28,14 @@ def add_pin(armature: Any, bone: str) -> Any:
 
 
 def set_pins(
-    context: Any, armature: Any, bones: Iterable[str], kind: str, space: str | None = None, target: Any = None
-) -> None:
-    """Pin bones where they are now; without `space` a pin keeps its own, a new one has what the armature says."""
+    context: Any, armature: Any, bones: Iterable[str], kind: str, space: str | None = None, target: Any = None,
+    point: Point | None = None,
+) -> None:  # fmt: skip
+    """Pin bones where they are now.
+
+    Without `space` a pin keeps its own, a new one has what the armature says; without a `point` it keeps its own, a new
+    one holds the head.
+    """
     context.view_layer.update()
     rig = bridge.read_rig(armature)
     heads, turns = forward(rig.skeleton, bridge.read_pose(armature, rig))
@@ -42,8 +48,12 @@ def set_pins(
         pin.mute = False
         if space is not None:
             pin.space, pin.target = space, target if space == OBJECT else None
+        if point is not None:
+            pin.point = (
+                (0.0, armature.data.bones[name].length * (point == "tail"), 0.0) if isinstance(point, str) else point
+            )
         bone = rig.skeleton.index(name)
-        place_pin(armature, pin, heads[bone], turns[bone])
+        _place_as(armature, pin, heads[bone], turns[bone])
 
 
 def _space_of_new(armature: Any, rig: bridge.Rig, bone: str) -> str:
@@ -61,8 +71,13 @@ def pin_here(context: Any, armature: Any) -> int:
     found = [pin for pin in armature.poise_pins if pin.name in rig.skeleton.names]
     for pin in found:
         bone = rig.skeleton.index(pin.name)
-        place_pin(armature, pin, heads[bone], turns[bone])
+        _place_as(armature, pin, heads[bone], turns[bone])
     return len(found)
+
+
+def _place_as(armature: Any, pin: Any, head: Any, turn: Any) -> None:
+    """Store where a bone has the pin's point, from its head (3,) and its rotation (4,) in armature space."""
+    place_pin(armature, pin, head + rotation.rotate(turn, pin.point), turn)
 
 
 def place_pin(armature: Any, pin: Any, place: Any, turn: Any) -> None:
@@ -89,7 +104,8 @@ def fix_pin(armature: Any, pin: Any, space: str, target: Any) -> None:
     bone = armature.pose.bones.get(pin.name)
     if pin.space == ANIMATION and bone is not None:  # where it is in this frame
         matrix = np.array(bone.matrix, float)
-        position, turn = matrix[:3, 3], rotation.from_matrix(rotation.nearest_rotation(matrix[:3, :3]))
+        position = matrix[:3, :3] @ pin.point + matrix[:3, 3]
+        turn = rotation.from_matrix(rotation.nearest_rotation(matrix[:3, :3]))
     pin.space, pin.target = space, target
     place_pin(armature, pin, position, turn)
 
@@ -103,6 +119,7 @@ def mirror_pins(armature: Any, pairs: Iterable[tuple[str, str]]) -> None:
         pin = find_pin(armature, name)
         for field in ("use_position", "use_rotation", "weight", "priority", "mute"):
             setattr(twin, field, getattr(pin, field))
+        twin.point = np.array(pin.point) * (-1.0, 1.0, 1.0)
         twin.space = WORLD if pin.space == OBJECT else pin.space  # its object is on the first side
         position = np.zeros(3) if position is None else position
         place_pin(armature, twin, *bridge.mirrored(position, rotation.IDENTITY if turn is None else turn))
@@ -127,12 +144,17 @@ def remove_or_mute(armature: Any, collection: str, places: Iterable[int]) -> int
     return muted
 
 
-def keep_pin(context: Any, armature: Any, bone: str, kind: str, turned: bool = True) -> None:
-    """Pin a dragged bone where it is now, its rotation only if it `turned`; the kind "NONE" releases it."""
+def keep_pin(
+    context: Any, armature: Any, bone: str, kind: str, turned: bool = True, point: Point | None = None
+) -> None:
+    """Pin a dragged bone where it is now, its rotation only if it `turned`; the kind "NONE" releases it.
+
+    `point` (3,): which of the bone, in its frame, where it was not pinned.
+    """
     pin = find_pin(armature, bone)
     if kind != "NONE":
         held = tuple(pin.rotation) if pin is not None and pin.use_rotation and not (pin.mute or turned) else None
-        set_pins(context, armature, [bone], kind)
+        set_pins(context, armature, [bone], kind, point=point if pin is None or pin.mute else None)
         if held is not None:
             find_pin(armature, bone).rotation = held
     elif pin is not None and not pin.mute:

@@ -38,6 +38,7 @@ class PinTarget:
     weight: float
     priority: int
     library: str | None = None  # of the target: linked and local objects may have the same name
+    point: tuple[float, float, float] = (0.0, 0.0, 0.0)  # of the bone, in its frame: its head
 
     def in_armature_space(self, world: Array) -> tuple[Array | None, Array | None]:
         """Return the present position (3,) and rotation (4,) in armature space, given its world matrix (4, 4)."""
@@ -55,7 +56,7 @@ class PinTarget:
         """Return the goal for core, in armature space; pins have the priorities from `first` on."""
         position, turn = self.in_armature_space(world)
         return Goal(
-            self.bone, position, turn, position_weight=self.weight, rotation_weight=self.weight,
+            self.bone, position, turn, self.point, position_weight=self.weight, rotation_weight=self.weight,
             priority=first + self.priority,
         )  # fmt: skip
 
@@ -63,6 +64,7 @@ class PinTarget:
         """Return the goal for a job; a pin to the animation holds the bone where that has it, at `frame` or in each."""
         return JobGoal(
             bone=self.bone,
+            point=self.point if any(self.point) else "head",
             position=None if self.position is None else self._target(self.position, frame),
             rotation=None if self.rotation is None else self._target(self.rotation, frame),
             space="armature" if self.space == ARMATURE else "world",
@@ -153,8 +155,8 @@ def next_priority(holding: Sequence[PinTarget]) -> int:
 
 def read_pin(pin: Any) -> PinTarget:
     """Return the target of a pin; raises CoreError for numbers that are not finite, or a missing object."""
-    position, rotation = tuple(pin.position), tuple(pin.rotation)
-    if not all(abs(number) <= NUMBER_LIMIT for number in (*position, *rotation)):  # also false for NaN
+    position, rotation, point = tuple(pin.position), tuple(pin.rotation), tuple(pin.point)
+    if not all(abs(number) <= NUMBER_LIMIT for number in (*position, *rotation, *point)):  # also false for NaN
         raise CoreError(f'The pin of "{pin.name}" has a number that is not a finite one; pin the bone again.')
     length = math.hypot(*rotation)
     if pin.use_rotation and length == 0.0:
@@ -170,4 +172,5 @@ def read_pin(pin: Any) -> PinTarget:
         pin.weight,
         pin.priority,
         pin.target.library.filepath if pin.space == OBJECT and pin.target.library is not None else None,
+        point,
     )

@@ -399,9 +399,11 @@ class POISE_OT_drag(bpy.types.Operator):
             if recording is not None and armature.poise_use_reduce:
                 reasons.append(reduce_recorded(context, armature, recording.span, changes))
             armature.poise_wins = session.wins
-            for bone, kind in session.pins.kinds.items():
-                for name in session.pins.names[bone]:
-                    keep_pin(context, armature, name, kind, session.turning)
+            for effector in session.effectors:
+                kind = session.pins.kinds[effector.bone]
+                for name in session.pins.names[effector.bone]:
+                    point = effector.grabbed if name == effector.name else None
+                    keep_pin(context, armature, name, kind, session.turning, point)
             reasons += session.reasons()
         sentence = f"{counted(changed, 'bone')} changed" + (f", {keyed} keyed" if keyed else "")
         sentence += "" if recording is None else " in frames {} to {}".format(*recording.span)

@@ -55,7 +55,7 @@ def _marks_of(armature: Any) -> list[PinMark]:
         if animated and turn is not None:
             turn = rotation.from_matrix(rotation.nearest_rotation(np.array(bone.matrix, float)[:3, :3]))
         places, turns = bridge.armature_to_world(world, held, turn)
-        here = matrix[:3, 3]
+        here = matrix[:3, :3] @ np.array(pin.point) + matrix[:3, 3]
         place = here if places is None or animated else places
         found.append(PinMark(place, turns, held is not None, here, pin.mute, animated))
     return found

@@ -24,7 +24,7 @@ def marks_of(context: Any, grab: Grab) -> Marks | None:
         return Marks(bones=[BoneMark(outline, "hover")])
     matrix = bridge.world_matrix(armature) @ np.array(bone.matrix, float)
     ends = matrix[:3, 3] + np.array([[0.0], [bone.bone.length]]) * matrix[:3, 1]
-    at_end = np.isclose(grab.point[1], bone.bone.length)
+    at_end = bridge.is_tip(grab, bone.bone.length)
     if grab.is_joint or at_end:
         return Marks(joint=ends[int(at_end)])
     return Marks(bones=[BoneMark(ends, "hover")])

@@ -3,7 +3,7 @@
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty
+from bpy.props import BoolProperty, EnumProperty, FloatVectorProperty
 
 from .. import bridge
 from ..core import CoreError
@@ -50,6 +50,11 @@ class POISE_OT_pin(Tool, bpy.types.Operator):
             ("ROTATION", "Rotation", "The bone keeps its orientation"),
         ),
     )
+    point: EnumProperty(
+        name="Point",
+        description="Which point of the bones stays at its place",
+        items=(("HEAD", "Head", "The joint of the bone"), ("TAIL", "Tail", "The other end, such as a fingertip")),
+    )
     space: EnumProperty(name="Space", description="What pins are fixed to", items=(AUTOMATIC, *PIN_SPACES))
     target: name_property("Object", "The object that the pins go with")
 
@@ -62,7 +67,8 @@ class POISE_OT_pin(Tool, bpy.types.Operator):
         target = bpy.data.objects.get(self.target)
         if self.space == OBJECT and target is None:
             raise CoreError(f'No object "{self.target}".' if self.target else "Choose the object that pins go with.")
-        set_pins(context, armature, names, self.kind, None if self.space == "AUTO" else self.space, target)
+        space = None if self.space == "AUTO" else self.space
+        set_pins(context, armature, names, self.kind, space, target, "tail" if self.point == "TAIL" else "head")
         armature.poise_active_pin = armature.poise_pins.find(selected_bones(context)[-1])
         return "INFO", f"Pinned {counted(len(names), 'bone')}"
 
@@ -108,6 +114,10 @@ class POISE_OT_cycle_pin(Tool, bpy.types.Operator):
 
     bone: name_property("Bone", "The bone to pin; without a name the selected ones")
     object: name_property("Armature", "The armature that has it; by default the active one")
+    point: FloatVectorProperty(
+        name="Point", description="Which point of the bone, in its own frame; by default its head", size=3,
+        options={"SKIP_SAVE"},
+    )  # fmt: skip
 
     def invoke(self, context: Any, event: Any) -> set[str]:
         if context.region_data is not None:
@@ -116,6 +126,8 @@ class POISE_OT_cycle_pin(Tool, bpy.types.Operator):
             grab = bridge.pick(context, view, mouse, ui_scale(context))
             if grab is not None:
                 self.object, self.bone = grab.object_name, grab.bone
+                if bridge.is_tip(grab, bpy.data.objects[grab.object_name].data.bones[grab.bone].length):
+                    self.point = grab.point
         return self.execute(context)
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
@@ -128,7 +140,7 @@ class POISE_OT_cycle_pin(Tool, bpy.types.Operator):
                 raise CoreError(f'"{armature.name}" has no bone "{name}".')
         kind = next_kind(pin_kind(armature, names[0]))
         for name in with_other_side(armature, names):
-            keep_pin(context, armature, name, kind)
+            keep_pin(context, armature, name, kind, point=tuple(self.point))
         said = {"NONE": "let go", "POSITION": "position pinned", "BOTH": "position and rotation pinned"}[kind]
         return "INFO", f"{', '.join(names)}: {said}"
 

@@ -11,7 +11,17 @@ from .rig import draw_roles_menu
 from .side import ArmaturePanel, Side, chosen_in, draw_tools, labelled, refuses
 
 _ICONS = {"use_position": "CON_LOCLIKE", "use_rotation": "CON_ROTLIKE"}
+_TIP = 1e-3  # of the bone's length
 _SPACES = {"WORLD": "WORLD", "ARMATURE": "ARMATURE_DATA", "OBJECT": "OBJECT_DATA", "ANIMATION": "ANIM"}
+
+
+def _said(pin: Any) -> str:
+    """Return which point of the bone is held, where it is not the head."""
+    x, y, z = pin.point
+    if not (x or y or z):
+        return ""
+    length = pin.id_data.data.bones[pin.name].length
+    return ", tip" if max(abs(x), abs(y - length), abs(z)) < _TIP * length else ", point"
 
 
 class POISE_UL_pins(bpy.types.UIList):
@@ -26,7 +36,9 @@ class POISE_UL_pins(bpy.types.UIList):
         label = row.row()
         label.active = not item.mute
         label.alert = not there or (item.space == "OBJECT" and item.target is None)
-        label.label(text=name if there else f"{name} (no such bone)", icon="NONE" if there else "ERROR")
+        label.label(
+            text=f"{name}{_said(item)}" if there else f"{name} (no such bone)", icon="NONE" if there else "ERROR"
+        )
         menu = row.operator_menu_enum("poise.pin_space", "space", text="", icon=_SPACES[item.space])
         menu.bone = item.name
         for held, symbol in _ICONS.items():
@@ -194,6 +206,7 @@ def draw_pin(layout: Any, pin: Any) -> None:
     column = labelled(layout.column())
     column.prop(pin, "weight")
     column.prop(pin, "priority")
+    column.prop(pin, "point")
     column.operator_menu_enum("poise.pin_space", "space", text=f"Pinned to {pin.space.title()}").bone = pin.name
     if pin.space == "OBJECT":
         column.prop(pin, "target")

@@ -23,9 +23,16 @@ class PoisePin(bpy.types.PropertyGroup):
 
     name: saved(props.StringProperty, "Bone", "The pinned bone", update=marking("name"))
     name_mark: mark()
-    use_position: saved(props.BoolProperty, "Position", "The bone's head stays at its place", default=True)
+    use_position: saved(props.BoolProperty, "Position", "The bone's point stays at its place", default=True)
     use_rotation: saved(props.BoolProperty, "Rotation", "The bone keeps its orientation", default=True)
-    position: saved(props.FloatVectorProperty, "Position", "Where the bone's head is held", subtype="XYZ", precision=4)
+    point: saved(
+        props.FloatVectorProperty,
+        "Point",
+        "The point of the bone that is held, in its frame: its head is 0, 0, 0, its tip the length along Y",
+        subtype="XYZ",
+        precision=4,
+    )
+    position: saved(props.FloatVectorProperty, "Position", "Where the bone's point is held", subtype="XYZ", precision=4)
     rotation: saved(
         props.FloatVectorProperty,
         "Rotation",

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from ...core import CoreError, forward, rotation
 from ...core.pose import frame_rotations
 from ...core.rotation import Array
 from ..pin_list import with_other_side
+
+_ACROSS: Final = np.array([-1.0, 1.0, 1.0])  # a point in a bone's frame, in that of the bone on the other side
 
 
 class Lost(CoreError):
@@ -34,6 +36,7 @@ class Effector:
     place: Array  # (3,)
     turn: Array  # (4,)
     name: str  # of the grabbed bone: this one, its control, or one that is carried by it
+    grabbed: tuple[float, ...]  # the point (3,) in the frame of the grabbed bone
     mirrored: bool = False  # it moves the mirrored way
 
 
@@ -123,18 +126,19 @@ class DragBody:
         """Return positions (..., 3) of armature space in the world."""
         return bridge.armature_to_world(self.world, places)[0]
 
-    def part_of(self, name: str) -> tuple[int, Array, Array]:
-        """Return the bone of the skeleton that a bone is, or is carried by, and its place (3,) and turn (4,) in it."""
+    def part_of(self, name: str, point: Sequence[float] = (0.0, 0.0, 0.0)) -> tuple[int, Array, Array]:
+        """Return the bone of the skeleton that a bone is, or is carried by; there its point (3,) and its turn (4,)."""
         bone = self.rig.skeleton.index(name)
         if self.controlled is None:
-            return bone, np.zeros(3), rotation.IDENTITY
+            return bone, np.array(point, float), rotation.IDENTITY
         part = self.controlled.parts().get(bone)
         if part is None:
             raise CoreError(f'"{name}" is no part of the body that controls lead; let its pin go.')
         frames = frame_rotations(self._matrices[[self.controlled.frames[part], bone], :, :3])
         away = self._matrices[bone, :, 3] - self._matrices[self.controlled.frames[part], :, 3]
         back = rotation.inv(frames[0])
-        return part, rotation.rotate(back, away), rotation.mul(back, frames[1])
+        turn = rotation.mul(back, frames[1])
+        return part, rotation.rotate(back, away) + rotation.rotate(turn, point), turn
 
     def dragged_limbs(self) -> list[int]:
         """Return the parts at the ends of the limbs on IK that the effectors are of, or hang on."""
@@ -200,14 +204,13 @@ class DragBody:
     def _find_effectors(self, grabs: Sequence[Grab]) -> list[Effector]:
         found: dict[int, Effector] = {}
         for grab in grabs:
-            bone, place, turn = self.part_of(grab.bone)
-            point = place + rotation.rotate(turn, np.array(grab.point))
-            found.setdefault(bone, self._effector(bone, point, grab.bone))
+            bone, point, _ = self.part_of(grab.bone, grab.point)
+            found.setdefault(bone, self._effector(bone, point, grab.bone, grab.point))
         return list(found.values())
 
-    def _effector(self, bone: int, point: Array, name: str) -> Effector:
+    def _effector(self, bone: int, point: Array, name: str, grabbed: Sequence[float]) -> Effector:
         place = self.heads[bone] + rotation.rotate(self.turns[bone], point)
-        return Effector(bone, point, place, self.turns[bone], name)
+        return Effector(bone, point, place, self.turns[bone], name, tuple(map(float, grabbed)))
 
     def _with_twins(self, armature: Any, effectors: Sequence[Effector]) -> list[Effector]:
         """Return the effectors with those of the other side (X-Axis Mirror); the grabbed side goes first."""
@@ -222,7 +225,8 @@ class DragBody:
                 continue
             other = others.get(skeleton.names[bone])
             if other in skeleton.names and not skeleton.driven[skeleton.index(other)]:
-                twin = self._effector(skeleton.index(other), effector.point, controls.get(effector.name, other))
+                point, grabbed = effector.point * _ACROSS, _ACROSS * effector.grabbed
+                twin = self._effector(skeleton.index(other), point, controls.get(effector.name, other), grabbed)
                 if not armature.pose.use_mirror_relative:  # the other side is posed as this one, not moved alike
                     place, turn = bridge.mirrored(effector.place, effector.turn)
                     twin = replace(twin, place=place, turn=turn)

@@ -33,7 +33,7 @@ class DragPins:
         for pin in () if body.alone else active_pins(armature):
             try:
                 target = read_active_pin(armature, pin)
-                part, place, turn = body.part_of(target.bone)
+                part, place, turn = body.part_of(target.bone, target.point)
                 if target.space == ANIMATION:  # where this frame has it, before the mouse moves
                     position = body.heads[part] + rotation.rotate(body.turns[part], place)
                     held = rotation.mul(body.turns[part], turn)
@@ -68,7 +68,7 @@ class DragPins:
         found: list[Goal] = []
         for target in self.holding(turning):
             goal = target.core_goal(self._body.world, first)
-            bone, place, turn = self._body.part_of(target.bone)
+            bone, place, turn = self._body.part_of(target.bone, target.point)
             turned = None if goal.rotation is None else rotation.mul(goal.rotation, rotation.inv(turn))
             found.append(replace(goal, bone=bone, point=place, rotation=turned))
         return found
