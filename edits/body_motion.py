@@ -65,8 +65,10 @@ class BodyMotion(MotionEdit):
     def rig_motion(self, armature: Any, changed: ChangedBones, new: bool) -> tuple[Motion, ChangedBones]:
         if self.controlled is None:
             return self.after, changed
-        control = self.find_control_motion(armature, new)
-        return control.motion, (np.array(control.turned, int), np.array(control.moved, int), np.zeros(0, int))
+        control, now = self.find_control_motion(armature, new), self.controlled.now
+        own = [now.bones_that(what)[self.always_keyed] for what in ("turns", "begins")]
+        turned = np.setdiff1d(np.concatenate([np.array(control.turned, int), *own]), [-1])
+        return control.motion, (turned, np.array(control.moved, int), np.zeros(0, int))
 
     def find_control_motion(self, armature: Any, new: bool = True) -> ControlMotion:
         """Return the motion of the controls, found by `pose_controls` now if it was not called before."""

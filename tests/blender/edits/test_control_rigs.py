@@ -10,6 +10,7 @@ import bpy
 import numpy as np
 import pytest
 
+from edits.retarget import Retargeted, imported
 from tests.blender.control_drags import (
     NEAR,
     RIGS,
@@ -27,10 +28,12 @@ from tests.blender.control_drags import (
     solve_here,
 )
 from tests.blender.rigs import FULL, world
+from tests.paths import DATA
 
 context: Any = bpy.context
 IN_CI = ("Auto-Rig Pro on IK", "CloudRig on FK", "reverse feet without poles")
 FRAMES = (1, 20, 40)
+CLIP = DATA / "motion" / "cmu_07_12.bvh"
 DRAGGED = ("hips", "hand.L", "foot.R")
 _STRETCH = "IK that stretches: a nearly straight knee is up to 2.4 mm beside where it was solved"
 MISSED = {  # rig and act -> what is not reached
@@ -132,6 +135,22 @@ def test_channels_that_get_their_first_key_keep_the_other_keyed_frames(name: str
             np.testing.assert_allclose(seen(rig, frame), before[frame], atol=1e-5 * size_of(rig))
         np.testing.assert_allclose(seen(rig, FRAMES[1]), shown, atol=1e-5 * size_of(rig))
     assert fresh
+
+
+@pytest.mark.parametrize("name", taken("keys"))
+def test_a_drag_in_a_motion_that_was_brought_leaves_its_other_frames(name: str, monkeypatch: Any) -> None:
+    monkeypatch.setattr(context.preferences.edit, "use_keyframe_insert_available", True)
+    rig, parts = RIGS[name]()
+    with imported(context, CLIP) as (source, _):
+        edit = Retargeted(context, rig, source, (20, 24), plant=False)
+    edit.solve()
+    edit.write(rig)
+    before = {frame: seen(rig, frame) for frame in range(20, 25)}
+    context.scene.frame_set(22)
+    context.scene.tool_settings.use_keyframe_insert_auto = True
+    drag_at_once(rig, parts, "hand.L")
+    for frame in before.keys() - {22}:
+        np.testing.assert_allclose(seen(rig, frame), before[frame], atol=1e-5 * size_of(rig))
 
 
 def test_a_drag_says_which_bones_changed_in_all_frames_for_want_of_keys(monkeypatch: Any, capfd: Any) -> None:
