@@ -97,6 +97,18 @@ class ControlledBody:
         bent = self.ends != np.arange(len(self.ends))
         return (self.skeleton.parents >= 0) & bent[self.skeleton.parents]
 
+    def limbs_of(self, parts: Iterable[int]) -> list[int]:
+        """Return the parts at the ends of the limbs on IK that some parts are of, or hang on."""
+        bent = self.ends != np.arange(len(self.ends))
+        above = [self.skeleton.ancestors(part) for part in parts]
+        found = (next((self.ends[one] for one in up if bent[one] or one in self.ends[bent]), -1) for up in above)
+        return [*dict.fromkeys(int(end) for end in found if end >= 0)]
+
+    def unstretched(self, pose: Pose) -> Pose:
+        """Return a pose (...) without the lengths to which IK stretches limbs, but for those that are on IK here."""
+        rigid = (self.rigid & ~self.stretched)[:, None]
+        return replace(pose, translations=np.where(rigid, 0.0, pose.translations))
+
     def serves(self, rig: Rig, bones: Iterable[int]) -> bool:
         """Return whether a bone can only be posed with this body: it is driven, below a driven bone, or an IK goal."""
         led = [bone for bone in bones if bone in self.parts()]

@@ -1,6 +1,6 @@
 """`solve`: from a job to keys: read the motion, solve, write, and measure the result in Blender."""
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from time import perf_counter
@@ -37,10 +37,17 @@ _SETTLED: Final = 1e-4  # radians and armature units up to which two poses of a 
 SHARPER: Final = 0.5  # of the tolerance, for the solver: single precision and scale need the rest
 
 
-def perform_job(context: Any, armature: Any, job: Job, progress: Progress = no_progress) -> Report:
+def perform_job(
+    context: Any,
+    armature: Any,
+    job: Job,
+    progress: Progress = no_progress,
+    posed: Callable[["JobEdit"], None] = lambda edit: None,
+) -> Report:
     """Do a job on an armature object and report it.
 
-    Goals out of reach are no error: they are in the report. `progress` is called with the share that is done, 0 to 1.
+    Goals out of reach are no error: they are in the report. `progress` is called with the share that is done, 0 to 1;
+    `posed` once controls, if they drive the body, are posed, before anything is written.
     Raises CoreError, with nothing changed, for a job that cannot be done.
     """
     bridge.check(armature)
@@ -52,6 +59,7 @@ def perform_job(context: Any, armature: Any, job: Job, progress: Progress = no_p
     progress(0.6)
     begin = perf_counter()
     run_steps(edit.pose_controls(armature))
+    posed(edit)
     edit.seconds["write"] = perf_counter() - begin
     progress(0.8)
     return edit.write(armature, job.write.action, job.write.new)
@@ -71,6 +79,7 @@ class JobEdit(MotionEdit):
         super().__init__(context, armature, job.frames, job.write.key)
         job = self.job
         self.body, self._follow = self.skeleton, followed_objects(job.goals)
+        self.roles_of_rig = self.roles
         start, poses, held = self.before.pose, self._evaluation(), self._held()
         check_scale(job.goals, job.balance, poses)
         numbers = np.append(self.before.frames, list(held))
@@ -156,6 +165,13 @@ class JobEdit(MotionEdit):
             self.control_motion, reached = yield from find_control_motion(
                 self._context, armature, self.rig, self.controlled, self.before, pose, framed
             )
+
+    def pose_by(self, armature: Any, controlled: bridge.ControlledBody) -> None:
+        """Solve the one pose once more, and pose it by other controls, which stretch no limbs on FK."""
+        self.controlled = bridge.repeated(controlled, 1)
+        self._start = controlled.unstretched(self._start)
+        self.solution = self._solve(self._start)
+        run_steps(self.pose_controls(armature))
 
     def _take_carried(self, armature: Any) -> None:
         """Solve again with what Blender makes of carried bones in the present frame, until that stays as it is."""

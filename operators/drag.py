@@ -393,8 +393,7 @@ class POISE_OT_drag(bpy.types.Operator):
             changed += len({bone for bones in changes for bone in bones})
             keys = autokey.key(context, armature, *changes, before=before, frames=frames)
             keyed += len(keys or ())
-            for switch in session.fk.switches:
-                autokey.key_step(context, armature, switch.path, switch.ik)
+            session.fk.key(context, armature)
             unkeyed += autokey.find_unkeyed(armature, *changes)
             if recording is not None and armature.poise_use_reduce:
                 reasons.append(reduce_recorded(context, armature, recording.span, changes))

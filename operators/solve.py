@@ -6,8 +6,7 @@ import bpy
 
 from .. import bridge
 from ..bridge import autokey
-from ..edits.job import perform_job
-from ..edits.pins import job_from_pins
+from ..edits.solve_here import solve_here
 from ..edits.words import counted
 from .pins import PinsTool
 
@@ -21,9 +20,10 @@ class POISE_OT_solve(PinsTool, bpy.types.Operator):
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         autokey.check(context, armature)
         before = bridge.read_channels(armature)
-        report = perform_job(context, armature, job_from_pins(armature))
+        report, fk = solve_here(context, armature)
         changes = report.rotated, report.moved, report.grown
         keyed = autokey.key(context, armature, *changes, before=before)
+        fk.key(context, armature)
         unkeyed = bridge.explain_unkeyed(autokey.find_unkeyed(armature, *changes))
         if report.explanations:
             return "WARNING", "; ".join([*report.explanations, *unkeyed])

@@ -124,9 +124,9 @@ SETTINGS: Final[dict[str, Any]] = {
     "use_stretch": saved(props.BoolProperty, "Stretch", "Let bones grow, each by its own IK Stretch"),
     "use_fk_switch": saved(
         props.BoolProperty,
-        "Switch Dragged Limb to FK",
-        "Where the IK of the dragged limb cannot show the pose, by 1 mm of a human or 0.5 degrees, switch that limb to "
-        "FK at the present frame alone. Off: the report says by how much it is beside",
+        "Switch Limbs to FK",
+        "Where the IK of the dragged limb, or in Solve Here of a pinned one, cannot show the pose, by 1 mm of a human "
+        "or 0.5 degrees, switch that limb to FK at the present frame alone. Off: the report says by how much",
     ),
     "use_reduce": saved(
         props.BoolProperty,

@@ -140,16 +140,6 @@ class DragBody:
         turn = rotation.mul(back, frames[1])
         return part, rotation.rotate(back, away) + rotation.rotate(turn, point), turn
 
-    def dragged_limbs(self) -> list[int]:
-        """Return the parts at the ends of the limbs on IK that the effectors are of, or hang on."""
-        if self.controlled is None:
-            return []
-        ends = self.controlled.ends
-        bent = ends != np.arange(len(ends))
-        above = [self.skeleton.ancestors(effector.bone) for effector in self.effectors]
-        found = (next((ends[part] for part in parts if bent[part] or part in ends[bent]), -1) for parts in above)
-        return [*dict.fromkeys(int(end) for end in found if end >= 0)]
-
     def _find_controlled(self, armature: Any, grabs: Sequence[Grab]) -> ControlledBody | None:
         """Return the body of the controls, if the grabbed bones are of it and one of them, or a pin, needs a control.
 

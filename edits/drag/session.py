@@ -14,11 +14,12 @@ from ...core import Balance, CoreError, Goal, Humanoid, PinAndDrag, Skeleton, So
 from ...core.body.anatomy import with_anatomy, with_ranges
 from ...core.goals import AnyGoal
 from ...core.rotation import Array
+from ..fk_limbs import FKLimbs
 from ..humanoid import read_humanoid
 from ..pins import LIMITS, next_priority
 from .body import DragBody
 from .pins import DragPins
-from .switch import FKLimbs
+from .switch import DraggedLimbs
 from .writer import DragWriter
 
 # of a tick under the mouse: what is left is done in the next one
@@ -200,11 +201,8 @@ class DragSession:
     def pose_by(self, writer: DragWriter) -> None:
         """Pose by other controls from now on, which stretch no limbs on FK; solve and write until nothing moves."""
         assert writer.controlled is not None
-        rigid = (writer.controlled.rigid & ~writer.controlled.stretched)[:, None]
         self.writer = writer
-        self.pose, self.start = (
-            replace(pose, translations=np.where(rigid, 0.0, pose.translations)) for pose in (self.pose, self.start)
-        )
+        self.pose, self.start = (writer.controlled.unstretched(pose) for pose in (self.pose, self.start))
         self.renew()
         self._write(self._problem.solve(), perf_counter())
         self.settle()
@@ -230,7 +228,7 @@ class DragSession:
         """Keep the pose; return the names of the bones that were rotated, moved and stretched."""
         armature = self.body.find()
         if armature.poise_use_fk_switch:
-            self.fk.show(bpy.context, armature, self)
+            self.fk.show(bpy.context, armature, DraggedLimbs(self))
         return self.writer.finish(armature, self.pose, said=self.fk.said)
 
     def reasons(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""Where IK cannot show the pose of a drag, the dragged limb alone is switched to FK, at the present frame alone.
+"""Where IK cannot show a pose, the dragged limb, or the pinned one, is switched to FK, at the present frame alone.
 
 Ground truth is Blender's own evaluation.
 """
@@ -232,3 +232,59 @@ def test_both_arms_are_switched_by_a_mirrored_drag(swivel: Any) -> None:
     for side in "lr":
         assert f'Switched "c_hand_ik.{side}" to FK at frame 20' in said
         assert rig.pose.bones[f"c_hand_ik.{side}"]["ik_fk_switch"] == 1.0
+
+
+def pinned_elbow(made: Made) -> None:
+    """Pin an elbow beside its place, as far as the pin of the hand lets it."""
+    rig, elbow, _, _ = made
+    set_pins(context, rig, [elbow], "POSITION", "WORLD")
+    pin = rig.poise_pins[elbow]
+    pin.priority = 1
+    pin.position = np.add(pin.position, size_of(rig) * np.array(SWIVEL)).tolist()
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_solve_here_switches_a_pinned_limb_at_the_present_frame_alone(name: str, capfd: Any) -> None:
+    made = MADE[name]()
+    rig, elbow, hand, (bone, prop) = made
+    ready(made)
+    before = {frame: seen(rig, frame) for frame in LOOKED_AT}
+    set_before = settings(rig)
+    context.scene.frame_set(HERE)
+    set_pins(context, rig, [hand], "BOTH", "WORLD")
+    held, was = world(rig, hand), world(rig, elbow)
+    pinned_elbow(made)
+    capfd.readouterr()
+    assert bpy.ops.poise.solve() == {"FINISHED"}
+    assert f'Switched "{bone}" to FK at frame 20: IK of ' in capfd.readouterr().out
+    context.scene.frame_set(HERE)  # what is keyed shows it
+    np.testing.assert_allclose(world(rig, hand), held, atol=NEAR * size_of(rig))
+    assert rig.pose.bones[bone][prop] == 1.0
+    assert np.linalg.norm(world(rig, elbow) - was) > 0.05 * size_of(rig)
+    for frame in before.keys() - {HERE}:
+        np.testing.assert_allclose(seen(rig, frame), before[frame], atol=1e-5 * size_of(rig), err_msg=str(frame))
+    assert settings(rig) == set_before  # at the last of these frames
+
+
+def test_solve_here_says_why_a_limb_stays_on_ik(capfd: Any) -> None:
+    made = auto_rig_pro()
+    ready(made)
+    available(made)
+    pinned_elbow(made)
+    before = settings(made[0])
+    bpy.ops.poise.solve()
+    said = capfd.readouterr().out
+    assert "it stays on IK: its switch has no keys, and Only Insert Available is on" in said
+    assert said.count('IK of "hand.l" shows its limb up to') == 1
+    assert settings(made[0]) == before
+
+
+def test_solve_here_leaves_limbs_on_ik_unless_the_setting_is_on(capfd: Any) -> None:
+    made = auto_rig_pro()
+    ready(made)
+    made[0].poise_use_fk_switch = False
+    pinned_elbow(made)
+    before = settings(made[0])
+    bpy.ops.poise.solve()
+    assert "Switched" not in capfd.readouterr().out
+    assert settings(made[0]) == before
