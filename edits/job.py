@@ -157,10 +157,11 @@ class JobEdit(MotionEdit):
         reached = self._start
         for round_ in range(_ROUNDS):
             if round_:
-                again = self._solve(reached)
-                if _is_settled(again.pose, reached):
+                self.solution = self._solve(reached)
+                if _is_settled(self.solution.pose, reached):
+                    assert self.control_motion is not None
+                    self.control_motion = replace(self.control_motion, misfit=[])  # what is shown is what is solved
                     break
-                self.solution = again
             pose, framed = self.solution.pose, self.job.frames is not None
             self.control_motion, reached = yield from find_control_motion(
                 self._context, armature, self.rig, self.controlled, self.before, pose, framed

@@ -13,10 +13,14 @@ from core import Motion, Pose, forward, rotation
 from core.steps import run_steps
 from edits.controls import find_control_motion
 from edits.drag.session import DragSession
+from edits.job import perform_job
 from edits.pin_list import set_pins
-from tests.blender.control_drags import STILL
+from edits.pins import job_from_pins
+from edits.retarget import Retargeted, imported
+from tests.blender.control_drags import RIGS, STILL
 from tests.blender.control_rigs import reverse_foot
 from tests.blender.rigs import make_ik_body, select, world
+from tests.paths import DATA, SHARED
 
 context: Any = bpy.context
 
@@ -63,6 +67,22 @@ def _pose(rig: Any, whole: Any, controlled: Any, pose: Pose) -> tuple[list[str],
     steps = find_control_motion(context, rig, controlled.with_starts(whole), controlled, motion, pose, False)
     found, reached = run_steps(steps)
     return found.misfit, reached
+
+
+def test_solve_here_measures_limbs_with_the_lengths_that_ik_gives_them() -> None:
+    if not SHARED.is_dir():
+        pytest.skip("the larger test data (../shared/data) is not here")
+    rig, _ = RIGS["Rigify on IK"]()
+    with imported(context, DATA / "motion" / "cmu_07_12.bvh") as (source, _):
+        edit = Retargeted(context, rig, source, (20, 21), plant=False)
+    edit.solve()
+    edit.write(rig)
+    context.scene.frame_set(20)
+    set_pins(context, rig, ["foot_ik.L", "foot_ik.R"], "BOTH", "WORLD")
+    torso = rig.pose.bones["torso"]
+    torso.matrix = Matrix.Translation((0.0, 0.0, -0.03)) @ torso.matrix
+    context.view_layer.update()
+    assert perform_job(context, rig, job_from_pins(rig)).explanations == ()
 
 
 FREE, TWIST, NONE = (False, False, False), (True, False, True), (True, True, True)
