@@ -6,6 +6,7 @@ reach the ground are legs; of several, the front ones are nearer to the head.
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Final
 
 import numpy as np
@@ -190,8 +191,11 @@ def _forward(tree: BodyTree, legs: Sequence[LimbPair], others: Sequence[LimbPair
         ahead = tree.tips[heads[0]] - np.mean([_start(tree, pair) for pair in pairs], axis=0)
     else:
         # arms and wings are in front of legs; of two pairs of legs, the hind ones are nearer to the root
-        front = others[0] if others else max(legs, key=lambda pair: tree.depth[pair.trunk])
-        hind = min(legs or others, key=lambda pair: tree.depth[pair.trunk])
+        def place(pair: LimbPair) -> tuple[bool, int]:
+            return bool(_parts(tree, pair) & ARM_PARTS), tree.depth[pair.trunk]
+
+        front = others[0] if others else max(legs, key=place)
+        hind = min(legs or others, key=place)
         ahead = _start(tree, front) - _start(tree, hind)
     ahead = ahead * level
     return axis_vector(nearest_axis(ahead if ahead.any() else level)), bool(ahead.any())
@@ -211,12 +215,15 @@ def _tail(tree: BodyTree, hips: int, taken: Collection[int], back: Array, left: 
     best: Sequence[int] = ()
     for child in tree.children[hips]:
         chain = tree.chain(child)
-        named = [place for place, bone in enumerate(chain) if tree.readings[bone].part == "tail"]
+        named = [n for n, bone in enumerate(chain) if tree.readings[bone].part == "tail" and bone not in taken]
         if named:
-            return chain[named[0] :]
+            chain = list(takewhile(lambda bone: bone not in taken, chain[named[0] :]))
+            child = chain[0]
         start, end = tree.heads[child], tree.tips[chain[-1]]
         if np.linalg.norm(end - tree.heads[hips]) < _BACKWARDS * np.linalg.norm(start - tree.heads[hips]):
             chain, start, end = chain[::-1], end, start  # generated Rigify rigs parent it by its tip
+        if named:
+            return chain
         aside = abs(float((end - start) @ left)) + abs(float((start - tree.heads[hips]) @ left))
         if not set(chain) & set(taken) and len(chain) >= max(_TAIL, len(best) + 1) and (end - start) @ back > aside:
             best = chain

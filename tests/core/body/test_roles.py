@@ -299,6 +299,30 @@ def test_a_lying_body_with_human_names_is_an_animals() -> None:
     assert {"leg.front.L", "leg.hind.R"} <= roles.limbs.keys()
 
 
+def test_arms_are_in_front_of_legs_that_hang_on_a_tail_parented_by_its_tip() -> None:
+    """Rigify's cat has such a tail, and no bone that is called a head."""
+    human = {"front_thigh": "upper_arm", "front_shin": "forearm", "front_foot": "hand", "head": "neck.001",
+             "hind_thigh": "thigh", "hind_shin": "shin", "hind_foot": "foot"}  # fmt: skip
+    parents = {"tail3": "pelvis", "tail2": "tail3", "tail1": "tail2", "hind_thigh.L": "tail1", "hind_thigh.R": "tail1"}
+
+    def name(bone: str) -> str:
+        part, dot, side = bone.partition(".")
+        return human.get(part, part) + dot + side
+
+    rows = [(n, parents.get(n, p), h, t) for n, p, h, t in QUADRUPED]
+    tail = [(n, p, t, h) for n, p, h, t in rows if n.startswith("tail")]
+    hind = [row for row in rows if row[0].startswith("hind")]
+    rows = [row for row in rows if not row[0].startswith(("tail", "hind"))] + tail[::-1] + hind
+    skeleton = skeleton_of([(name(n), p and name(p), h, t) for n, p, h, t in rows])
+    roles = find_roles(skeleton)
+    assert roles.facing == "-Y"
+    found = limbs_of(skeleton, roles)
+    assert found["leg.front.L"] == ["upper_arm.L", "forearm.L", "hand.L"]
+    assert found["leg.hind.R"] == ["thigh.R", "shin.R", "foot.R"]
+    assert found["spine"] == ["spine1", "spine2"]
+    assert found["tail"] == ["tail1", "tail2", "tail3"]
+
+
 @pytest.mark.parametrize("use_names", [True, False])
 def test_wings_and_a_tail_are_limbs_of_a_human_body(use_names: bool) -> None:
     rows = list(HUMAN)
