@@ -17,7 +17,7 @@ from ..core.body import Roles
 from ..core.body.anatomy import Tuning, anatomy, with_anatomy, with_ranges
 from ..core.body.ranges import joint_range, with_joint_ranges
 from ..core.contribution import with_hinges
-from ..core.formats.job import Job, on_bones
+from ..core.formats.job import Job, PoseTargets, on_bones
 from ..core.formats.report import GoalReport, Report
 from ..core.rotation import Array
 from ..core.skeleton import no_bone
@@ -97,6 +97,7 @@ class JobEdit(MotionEdit):
                 for place, (frame, one) in zip(places, held.items(), strict=True)
             }
         self._start = start
+        self._targets = self._read_targets(job.joint_targets)
         self.goals = [prepare_goal(goal, self.body, poses, held) for goal in job.goals]
         if job.balance is not None:
             balance = prepare_balance(job.balance, job.goals, self.body, self.roles, poses)
@@ -129,6 +130,21 @@ class JobEdit(MotionEdit):
         with nullcontext() if frames is None else preserve_channels(self._context, self._armature):
             return replace(seen, objects=evaluate(self._context, self._armature, frames, self._follow).objects)
 
+    def _read_targets(self, targets: Any) -> Pose | None:
+        """Return the poses (F,) of the body that joints stay near, where the job names them."""
+        if not isinstance(targets, PoseTargets):
+            return None
+        action = None if targets.action is None else bpy.data.actions.get(targets.action)
+        if targets.action is not None and action is None:
+            raise CoreError(f'joint_targets.action: no action "{targets.action}" in this file.')
+        frames = self.before.frames if targets.frame is None else np.array([targets.frame])
+        with nullcontext() if action is None else bridge.using_action(self._armature, action):
+            motion, _ = bridge.read_motion(self._armature, self.rig, frames)
+        pose = motion.pose[np.arange(len(self.before)) % len(frames)]
+        if self.controlled is None:
+            return pose
+        return self.controlled.read(forward_matrices(self.skeleton, pose))
+
     def _held(self) -> dict[int, Evaluation]:
         """Return where the bones are at the frames that pins are held at."""
         held = held_frames(self.job.goals)
@@ -148,7 +164,8 @@ class JobEdit(MotionEdit):
 
     def _solve(self, pose: Pose) -> Solution:
         scale = _largest_scale(self.job, self.worlds)
-        return _solution(self._armature, self.job, self.body, self.roles, pose, self._asked, scale)
+        targets = self._targets
+        return _solution(self._armature, self.job, self.body, self.roles, pose, self._asked, scale, targets)
 
     def pose_controls(self, armature: Any, new: bool = True) -> Generator[float, None, None]:
         if self.controlled is None:
@@ -289,6 +306,8 @@ def _check_bones(names: tuple[str, ...], job: Job) -> None:
     }
     named |= {f"write.bones[{number}]": bone for number, bone in enumerate(job.write.bones or ())}
     named |= {f"{field}.{bone}": bone for field in ("stiffness", "ranges") for bone in getattr(job, field)}
+    if isinstance(job.joint_targets, PoseTargets):
+        named |= {f"joint_targets.bones.{bone}": bone for bone in job.joint_targets.bones}
     named |= {} if job.ccd is None else job.ccd.bones
     if job.balance is not None:
         named |= {f"balance.supports[{number}]": bone for number, bone in enumerate(job.balance.supports or ())}
@@ -344,6 +363,7 @@ def _solution(
     pose: Pose,
     asked: list[tuple[int, Any]],
     largest_scale: float,
+    targets: Pose | None,
 ) -> Solution:
     """Solve the goals, each with the place of the job's goal that asks for it, by the job's method."""
     goals = [goal for _, goal in asked]
@@ -376,7 +396,7 @@ def _solution(
         root=job.root,
         stretch=job.stretch,
         strength=np.inf if job.strength is None else job.strength,
-        reference=_reference(job, skeleton, roles, pose, tuning),
+        reference=_reference(job, skeleton, roles, pose, tuning, targets),
         # frames start from their neighbours' solutions; settled one by one they may end in different minima
         coherent=job.frames is not None,
         settle=job.frames is None,
@@ -401,10 +421,18 @@ def _with_idle(before: Pose, after: Pose, idle: NDArray[np.bool_]) -> Pose:
     return Pose(rotations, translations, scales, after.driven_matrices)
 
 
-def _reference(job: Job, skeleton: Skeleton, roles: Roles, pose: Pose, tuning: Tuning | None) -> Pose:
-    """Return the joint targets; the root keeps its rotation."""
+def _reference(
+    job: Job, skeleton: Skeleton, roles: Roles, pose: Pose, tuning: Tuning | None, targets: Pose | None
+) -> Pose:
+    """Return the joint targets; the root keeps its rotation. `targets`: the poses that the job names."""
     if job.joint_targets == "present":
         return pose
+    if isinstance(job.joint_targets, PoseTargets):
+        assert targets is not None
+        chosen = job.joint_targets.bones
+        shares = np.array([chosen.get(name, 0.0 if chosen else 1.0) for name in skeleton.names])
+        shares[skeleton.parents < 0] = 0.0
+        return replace(pose, rotations=rotation.slerp(pose.rotations, targets.rotations, shares))
     stays, turns = skeleton.parents < 0, np.broadcast_to(rotation.IDENTITY, pose.rotations.shape)
     if job.joint_targets == "relaxed":
         turns = anatomy(skeleton, roles, tuning).reference.rotations

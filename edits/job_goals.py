@@ -53,6 +53,12 @@ class _PreparedGoal(Generic[AnyWish]):
         seen = self.before if at is None else self.at[at]
         return seen.positions_in(self.space, seen.bone_point(self.bone, self.point))
 
+    def _since_first(self) -> tuple[int, Array]:
+        """Return the index of the goal's first frame in the motion, and the seconds (F,) since then."""
+        frames, render = self.before.frames, bpy.context.scene.render
+        first = 0 if self.goal.frames is None else int(np.searchsorted(frames, self.goal.frames[0]))
+        return first, (frames - frames[first]) * render.fps_base / render.fps
+
     def _positions(self, target: wishes.Target, seen: Evaluation) -> Array:
         """Return the target positions (F, 3) in the goal's space; followed objects are where `seen` has them."""
         match target:
@@ -67,6 +73,9 @@ class _PreparedGoal(Generic[AnyWish]):
             case wishes.Waypoints(times, points):
                 frames = self.before.frames
                 return np.stack([np.interp(frames, times, axis) for axis in np.transpose(points)], axis=-1)
+            case wishes.Moving(rate):
+                first, seconds = self._since_first()
+                return self._own_position()[first] + seconds[:, None] * np.array(rate)
         return np.broadcast_to(places, (len(self.before.frames), 3))
 
 
@@ -144,6 +153,9 @@ class _PreparedPose(_PreparedGoal[wishes.JobGoal]):
                 return turns if self.space == "world" else seen.rotations_from("world", turns)
             case wishes.Waypoints():
                 raise CoreError(f'A path of "{self.goal.bone}" has positions only.')
+            case wishes.Moving(rate):
+                first, seconds = self._since_first()
+                return rotation.mul(rotation.exp(seconds[:, None] * np.array(rate)), self._own_rotation()[first])
         return np.broadcast_to(turns, (len(self.before.frames), 4))
 
 

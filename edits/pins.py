@@ -11,7 +11,7 @@ import numpy as np
 from .. import bridge
 from ..core import CoreError, Goal
 from ..core.formats.goals import Fixed, Followed, Held, JobBalance, JobGoal, Target
-from ..core.formats.job import Job, Limits, Write
+from ..core.formats.job import Job, Limits, PoseTargets, Write
 from ..core.formats.table import NUMBER_LIMIT
 from ..core.rotation import Array
 from .humanoid import read_humanoid
@@ -121,9 +121,22 @@ def job_from_pins(armature: Any, frames: tuple[int, int] | None = None, write: W
         wins=armature.poise_wins.lower(),
         root=armature.poise_root.lower(),
         balance=_balance(armature.poise_balance, holding, frames),
+        joint_targets=_joint_targets(armature),
         stretch=armature.poise_use_stretch,
         strength=armature.poise_strength if armature.poise_use_strength else None,
     )
+
+
+def _joint_targets(armature: Any) -> Any:
+    """Return what a job's joints stay near; raises CoreError if an action is to be named and none is."""
+    kind: str = armature.poise_joint_targets
+    if kind != "ACTION":
+        return kind.lower()
+    if armature.poise_target_action is None:
+        raise CoreError("Joint Targets need an action; choose one in the panel Solver.")
+    shares = {bone.name: bone.poise_target for bone in armature.pose.bones}
+    chosen = shares if any(share < 1.0 for share in shares.values()) else {}
+    return PoseTargets(armature.poise_target_action.name, None, chosen)
 
 
 def _balance(over: str, holding: Sequence[PinTarget], frames: Any) -> JobBalance | None:

@@ -115,6 +115,9 @@ class POISE_PT_solver(ArmaturePanel, bpy.types.Panel):
         column.row().prop(armature, "poise_wins", expand=True)
         column.prop(armature, "poise_root")
         column.row().prop(armature, "poise_balance", expand=True)
+        column.prop(armature, "poise_joint_targets")
+        if armature.poise_joint_targets == "ACTION":
+            column.prop(armature, "poise_target_action")
         column.prop(armature, "poise_use_stretch")
         row = column.row(align=True, heading="Strength")
         row.prop(armature, "poise_use_strength", text="")
@@ -178,6 +181,8 @@ class _Bone:
             row.prop(bone, "poise_range_max", index=index, text="")
         if armature.poise_method == "HUMANOID":
             column.prop(bone, "poise_share", text="Share of Turn")
+        elif armature.poise_joint_targets == "ACTION":
+            column.prop(bone, "poise_target", slider=True)
         row = column.row(align=True)
         row.operator("poise.learn_limits", text="Learn Again" if bone.poise_learned else "Learn Limits")
         row.operator("poise.forget_limits", text="Forget")

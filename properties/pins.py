@@ -134,6 +134,28 @@ SETTINGS: Final[dict[str, Any]] = {
         "After a drag that was recorded while the motion played, leave out the keys without which it stays within "
         "5 mm, of the bones that were changed and those that they hang on",
     ),
+    "joint_targets": saved(
+        props.EnumProperty,
+        "Joint Targets",
+        "What joints stay near, or go to, as far as the pins let them, in Solve Here and Bake",
+        items=(
+            ("PRESENT", "Present", "The pose, or the motion, that the armature has"),
+            ("REST", "Rest", "Their rest pose"),
+            ("RELAXED", "Relaxed", "How a body stands at ease, or usually stands in what it learnt from"),
+            (
+                "ACTION",
+                "Action",
+                "The pose of an action, such as a pose asset, at the same frame; Target of the "
+                "active bone says how far",
+            ),
+        ),
+    ),
+    "target_action": saved(
+        props.PointerProperty,
+        "Action",
+        "The action, or the pose asset, whose pose joints stay near",
+        type=bpy.types.Action,
+    ),
     "use_strength": saved(
         props.BoolProperty,
         "Limit Strength",
@@ -166,7 +188,7 @@ SETTINGS: Final[dict[str, Any]] = {
 }
 
 SOLVER: Final = tuple(
-    name for name in SETTINGS if name not in ("pins", "active_pin", "pin_space")
+    name for name in SETTINGS if name not in ("pins", "active_pin", "pin_space", "target_action")
 )  # the settings in presets
 
 CLASSES: Final = (PoisePin,)

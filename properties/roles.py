@@ -24,6 +24,14 @@ SETTINGS: Final[dict[str, Any]] = {
         max=100.0,
         soft_max=3.0,
     ),
+    "target": saved(
+        FloatProperty,
+        "Target",
+        "How far from the present pose, 0, to that of the action of Joint Targets, 1, the joint's target is",
+        default=1.0,
+        min=0.0,
+        max=1.0,
+    ),
     "use_range": saved(
         BoolProperty, "Range", "The joint keeps a range of each of its order-free angles, in place of people's"
     ),

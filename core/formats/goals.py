@@ -84,7 +84,17 @@ class Waypoints:
     points: tuple[tuple[float, ...], ...]
 
 
-Target = Held | Fixed | Followed | Waypoints
+@dataclass(frozen=True)
+class Moving:
+    """On from where the motion has the bone in the goal's first frame, at a constant velocity.
+
+    rate: (3,) lengths, or radians about the axes of the goal's space, each second
+    """
+
+    rate: tuple[float, ...]
+
+
+Target = Held | Fixed | Followed | Waypoints | Moving
 
 
 @dataclass(frozen=True)
@@ -242,8 +252,15 @@ _XYZ: Final = vector(3)
 _POINT: Final = by_type({list: _XYZ}, choice(("head", "tail"), "[x, y, z]"))
 _OBJECT: Final = NAME.into(Followed)
 _PATH: Final = list_of(vector(4), "needs at least one [frame, x, y, z].").then(_increasing)
-_POSITION: Final = by_type({list: _XYZ.into(Fixed)}, one_of("[x, y, z]", object=_OBJECT, path=_PATH))
-_ROTATION: Final = by_type({list: vector(4).then(_normalised)}, one_of("[w, x, y, z]", object=_OBJECT))
+_VELOCITY: Final = _XYZ.into(Moving)
+_TURNING: Final = _XYZ.into(lambda rate: Moving(tuple(math.radians(angle) for angle in rate)))
+_AIM: Final = by_type({list: _XYZ.into(Fixed)}, one_of("[x, y, z]", object=_OBJECT, path=_PATH))
+_POSITION: Final = by_type(
+    {list: _XYZ.into(Fixed)}, one_of("[x, y, z]", object=_OBJECT, path=_PATH, velocity=_VELOCITY)
+)
+_ROTATION: Final = by_type(
+    {list: vector(4).then(_normalised)}, one_of("[w, x, y, z]", object=_OBJECT, velocity=_TURNING)
+)
 _TO: Final = by_type({str: NAME, list: _XYZ.into(Fixed)}, one_of("a bone's name or [x, y, z]", object=_OBJECT))
 _AXIS: Final = by_type({list: _XYZ.then(_direction)}, choice(_AXES, "[x, y, z]").into(_AXES.__getitem__))
 _SHARES: Final = vector(3).then(_shares, items=number(0.0).schema)
@@ -279,9 +296,12 @@ _PLACED_FIELDS: Final = (
           'stay where the motion has it, or with `"at": 12` where it is at frame 12', place=_ALONE,
           example='{"bone": "foot.L", "pin": ["position", "rotation"]}'),
     Field("position", _POSITION,
-          'go to a point, to `{"object": "Cup"}`, or along `{"path": [[frame, x, y, z], ...]}`', place=_ALONE,
+          'go to a point, to `{"object": "Cup"}`, along `{"path": [[frame, x, y, z], ...]}`, or on from where it is in '
+          'the first frame with `{"velocity": [x, y, z]}`, lengths a second', place=_ALONE,
           example='{"bone": "hand.R", "position": [0.3, -0.4, 1.2]}'),
-    Field("rotation", _ROTATION, 'turn the bone to a quaternion w, x, y, z, or as `{"object": "Cup"}`', place=_ALONE,
+    Field("rotation", _ROTATION,
+          'turn the bone to a quaternion w, x, y, z, as `{"object": "Cup"}`, or on from how it is in the first frame '
+          'with `{"velocity": [x, y, z]}`, degrees a second about these axes', place=_ALONE,
           example='{"bone": "head", "rotation": [1, 0, 0, 0]}'),
     _CARRIED,
     Field("axes", _SHARES, "weights of the position by axis: with 0, 0, 1 only the height", place=_PLACING,
@@ -290,7 +310,7 @@ _PLACED_FIELDS: Final = (
 )  # fmt: skip
 _LOOKING_FIELDS: Final = (
     *_COMMON,
-    Field("look_at", _POSITION,
+    Field("look_at", _AIM,
           "aim an axis of the bone (Y, along it, if none is named) at a point, an object or a path", place=_ALONE,
           attribute="target", example='{"bone": "head", "look_at": {"object": "Cup"}, "axis": "Z"}'),
     _CARRIED,

@@ -30,17 +30,19 @@ from ..rotation import Array
 from ..solvers.pins import Root
 from .chain_list import CCD, THE_CCD, Ccd
 from .files import read_json
-from .goals import GOAL, STIFFNESS, THE_BALANCE, Held, JobBalance, JobGoal, Space, Wish, on_bone
+from .goals import GOAL, STIFFNESS, THE_BALANCE, Held, JobBalance, JobGoal, Moving, Space, Wish, on_bone
 from .humanoid import HUMANOID, HumanoidSettings
 from .mapping import FACING, ROLE_MAPPING, BodyMapping, RoleMapping, read_mapping
 from .table import (
     BLENDER_NAME,
     FLAG,
+    FRAME,
     FRAMES,
     NAME,
     NULL,
     POSITIVE,
     THE_VERSION,
+    UNIT,
     VERSION,
     Field,
     Table,
@@ -62,6 +64,20 @@ _NO_GOAL: Final = "there has to be at least one goal."
 Wins = Literal["pins", "drag"]
 Limits = bool | Literal["soft"]
 JointTargets = Literal["present", "rest", "relaxed"]
+
+
+@dataclass(frozen=True)
+class PoseTargets:
+    """Joint targets of an action, or of the motion at a frame.
+
+    action  its name, a pose asset is one; None: the motion that the armature has
+    frame   of the pose; None: each frame's own
+    bones   how far from the motion, 0, to that pose, 1, the target of each bone is; without any all have 1
+    """
+
+    action: str | None = None
+    frame: int | None = None
+    bones: Mapping[str, float] = field(default_factory=dict[str, float])
 
 
 @dataclass(frozen=True)
@@ -105,7 +121,7 @@ class Job:
     balance: JobBalance | None = None
     stiffness: Mapping[str, tuple[float, ...]] = field(default_factory=dict[str, Any])
     ranges: Mapping[str, tuple[Array, Array]] = field(default_factory=dict[str, Any])
-    joint_targets: JointTargets = "present"
+    joint_targets: JointTargets | PoseTargets = "present"
     stretch: bool = False
     strength: float | None = None
     ccd: Ccd | None = None
@@ -178,6 +194,8 @@ class Job:
 
     def _check_times(self, goal: Wish, where: str) -> None:
         if self.frames is None:
+            if any(isinstance(target, Moving) for target in goal.targets):
+                raise CoreError(f'{where}: a velocity needs a job with "frames".')
             if goal.frames is not None or goal.ease:
                 name = "ease" if goal.frames is None else "frames"
                 raise CoreError(f'{where}.{name}: only in a job that has "frames" itself.')
@@ -273,6 +291,12 @@ def _range(values: Mapping[str, Any], where: str) -> tuple[Array, Array]:
     return low, high
 
 
+def _posed(targets: PoseTargets, where: str) -> PoseTargets:
+    if targets.action is None and targets.frame is None:
+        raise CoreError(f'{where}: needs "action" or "frame".')
+    return targets
+
+
 def _read_limits(data: object, where: str) -> Limits:
     if data is True or data is False or data == "soft":
         return data  # pyright: ignore
@@ -308,6 +332,15 @@ RANGE: Final = Table(
         Field("max", vector(3, number(-180.0, 180.0)), "the largest ones", needed="missing."),
     )
 )
+POSE_TARGETS: Final = Table(
+    (
+        Field("action", NAME, "the action, or the pose asset; by default the motion that the armature has"),
+        Field("frame", FRAME, "the frame of the pose; by default each frame of the job has its own"),
+        Field("bones", object_of(UNIT, "an object of bones and shares", NAME),
+              "the only bones that are meant, each from 0, near the motion, to 1, near that pose"),
+    ),
+    PoseTargets,
+)  # fmt: skip
 JOB: Final = Table(
     (
         Field("version", THE_VERSION, "of the format", needed=f"missing; this is version {VERSION}."),
@@ -347,9 +380,10 @@ JOB: Final = Table(
         Field("stiffness", STIFFNESS,
               "0 free to 1 stiff, for the bone or about its own axes, in place of Blender's IK Stiffness",
               example='"stiffness": {"spine": 0.8, "chest": [1, 0, 1]}'),
-        Field("joint_targets", choice(get_args(JointTargets)),
-              'what joints stay near, or go to, as far as the goals let them: the motion, their rest pose, or with '
-              '`"relaxed"` how a body stands at ease, or usually stands in what it learnt from',
+        Field("joint_targets", by_type({dict: POSE_TARGETS.into().then(_posed)}, choice(get_args(JointTargets))),
+              'what joints stay near, or go to, as far as the goals let them: the motion, their rest pose, with '
+              '`"relaxed"` how a body stands at ease, or usually stands in what it learnt from, or the pose of '
+              '`{"action": "Sit", "frame": 12, "bones": {"spine": 0.5}}`',
               example='"joint_targets": "rest"'),
         Field("stretch", FLAG, "bones may grow, each by its own IK Stretch", example='"stretch": true'),
         Field("strength", by_type({type(None): NULL}, number(0.01, 1e6)),

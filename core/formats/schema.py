@@ -14,7 +14,7 @@ from typing import Final
 from .chain_list import CCD, CHAIN, ENTRY, FILE, THE_FILE
 from .goals import APART, BALANCE, LOOKING, PLACED
 from .humanoid import HUMANOID
-from .job import JOB, PINS, RANGE, TOLERANCE, WRITE
+from .job import JOB, PINS, POSE_TARGETS, RANGE, TOLERANCE, WRITE
 from .limits import LIMITS
 from .mapping import MAPPING
 from .markers import MARKERS
@@ -130,6 +130,7 @@ TABLES: Final[Mapping[str, tuple[Table, ...]]] = {
     "balance": (BALANCE,),
     "tolerance": (TOLERANCE,),
     "write": (WRITE,),
+    "joint_targets": (POSE_TARGETS,),
     "ranges": (RANGE,),
     "pins": (PINS,),
     "ccd": (CCD,),

@@ -106,7 +106,7 @@ def test_the_solver_panel_shows_every_setting_that_is_saved() -> None:
     make_armature()
     seen = drawn_by(POISE_PT_solver)
     assert {name for kind, name in seen if kind == "prop"} == {f"poise_{name}" for name in SOLVER}
-    assert {*SETTINGS} - {*SOLVER} == {"pins", "active_pin", "pin_space"}
+    assert {*SETTINGS} - {*SOLVER} == {"pins", "active_pin", "pin_space", "target_action"}
 
 
 def test_with_the_humanoid_method_only_what_it_heeds_is_offered() -> None:

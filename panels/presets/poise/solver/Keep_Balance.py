@@ -12,6 +12,7 @@ object.poise_balance = "PINS"
 object.poise_use_stretch = False
 object.poise_use_fk_switch = False
 object.poise_use_reduce = False
+object.poise_joint_targets = "PRESENT"
 object.poise_use_strength = True
 object.poise_strength = 1.0
 object.poise_root = "PULL"
