@@ -16,7 +16,7 @@ from ..core.formats.table import FRAME_LIMIT
 from ..edits import path, reduce, root_motion
 from ..edits.bake import Baked
 from ..edits.files import MOTIONS
-from ..edits.foot_lock import FEET, HANDS, LockedFeet, check_points
+from ..edits.foot_lock import DRIFTS, FEET, HANDS, LockedFeet, check_points
 from ..edits.generate import Generated
 from ..edits.info import find_armature
 from ..edits.parts import check_sure, take_mapping
@@ -46,6 +46,11 @@ def _feet_options(parser: argparse.ArgumentParser) -> None:
         help=f'what may bear: "{FEET}" (heel, ball and toe of each), "{HANDS}", or names of bones',
     )  # fmt: skip
     parser.add_argument("--ease", type=float, default=EASE, metavar="S", help="seconds to come and go in")
+    parser.add_argument(
+        "--drift", choices=DRIFTS, default=DRIFTS[0],
+        help="where feet that stand all slide alike: remove that from the way of the body; keep the way, as one that "
+        "was scaled on purpose, and plant the feet on it; or none: what slides does not stand, as skaters' feet",
+    )  # fmt: skip
     add_motion(parser)
 
 
@@ -59,7 +64,7 @@ def _lock_feet(arguments: argparse.Namespace) -> int:
     if not {FEET, HANDS}.isdisjoint(arguments.points):
         check_sure(find_armature(arguments.armature))
     armature, frames = motion_of(arguments, partial(check_points, points=arguments.points))
-    edit = LockedFeet(bpy.context, armature, frames, arguments.points, arguments.ease)
+    edit = LockedFeet(bpy.context, armature, frames, arguments.points, arguments.ease, arguments.drift)
     edit.solve()
     report = edit.write(armature, arguments.action)
     skating = edit.skating()

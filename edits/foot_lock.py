@@ -19,6 +19,7 @@ from .motion_edit import MotionEdit
 
 FEET: Final = "feet"
 HANDS: Final = "hands"
+DRIFTS: Final = ("remove", "keep", "none")
 SKATING: Final = SLOWEST  # sizes of the skeleton a second from which on a point in contact skates
 _STILL: Final = 1e-6  # change of an object's matrix, as a share of its largest number, up to which it does not move
 
@@ -26,19 +27,21 @@ _STILL: Final = 1e-6  # change of an object's matrix, as a share of its largest 
 class LockedFeet(HeldMotion):
     """A motion with its contacts held; `points`: see `contact_points`; `ease` in seconds.
 
-    Contacts are found in the whole motion, and those that overlap `frames` are held. Where that is all of it, a drift
-    of the ground is taken out of the way of the body.
+    Contacts are found in the whole motion, and those that overlap `frames` are held. `drift` of the ground: "remove" it
+    from the way of the body, where `frames` are all; "keep" it, so that the body goes as far as before and feet are
+    planted on its way; or there is "none", and what slides does not stand.
     """
 
     method = "lock-feet"
 
     def __init__(
-        self, context: Any, armature: Any, frames: tuple[int, int], points: Sequence[str] = (FEET,), ease: float = EASE
-    ) -> None:
+        self, context: Any, armature: Any, frames: tuple[int, int], points: Sequence[str] = (FEET,),
+        ease: float = EASE, drift: str = DRIFTS[0],
+    ) -> None:  # fmt: skip
         whole = bridge.keyed_range(armature)
         super().__init__(context, armature, (min(whole[0], frames[0]), max(whole[1], frames[1])))
-        found = find_ground_contacts(self, contact_points(self.skeleton, self.roles, points))
-        if frames[0] <= whole[0] and frames[1] >= whole[1]:
+        found = find_ground_contacts(self, contact_points(self.skeleton, self.roles, points), drift != "none")
+        if drift == "remove" and frames[0] <= whole[0] and frames[1] >= whole[1]:
             self.after, found = steadied(self.skeleton, self.before, found, carrier_of(self.skeleton, self.roles))
         pins = contact_pins(self.skeleton, self.after, found, ease)
         self.pins = [pin for pin in pins if pin.start <= frames[1] and pin.end >= frames[0]]
@@ -61,11 +64,14 @@ class LockedFeet(HeldMotion):
         return shares
 
 
-def find_ground_contacts(edit: MotionEdit, points: Sequence[BodyPoint]) -> Contacts:
-    """Return the contacts of points with the ground, normal to the world's Z; raises CoreError if there are none."""
+def find_ground_contacts(edit: MotionEdit, points: Sequence[BodyPoint], drifts: bool = True) -> Contacts:
+    """Return the contacts of points with the ground, normal to the world's Z, which may drift.
+
+    Raises CoreError if there are none.
+    """
     if np.ptp(edit.worlds, axis=0).max() > _STILL * np.abs(edit.worlds).max():
         raise CoreError("The armature object itself moves; contacts are found where only its bones do.")
-    found = find_contacts(edit.skeleton, edit.before, points, up=bridge.world_up(edit.worlds[0]))
+    found = find_contacts(edit.skeleton, edit.before, points, up=bridge.world_up(edit.worlds[0]), drifts=drifts)
     if not found.touching.any():
         named = ", ".join(point.name for point in points)
         raise CoreError(f"Nothing bears on the ground; looked at: {named}.")

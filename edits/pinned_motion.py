@@ -282,13 +282,16 @@ def said_kept(name: str) -> str:
     return f'; what was changed by hand is kept in "{name}"' if name else ""
 
 
-def pin_contacts(context: Any, armature: Any, points: Sequence[str], ease: float, replacing: bool) -> tuple[int, float]:
+def pin_contacts(
+    context: Any, armature: Any, points: Sequence[str], ease: float, replacing: bool, drifts: bool = True
+) -> tuple[int, float]:
     """List timed pins for the contacts of points with the ground in the original motion, see `contact_points`.
 
-    Returns how many there are, and up to which speed, in body units a second, a point is in contact.
+    The ground may drift, or what slides does not stand. Returns how many pins there are, and up to which speed, in body
+    units a second, a point is in contact.
     """
     edit = PinnedMotion(context, armature, pinned=False)
-    contacts = find_ground_contacts(edit, contact_points(edit.skeleton, edit.roles, points))
+    contacts = find_ground_contacts(edit, contact_points(edit.skeleton, edit.roles, points), drifts)
     pins = contact_pins(edit.skeleton, edit.before, contacts, ease)
     if replacing:
         remove_or_mute(armature, "poise_timed_pins", range(len(armature.poise_timed_pins)))

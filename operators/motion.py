@@ -48,11 +48,15 @@ class POISE_OT_find_contacts(MotionTool, bpy.types.Operator):
         name="Ease", description="Seconds over which the motion changes before and after", default=EASE, min=0.0,
         soft_max=1.0, subtype="TIME_ABSOLUTE", unit="TIME_ABSOLUTE",
     )  # fmt: skip
+    drifts: BoolProperty(
+        name="Ground May Drift", description="Feet that all slide alike stand. Off for skaters, whose feet glide",
+        default=True,
+    )  # fmt: skip
     replace: BoolProperty(name="Replace", description="Take the pins off the list that are there", default=True)
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         names = {"FEET": [FEET], "HANDS": [HANDS], "BOTH": [FEET, HANDS]}.get(self.points) or selected_bones(context)
-        count, speed = pin_contacts(context, armature, names, self.ease, self.replace)
+        count, speed = pin_contacts(context, armature, names, self.ease, self.replace, self.drifts)
         return "INFO", f"{counted(count, 'contact')}; what goes slower than {speed:.2f} body units a second stands"
 
 

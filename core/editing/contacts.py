@@ -138,12 +138,17 @@ def find_ground(positions: Array, up: ArrayLike = UP) -> Ground:
 
 
 def find_contacts(
-    skeleton: Skeleton, motion: Motion, points: Sequence[BodyPoint], ground: Ground | None = None, up: ArrayLike = UP
+    skeleton: Skeleton,
+    motion: Motion,
+    points: Sequence[BodyPoint],
+    ground: Ground | None = None,
+    up: ArrayLike = UP,
+    drifts: bool = True,
 ) -> Contacts:
     """Return the contacts of points with the ground.
 
-    The default ground is that under the points whose names begin with "toe", or under all points if there are none.
-    Raises CoreError without points.
+    The default ground is that under the points whose names begin with "toe", or under all points if there are none. It
+    may drift, unless `drifts` is False: then what slides does not stand. Raises CoreError without points.
     """
     if not points:
         raise CoreError("There are no points that could touch the ground; name some bones.")
@@ -152,7 +157,9 @@ def find_contacts(
         toes = [i for i, point in enumerate(points) if point.name.startswith("toe")]
         ground = find_ground(positions[:, toes or list(range(len(points)))], up)
     size = skeleton.size
-    drift = find_drift(positions, motion, ground.up, size, ground.height)
+    drift = np.zeros((len(motion), 3))
+    if drifts:
+        drift = find_drift(positions, motion, ground.up, size, ground.height)
     positions = positions - drift[:, None]
     height = ground.heights(positions) / size
     speed = rotation.lengths(velocities(positions, motion)) / size

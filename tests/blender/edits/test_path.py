@@ -1,5 +1,6 @@
 """The way of a captured walk, moved, scaled and bent; feet stand."""
 
+from dataclasses import replace
 from typing import Any
 
 import bpy
@@ -8,9 +9,11 @@ import pytest
 
 import bridge
 import commands
-from core import forward, rotation
+from core import CoreError, forward, rotation
 from core.editing.path import edit_path
+from core.pose import shifted
 from edits.foot_lock import LockedFeet
+from edits.motion_edit import MotionEdit
 from edits.path import PathEdit
 from tests.blender.rigs import contents, context, load
 from tests.paths import DATA
@@ -60,6 +63,28 @@ def test_a_scaled_and_moved_way_keeps_its_feet_planted(walker: Any) -> None:
     assert way == pytest.approx(1.2, abs=0.03)
     after = contents()["actions"]
     assert {name: after[name] for name in actions} == actions
+
+
+def test_a_way_that_was_scaled_on_purpose_is_kept_where_that_is_said(walker: Any) -> None:
+    def way() -> float:
+        return float(np.linalg.norm((hips(walker)[-1] - hips(walker)[0])[:2]))
+
+    assert commands.run(["edit-path", "--scale", "1.4", "--no-feet"]) == 0
+    scaled = way()
+    assert commands.run(["lock-feet", "--drift", "keep"]) == 0
+    assert way() == pytest.approx(scaled, rel=0.02)
+
+
+def test_feet_that_glide_do_not_stand_where_there_is_no_drift(walker: Any) -> None:
+    edit = LockedFeet(context, walker, FRAMES)
+    speed = 1.2 * edit.skeleton.size * np.arange(len(edit.before)) / edit.before.fps
+    still = MotionEdit.read_frames(edit, walker, slice(None))[0]
+    flat = forward(edit.skeleton, still.pose)[0][:, edit.roles.bones["hips"]] * [1.0, 1.0, 0.0]
+    glide = speed[:, None] * [1.0, 0.0, 0.0]
+    pose = shifted(edit.skeleton, still.pose, 0, glide - flat)
+    bridge.write_keys(walker, edit.rig, replace(still, pose=pose), [], [0], new=False)
+    with pytest.raises(CoreError, match="Nothing bears on the ground"):
+        LockedFeet(context, walker, FRAMES, drift="none")
 
 
 def lowest_toes(rig: Any) -> float:
