@@ -182,7 +182,7 @@ def solve_motion(
     motion = Motion(character.motion(captured, target.present, job.travel), frames, fps)
     if job.exact:
         ends = character.end_goals(captured, motion.pose)
-        return replace(motion, pose=character.solve_ends(ends, motion.pose)), ends
+        return replace(motion, pose=character.solve_goals(ends, motion.pose)), ends
     if job.lock_feet and character.points and len(frames) > 1:
         skeleton, roles = character.skeleton, character.roles
         locked = lock_feet(skeleton, motion, roles, up=axis_vector(roles.up))

@@ -21,6 +21,7 @@ from ..properties.keypoints import VMC
 from .controls import ControlRecorder, write_controls
 from .keypoint_target import KeypointTarget, find_target
 from .keypoints import resample
+from .pins import held_goals
 from .receiver import EVERYWHERE, LOCAL, Arrived, Receiver
 from .words import counted
 from .work import Work
@@ -44,7 +45,7 @@ class LiveKeypoints:
     def __init__(self, context: Any, armature: Any) -> None:
         self.name, self.uid = armature.name, armature.session_uid
         self.travel: str = armature.poise_live_travel
-        self._take(find_target(armature, armature.poise_live_limits))
+        self._take(armature, find_target(armature, armature.poise_live_limits))
         self._layout: str = armature.poise_live_layout
         self.stream, self.tracker = keypoints.Stream(_decoder(self._layout)), _tracker_of(armature)
         self._waiting: deque[Arrived] = deque(maxlen=_AT_ONCE)
@@ -62,11 +63,13 @@ class LiveKeypoints:
         host = EVERYWHERE if armature.poise_live_remote else LOCAL
         self.receiver = Receiver(armature.poise_live_port, host)
 
-    def _take(self, target: KeypointTarget) -> None:
+    def _take(self, armature: Any, target: KeypointTarget) -> None:
         self.target, self.character, self.present = target, target.character, target.present
         bones, moved = target.character.posed_bones()
         moved = moved if self.travel != "NONE" else moved[:0]
-        self._writer = PoseWriter(target.rig, () if target.controlled else {*bones.tolist(), *moved.tolist()})
+        self._pins = held_goals(armature, target.rig, target.controlled)
+        held = {above for goal in self._pins for above in target.character.skeleton.ancestors(int(goal.bone))}
+        self._writer = PoseWriter(target.rig, () if target.controlled else {*bones.tolist(), *moved.tolist(), *held})
         self.walk, self.hips = keypoints.RootFromFeet(target.character), keypoints.RootFromHips(target.character)
 
     # -- posing -----------------------------------------------------------------------------------------------------
@@ -133,7 +136,7 @@ class LiveKeypoints:
             self.walk.reset()
         captured = self.tracker.estimate()
         if self.target.controlled is not None and not self._drive(armature, self.target.controlled, captured):
-            self._take(find_target(armature, armature.poise_live_limits, controls=False))
+            self._take(armature, find_target(armature, armature.poise_live_limits, controls=False))
         if self.target.controlled is None:
             self._writer.write(armature, self._pose_of(captured))
         context.view_layer.update()
@@ -154,13 +157,17 @@ class LiveKeypoints:
         return True
 
     def _pose_of(self, captured: keypoints.CapturedMotion) -> Pose:
-        """Return the pose for one captured frame."""
+        """Return the pose for one captured frame, with the pins held."""
         pose = self.character.rotate(captured.rotations[0], self.present)
         if self.travel == "FEET":
-            return self.character.place_by_feet(pose, self.walk)
-        if self.travel == "HIPS":
-            return self.hips(pose, captured)
-        return pose
+            pose = self.character.place_by_feet(pose, self.walk)
+        elif self.travel == "HIPS":
+            pose = self.hips(pose, captured)
+        return self._hold(pose)
+
+    def _hold(self, pose: Pose) -> Pose:
+        """Return the pose, or those of a clip, with the pins held."""
+        return self.character.solve_goals(self._pins, pose) if self._pins else pose
 
     # -- statistics and end -----------------------------------------------------------------------------------------
 
@@ -210,7 +217,7 @@ class LiveKeypoints:
             pose = self.character.rotate(captured.rotations, self.present)
         else:
             pose = self.character.motion(captured, self.present, self.travel == "HIPS")
-        return Motion(pose, frames, fps)
+        return Motion(self._hold(pose), frames, fps)
 
     def _finish(self, context: Any, armature: Any, live: Any, work: Work) -> float | None:
         """Key the recording once it is filtered and the armature can be keyed; a second stop discards it."""

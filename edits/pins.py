@@ -9,10 +9,11 @@ import bpy
 import numpy as np
 
 from .. import bridge
-from ..core import CoreError, Goal
+from ..core import CoreError, Goal, rotation
 from ..core.formats.goals import Fixed, Followed, Held, JobBalance, JobGoal, Target
 from ..core.formats.job import Job, Limits, PoseTargets, Write
 from ..core.formats.table import NUMBER_LIMIT
+from ..core.pose import frame_rotations
 from ..core.rotation import Array
 from .humanoid import read_humanoid
 
@@ -60,6 +61,12 @@ class PinTarget:
             priority=first + self.priority,
         )  # fmt: skip
 
+    def goal_of(self, part: tuple[int, Array, Array], world: Array, first: int) -> Goal:
+        """Return the goal for the bone of a body that `part_of` returns."""
+        goal, (bone, point, turn) = self.core_goal(world, first), part
+        turned = None if goal.rotation is None else rotation.mul(goal.rotation, rotation.inv(turn))
+        return replace(goal, bone=bone, point=point, rotation=turned)
+
     def job_goal(self, frame: int | None) -> JobGoal:
         """Return the goal for a job; a pin to the animation holds the bone where that has it, at `frame` or in each."""
         return JobGoal(
@@ -76,6 +83,47 @@ class PinTarget:
         if self.space == ANIMATION:
             return Held(frame)
         return Fixed(numbers) if self.target is None else Followed(self.target, numbers, self.library)
+
+
+def part_of(
+    rig: bridge.Rig, controlled: bridge.ControlledBody | None, matrices: Array, name: str,
+    point: Sequence[float] = (0.0, 0.0, 0.0),
+) -> tuple[int, Array, Array]:  # fmt: skip
+    """Return the bone of the body that a bone is, or is carried by; there its point (3,) and its turn (4,).
+
+    `matrices` (J, 3, 4): of the rig. Raises CoreError for a bone that is no part of the body of controls.
+    """
+    bone = rig.skeleton.index(name)
+    if controlled is None:
+        return bone, np.array(point, float), rotation.IDENTITY
+    part = controlled.parts().get(bone)
+    if part is None:
+        raise CoreError(f'"{name}" is no part of the body that controls lead; let its pin go.')
+    frames = frame_rotations(matrices[[controlled.frames[part], bone], :, :3])
+    away = matrices[bone, :, 3] - matrices[controlled.frames[part], :, 3]
+    back = rotation.inv(frames[0])
+    turn = rotation.mul(back, frames[1])
+    return part, rotation.rotate(back, away) + rotation.rotate(turn, point), turn
+
+
+def held_goals(armature: Any, rig: bridge.Rig, controlled: bridge.ControlledBody | None) -> list[Goal]:
+    """Return goals for what the active pins of an armature hold now, each on a bone of the body.
+
+    Pins to the animation hold their bones where they are. Raises what `read_active_pin` and `part_of` do.
+    """
+    world, matrices, found = bridge.world_matrix(armature), bridge.read_matrices(armature), list[Goal]()
+    for pin in active_pins(armature):
+        target = read_active_pin(armature, pin)
+        if target.space == ANIMATION:
+            frame = matrices[rig.skeleton.index(target.bone)]
+            place, turn = frame[:, :3] @ np.array(target.point) + frame[:, 3], frame_rotations(frame[None, :, :3])[0]
+            target = replace(
+                target,
+                position=None if target.position is None else tuple(place.tolist()),
+                rotation=None if target.rotation is None else tuple(turn.tolist()),
+            )
+        found.append(target.goal_of(part_of(rig, controlled, matrices, target.bone, target.point), world, 0))
+    return found
 
 
 def active_pins(armature: Any) -> list[Any]:
@@ -168,10 +216,10 @@ def next_priority(holding: Sequence[PinTarget]) -> int:
 
 def read_pin(pin: Any) -> PinTarget:
     """Return the target of a pin; raises CoreError for numbers that are not finite, or a missing object."""
-    position, rotation, point = tuple(pin.position), tuple(pin.rotation), tuple(pin.point)
-    if not all(abs(number) <= NUMBER_LIMIT for number in (*position, *rotation, *point)):  # also false for NaN
+    position, turn, point = tuple(pin.position), tuple(pin.rotation), tuple(pin.point)
+    if not all(abs(number) <= NUMBER_LIMIT for number in (*position, *turn, *point)):  # also false for NaN
         raise CoreError(f'The pin of "{pin.name}" has a number that is not a finite one; pin the bone again.')
-    length = math.hypot(*rotation)
+    length = math.hypot(*turn)
     if pin.use_rotation and length == 0.0:
         raise CoreError(f'The pin of "{pin.name}" has no rotation; pin the bone again.')
     if pin.space == OBJECT and pin.target is None:
@@ -179,7 +227,7 @@ def read_pin(pin: Any) -> PinTarget:
     return PinTarget(
         pin.name,
         position if pin.use_position else None,
-        tuple(number / length for number in rotation) if pin.use_rotation else None,
+        tuple(number / length for number in turn) if pin.use_rotation else None,
         pin.space,
         pin.target.name if pin.space == OBJECT else None,
         pin.weight,

@@ -227,11 +227,12 @@ class Character:
                     goals.append(Goal(bone, position=middle + offset, position_weight=captured.weights[:, row]))
         return goals
 
-    def solve_ends(self, goals: list[Goal], pose: Pose) -> Pose:
-        """Return the poses with wrists and ankles at their `end_goals`, solved by pins and drag from the poses."""
+    def solve_goals(self, goals: list[Goal], pose: Pose) -> Pose:
+        """Return the pose, or the poses (F,) of a clip, with goals met by pins and drag, near what they were."""
         method = PinAndDrag(
             reference=pose, deviations=self.anatomy.deviations, axes=self.anatomy.axes, root="pull",
-            root_bone=self.root if self.root >= 0 else None, limits=bool(self.limits), coherent=True, settle=False,
+            root_bone=self.root if self.root >= 0 else None, limits=bool(self.limits),
+            coherent=len(pose.batch_shape) > 0, settle=False,
         )  # fmt: skip
         return solve(replace(self.skeleton, limits=self.limits), pose, goals, method).pose
 

@@ -9,9 +9,9 @@ import numpy as np
 from ... import bridge
 from ...bridge import ControlledBody, Grab
 from ...core import CoreError, forward, rotation
-from ...core.pose import frame_rotations
 from ...core.rotation import Array
 from ..pin_list import with_other_side
+from ..pins import part_of
 
 _ACROSS: Final = np.array([-1.0, 1.0, 1.0])  # a point in a bone's frame, in that of the bone on the other side
 
@@ -128,17 +128,7 @@ class DragBody:
 
     def part_of(self, name: str, point: Sequence[float] = (0.0, 0.0, 0.0)) -> tuple[int, Array, Array]:
         """Return the bone of the skeleton that a bone is, or is carried by; there its point (3,) and its turn (4,)."""
-        bone = self.rig.skeleton.index(name)
-        if self.controlled is None:
-            return bone, np.array(point, float), rotation.IDENTITY
-        part = self.controlled.parts().get(bone)
-        if part is None:
-            raise CoreError(f'"{name}" is no part of the body that controls lead; let its pin go.')
-        frames = frame_rotations(self._matrices[[self.controlled.frames[part], bone], :, :3])
-        away = self._matrices[bone, :, 3] - self._matrices[self.controlled.frames[part], :, 3]
-        back = rotation.inv(frames[0])
-        turn = rotation.mul(back, frames[1])
-        return part, rotation.rotate(back, away) + rotation.rotate(turn, point), turn
+        return part_of(self.rig, self.controlled, self._matrices, name, point)
 
     def _find_controlled(self, armature: Any, grabs: Sequence[Grab]) -> ControlledBody | None:
         """Return the body of the controls, if the grabbed bones are of it and one of them, or a pin, needs a control.

@@ -67,10 +67,8 @@ class DragPins:
         """Return the goals of the pins, in armature space, with priorities from `first` on."""
         found: list[Goal] = []
         for target in self.holding(turning):
-            goal = target.core_goal(self._body.world, first)
-            bone, place, turn = self._body.part_of(target.bone, target.point)
-            turned = None if goal.rotation is None else rotation.mul(goal.rotation, rotation.inv(turn))
-            found.append(replace(goal, bone=bone, point=place, rotation=turned))
+            part = self._body.part_of(target.bone, target.point)
+            found.append(target.goal_of(part, self._body.world, first))
         return found
 
     def balance(self, over: str, turning: bool, after: int) -> Balance | None:
