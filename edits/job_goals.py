@@ -55,7 +55,8 @@ class _PreparedGoal(Generic[AnyWish]):
 
     def _since_first(self) -> tuple[int, Array]:
         """Return the index of the goal's first frame in the motion, and the seconds (F,) since then."""
-        frames, render = self.before.frames, bpy.context.scene.render
+        context: Any = bpy.context
+        frames, render = self.before.frames, context.scene.render
         first = 0 if self.goal.frames is None else int(np.searchsorted(frames, self.goal.frames[0]))
         return first, (frames - frames[first]) * render.fps_base / render.fps
 

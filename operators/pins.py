@@ -126,7 +126,8 @@ class POISE_OT_cycle_pin(Tool, bpy.types.Operator):
             grab = bridge.pick(context, view, mouse, ui_scale(context))
             if grab is not None:
                 self.object, self.bone = grab.object_name, grab.bone
-                if bridge.is_tip(grab, bpy.data.objects[grab.object_name].data.bones[grab.bone].length):
+                owner: Any = bpy.data.objects[grab.object_name]
+                if bridge.is_tip(grab, owner.data.bones[grab.bone].length):
                     self.point = grab.point
         return self.execute(context)
 

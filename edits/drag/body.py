@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ... import bridge
 from ...bridge import ControlledBody, Grab
@@ -188,9 +189,9 @@ class DragBody:
             found.setdefault(bone, self._effector(bone, point, grab.bone, grab.point))
         return list(found.values())
 
-    def _effector(self, bone: int, point: Array, name: str, grabbed: Sequence[float]) -> Effector:
+    def _effector(self, bone: int, point: Array, name: str, grabbed: ArrayLike) -> Effector:
         place = self.heads[bone] + rotation.rotate(self.turns[bone], point)
-        return Effector(bone, point, place, self.turns[bone], name, tuple(map(float, grabbed)))
+        return Effector(bone, point, place, self.turns[bone], name, tuple(np.asarray(grabbed, float).tolist()))
 
     def _with_twins(self, armature: Any, effectors: Sequence[Effector]) -> list[Effector]:
         """Return the effectors with those of the other side (X-Axis Mirror); the grabbed side goes first."""
