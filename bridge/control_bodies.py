@@ -147,9 +147,9 @@ def _apart(skeleton: Skeleton, order: Mapping[int, int]) -> set[int]:
 
 
 def _is_plain(graph: Graph, order: Mapping[int, int], controls: Mapping[int, Control]) -> bool:
-    """Return whether all parts are posed by themselves, or carried by the parts before them."""
+    """Return whether all parts are posed by themselves, carried by the parts before them, or held by something else."""
     carried = {bone for bone, control in controls.items() if control == Control()} - graph.bent.keys()
-    return all(bone in carried or (bone in controls and controls[bone].turns == bone) for bone in order)
+    return all(bone in carried or bone not in controls or controls[bone].turns == bone for bone in order)
 
 
 def _find_controls(

@@ -145,3 +145,27 @@ def test_what_holds_a_bone_in_its_place_is_named_while_the_mouse_moves(empty_fil
     said = 'b1 is decided by constraint "Copy Transforms" on "b1" (Copy Transforms)'
     assert session.held() == [said]
     assert session.reasons()[0] == said
+
+
+@pytest.mark.parametrize("shift", [(-0.2, -0.3, 0.2), (0.5, -0.1, 0.1)], ids=["in reach", "out of reach"])
+def test_a_hand_beyond_a_spine_that_is_held_is_shown_where_it_was_solved(shift: tuple[float, float, float]) -> None:
+    rig = load(RIG)[0]
+    hold = rig.pose.bones[SPINE].constraints.new("COPY_LOCATION")
+    hold.target = make_empty("Held", tuple(world(rig, SPINE)))
+    select(rig, [])
+    bpy.context.view_layer.update()
+    hand = "mixamorig:LeftHand"
+    wanted, spine = world(rig, hand) + shift, world(rig, SPINE)
+    session = DragSession(bpy.context, rig, [Grab(rig.name, hand, (0.0, 0.0, 0.0))], live=True)
+    for share in np.linspace(0.0, 1.0, 21)[1:]:
+        session.drag(share * np.array(shift), STILL)
+        bpy.context.view_layer.update()
+    for _ in range(20):
+        session.rest()
+        bpy.context.view_layer.update()
+    solved, _ = armature_to_world(session.body.world, session.frames()[0][session.effectors[0].bone])
+    np.testing.assert_allclose(world(rig, hand), solved, atol=SHOWN)
+    np.testing.assert_allclose(world(rig, SPINE), spine, atol=SHOWN)
+    missed = bool(np.linalg.norm(world(rig, hand) - wanted) > SHOWN)
+    assert missed == (shift[0] > 0.0)
+    assert any("is decided by constraint" in reason for reason in session.reasons()) == missed
