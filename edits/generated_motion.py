@@ -24,6 +24,7 @@ from . import sample_curves
 from .generate import Generated
 from .motion_edit import temporary_value, unused_name
 from .renames import follow_renames, note_bones
+from .stored import read_recipe_of
 
 MIN, MAX = 0, 1  # frames of the action of the key poses
 CHANGED: Final = 1e-5  # difference of an offset from its curve from which on the user changed it
@@ -42,10 +43,10 @@ def store_pose(armature: Any, rig: bridge.Rig, pose: Pose, number: int) -> None:
     armature.poise_key_poses = action
 
 
-def recipe_with_own_poses(armature: Any, data: dict[str, Any] | str, name: str) -> RecipeFile:
+def recipe_with_own_poses(armature: Any, data: dict[str, Any], name: str) -> RecipeFile:
     """Return a recipe with the armature's own key poses; raises CoreError if one is missing."""
     follow_renames(armature)
-    recipe = parse_recipe(json.loads(data) if isinstance(data, str) else data)
+    recipe = parse_recipe(data)
     action = armature.poise_key_poses
     if action is None or action.frame_range[1] < MAX or action.frame_range[0] > MIN:
         raise CoreError("Store a min and a max pose first.")
@@ -162,7 +163,7 @@ def draw_fits(armature: Any, recipe: RecipeFile, edit: Generated) -> None:
 
 def add_track(armature: Any, parts: Sequence[str], bones: bool, axis: str = "ALL") -> None:
     """Add a track of parts of the body, or of `bones`, or of an axis of them, with the samples of the active track."""
-    recipe = json.loads(armature.poise_recipe)
+    recipe = read_recipe_of(armature)
     chosen = sample_curves.active_track(armature)
     (frames, values), old = sample_curves.read_table(armature, chosen), armature.poise_tracks[chosen]
     recipe["tracks"].append(
@@ -189,7 +190,7 @@ def remove_track(armature: Any) -> str:
         raise CoreError(f'This track of "{armature.name}" is of the linked file; take it away there.')
     if count == 1:
         raise CoreError("A motion needs at least one track.")
-    recipe = json.loads(armature.poise_recipe)
+    recipe = read_recipe_of(armature)
     del recipe["tracks"][number]
     armature.poise_recipe = json.dumps(recipe)
     curves = sample_curves.object_curves(armature)
@@ -213,7 +214,7 @@ def edited_recipe(armature: Any, fps: float) -> tuple[RecipeFile, int]:
     a track has no samples.
     """
     sample_curves.check_generated(armature)
-    recipe = recipe_with_own_poses(armature, armature.poise_recipe, "")
+    recipe = recipe_with_own_poses(armature, read_recipe_of(armature), "")
     tracks: list[Any] = []
     for number, (given, _) in enumerate(recipe.tracks):
         track = armature.poise_tracks[number]

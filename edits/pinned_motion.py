@@ -4,7 +4,7 @@ import json
 from collections.abc import Generator, Sequence
 from dataclasses import astuple, replace
 from time import perf_counter
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import bpy
 import numpy as np
@@ -23,6 +23,7 @@ from .held_motion import HeldMotion
 from .motion_edit import Bones, ChangedBones, Frames, no_progress, temporary_value
 from .pin_list import remove_or_mute
 from .renames import note_bones
+from .stored import read_kept
 from .timed_pins import PinReader, add_found_pins, select_nearest_timed_pin
 from .unkeyed import find_unkeyed, keyed_paths, read_unkeyed, restore_unkeyed, store_unkeyed
 from .words import counted
@@ -69,16 +70,15 @@ class PinnedMotion(HeldMotion):
 
     def _changed(self, armature: Any) -> Flags | None:
         """Return the frames (F,) that pins changed since the result was made affect; None where all may be."""
-        stored = json.loads(armature.poise_result_pins or "{}")
+        stored = read_kept(armature, "poise_result_pins", _read_result)
         if (
-            stored.get("made_of") != self.made_of
+            stored is None
+            or stored.made_of != self.made_of
             or not pinned_actions.has_result(armature)
             or pinned_actions.is_edited(armature)
         ):
             return None
-        return affected_frames(
-            self.skeleton, self.before, [_read_fingerprint(pin) for pin in stored["pins"]], self.fingerprints()
-        )
+        return affected_frames(self.skeleton, self.before, [*stored.worst], self.fingerprints())
 
     def fingerprints(self) -> list[PinFingerprint]:
         """Return what identifies the pins later."""
@@ -199,8 +199,8 @@ class PinnedMotion(HeldMotion):
         """Return how the pins hold; of those without changed frames their stored largest errors."""
         if self.only is None:
             return super().measure(armature)
-        stored = json.loads(armature.poise_result_pins)
-        found = dict(zip(map(_read_fingerprint, stored["pins"]), stored.get("worst", ()), strict=False))
+        stored = read_kept(armature, "poise_result_pins", _read_result)
+        found = {} if stored is None else stored.worst
         goals: dict[int, GoalReport] = {}
         for number, (pin, mark) in enumerate(zip(self.pins, self.fingerprints(), strict=True)):
             worst = found.get(mark)
@@ -263,9 +263,23 @@ def _worst(goal: GoalReport) -> list[float | None] | None:
     return [None if some is None else float(some[goal.worst]) for some in values]
 
 
-def _read_fingerprint(stored: Sequence[Any]) -> PinFingerprint:
-    bone, (x, y, z), *rest = stored
-    return PinFingerprint(bone, (x, y, z), *rest)
+class _Result(NamedTuple):
+    """What a result was made of; of each pin its frame, distance and angle where it is worst, or None."""
+
+    made_of: str
+    worst: dict[PinFingerprint, list[Any] | None]
+
+
+def _read_result(stored: Any) -> _Result:
+    """Return what is stored of a result. Raises an error for what Poise does not write."""
+    worst: dict[PinFingerprint, list[Any] | None] = {}
+    told = stored.get("worst", ())
+    for number, (bone, (x, y, z), start, end, before, after, asked) in enumerate(stored["pins"]):
+        point = float(x), float(y), float(z)
+        pin = PinFingerprint(str(bone), point, float(start), float(end), float(before), float(after), str(asked))
+        own = told[number] if number < len(told) else None
+        worst[pin] = None if own is None else [None if value is None else float(value) for value in own]
+    return _Result(str(stored["made_of"]), worst)
 
 
 def _frames_needed(frame: int, pins: Sequence[Any], whole: tuple[int, int]) -> Frames:

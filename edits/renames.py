@@ -11,6 +11,8 @@ import bpy
 from .. import bridge
 from ..bridge.channels import channel_path
 from ..bridge.driven import split_path
+from .stored import read_kept
+from .unkeyed import rename_unkeyed
 
 
 def follow_renames(armature: Any) -> dict[str, str]:
@@ -18,8 +20,8 @@ def follow_renames(armature: Any) -> dict[str, str]:
 
     Bones are identified by their places, if their number is the same. Does nothing before `note_bones` is called.
     """
-    before, present = json.loads(armature.poise_bones or "[]"), armature.pose.bones.keys()
-    if before in ([], present):
+    before, present = read_kept(armature, "poise_bones", lambda names: [*map(str, names)]), armature.pose.bones.keys()
+    if not before or before == present:
         return {}
     note_bones(armature)
     there, was = {*present}, {*before}
@@ -31,10 +33,7 @@ def follow_renames(armature: Any) -> dict[str, str]:
         for action in {armature.poise_source, armature.poise_result, armature.poise_key_poses} - {None}:
             if action.is_editable:
                 _rename(action, names)
-        unkeyed = json.loads(armature.poise_still or "{}")
-        if unkeyed:
-            unkeyed["bones"] = {names.get(bone, bone): values for bone, values in unkeyed["bones"].items()}
-            armature.poise_still = json.dumps(unkeyed)
+        rename_unkeyed(armature, names)
     return names
 
 

@@ -10,14 +10,31 @@ from .. import bridge
 from ..bridge.channels import CHANNELS, channel_path
 from ..bridge.motion import active_curves
 from ..core.rotation import Array
+from .stored import read_kept
 
 ChannelValues = dict[str, dict[str, list[float]]]  # bone -> channel -> values
 
 
 def read_unkeyed(armature: Any, action: str) -> ChannelValues:
     """Return the stored values of bones without keys in an action."""
-    kept = json.loads(armature.poise_still or "{}")
-    return kept.get("bones", {}) if kept.get("action") == action else {}
+    kept_for, values = read_kept(armature, "poise_still", _checked) or ("", {})
+    return values if kept_for == action else {}
+
+
+def rename_unkeyed(armature: Any, names: Mapping[str, str]) -> None:
+    """Store the values with the new names of bones, by the old ones."""
+    action, values = read_kept(armature, "poise_still", _checked) or ("", {})
+    if values:
+        bones = {names.get(bone, bone): own for bone, own in values.items()}
+        armature.poise_still = json.dumps({"action": action, "bones": bones})
+
+
+def _checked(kept: Any) -> tuple[str, ChannelValues]:
+    """Return the name of an action and values. Raises an error for what Poise does not write."""
+    values: ChannelValues = {}
+    for bone, channels in kept["bones"].items():
+        values[bone] = {name: np.array(own, float).reshape(CHANNELS[name]).tolist() for name, own in channels.items()}
+    return str(kept["action"]), values
 
 
 def store_unkeyed(armature: Any, action: str, values: ChannelValues, bones: Iterable[str]) -> None:

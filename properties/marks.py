@@ -102,12 +102,21 @@ def adopt(armature: Any) -> None:
         for place in reversed(doubled):
             entries.remove(place)
     own = armature.poise_tracks[linked_count(armature, "poise_tracks") :] if armature.library is None else ()
-    for track, given in zip(own, json.loads(armature.poise_recipe or "{}").get("tracks", ()), strict=False):
-        parts = given.get("bones", given.get("parts"))
+    for track, parts in zip(own, _parts_of_tracks(armature.poise_recipe), strict=False):
         if isinstance(parts, list) and not len(track.parts):
             for part in parts:
                 track.parts.add().part = part
             track.name = new_key(track.name)
+
+
+def _parts_of_tracks(recipe: str) -> list[list[str] | str]:
+    """Return the bones or parts of the tracks of a stored recipe; none of one that is damaged."""
+    try:
+        tracks = json.loads(recipe)["tracks"] if recipe else []
+        found = [track.get("bones", track.get("parts")) for track in tracks]
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return []
+    return [[*map(str, parts)] if isinstance(parts, list) else parts for parts in found]
 
 
 @persistent

@@ -1,0 +1,58 @@
+"""A stranger's file: JSON that Poise keeps in properties is spoiled, and nothing but a sentence comes of it."""
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+import bridge
+from core import CoreError
+from edits.generated_motion import edited_recipe
+from edits.pinned_motion import PinnedMotion
+from edits.renames import follow_renames
+from tests.blender.edits.rigs import hold
+from tests.blender.rigs import context, load, select
+from tests.paths import DATA
+
+pytestmark = pytest.mark.usefixtures("empty_file")
+
+SPOILED = (
+    "{", "null", "5", '"x"', "[]", "{}", "[" * 100_000, "[NaN]", '{"tracks": 5}', '{"tracks": [5, {"parts": 7}]}',
+    '{"action": "walk", "bones": {"Hips": 3}}', '{"action": "walk", "bones": {"Hips": {"size": [1, 2]}}}',
+    '{"made_of": 1, "pins": [1]}', '{"made_of": "", "pins": [["a", [0, 0, 0], 1, 2, 3, "x", 5]]}',
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", SPOILED, ids=lambda text: text[:20])
+def test_what_can_be_computed_again_is(text: str) -> None:
+    (rig,) = load(DATA / "motion" / "cmu_07_12.bvh")
+    select(rig, ["LeftHand"])
+    hold(rig, "LeftHand", 10, 20)
+    assert bpy.ops.poise.solve_motion() == {"FINISHED"}
+    read = bridge.read_rig(rig)
+    before, _ = bridge.read_motion(rig, read, np.arange(5, 30))
+    rig.poise_bones = rig.poise_still = rig.poise_result_pins = text
+    assert follow_renames(rig) == {}
+    assert bpy.ops.poise.solve_motion() == {"FINISHED"}
+    after, _ = bridge.read_motion(rig, read, np.arange(5, 30))
+    np.testing.assert_allclose(after.pose.rotations, before.pose.rotations, atol=1e-6)
+    assert PinnedMotion(context, rig).pins
+
+
+@pytest.mark.parametrize("text", SPOILED, ids=lambda text: text[:20])
+def test_a_spoiled_recipe_is_refused_with_a_sentence_also_when_the_file_is_opened(
+    text: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    rig: Any = load(DATA / "rigs" / "named_mixamo_cm.blend")[0]
+    select(rig, [])
+    assert bpy.ops.poise.generate(recipe="wave", start=0) == {"FINISHED"}
+    rig.poise_recipe = text
+    with pytest.raises(CoreError, match="is damaged; generate its motion again"):
+        edited_recipe(rig, 30.0)
+    with pytest.raises(RuntimeError, match=r"Error: .*is damaged; generate its motion again"):
+        bpy.ops.poise.regenerate()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "spoiled.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "spoiled.blend"))
+    assert "Traceback" not in "".join(capfd.readouterr())
