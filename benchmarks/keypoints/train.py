@@ -4,10 +4,12 @@
     python -m benchmarks.keypoints.train source        the network that the method's source describes
 
 The same seed gives the same weights on the same machine. Motion: the two training packs beside the project, without the
-subjects of `LEFT_OUT`. Weights go to core/keypoints/weights as half floats.
+subjects of `LEFT_OUT` and those of `validation.SUBJECTS`, whose loss is printed by subject every `LOOK` steps. The
+weights with the least of these go to core/keypoints/weights as half floats.
 """
 
 import argparse
+import copy
 import time
 from itertools import pairwise
 from typing import Final
@@ -24,6 +26,7 @@ from core.keypoints.geometry import solve_frames
 from . import bank
 from .motion import load
 from .standard_body import ORIGINS, offset_of, parent_of
+from .validation import SUBJECTS, Validation, say
 
 LEFT_OUT: Final = {"cmu_mb_train": (), "cmu_daz_train": ("94",)}
 WIDTHS: Final = {"correction": 384, "source": 320}
@@ -35,6 +38,7 @@ GROUPS: Final = (
     (0.1, ("ankle", "heel", "ball")), (0.05, ("elbow", "wrist", "index", "pinky")), (0.1, ("heel",)),
 )  # fmt: skip
 SINGLE: Final = 0.05
+LOOK, BATCHES = 200, 4  # steps between two looks at the validation, and batches of each subject there
 UNUSED: Final = ("pelvis", "neck", "crown", "knuckle")
 
 
@@ -120,11 +124,14 @@ def main() -> None:
     torch.manual_seed(options.seed)
     torch.set_num_threads(1)
     rng = np.random.default_rng(options.seed)
-    motion = bank.bank_of([clip for pack, without in LEFT_OUT.items() for clip in load(pack, without=without)])
+    apart = {pack: (*without, *SUBJECTS) for pack, without in LEFT_OUT.items()}
+    motion = bank.bank_of([clip for pack, without in apart.items() for clip in load(pack, without=without)])
     correcting = options.network == "correction"
     width = options.width or WIDTHS[options.network]
 
-    def step_inputs() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+    def inputs(
+        motion: bank.Bank, rng: np.random.Generator
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
         turns, landmarks, weights, noise, lengths = batch(motion, rng)
         true = rotation.to_matrix(turns)
         if not correcting:
@@ -137,27 +144,45 @@ def main() -> None:
             parts = (x, back @ true, (back @ frames)[..., :2], network.gates(weights, noise))
         return tuple(torch.tensor(part, dtype=torch.float32) for part in parts)  # pyright: ignore
 
-    model = Layers(step_inputs()[0].shape[1], width, 6 * len(PARTS))
+    def of_subject(subject: str) -> bank.Bank:
+        return bank.bank_of([clip for pack in LEFT_OUT for clip in load(pack, subjects=(subject,))])
+
+    seen = {subject: of_subject(subject) for subject in SUBJECTS}
+    drawn = np.random.default_rng(options.seed + 1)
+    validation: Validation[tuple[torch.Tensor, ...], dict[str, torch.Tensor]] = Validation(
+        {subject: [inputs(one, drawn) for _ in range(BATCHES)] for subject, one in seen.items()}
+    )
+    model = Layers(inputs(motion, rng)[0].shape[1], width, 6 * len(PARTS))
+
+    def loss_on(parts: tuple[torch.Tensor, ...]) -> torch.Tensor:
+        x, true, base, gates = parts
+        found = gram_schmidt(base + gates[..., None, None] * model(x).reshape(-1, len(PARTS), 3, 2))
+        return loss_of(found, true)
+
+    def measure(parts: tuple[torch.Tensor, ...]) -> float:
+        with torch.no_grad():
+            return float(loss_on(parts))
+
     optimizer = torch.optim.AdamW(model.parameters(), lr=RATE)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, options.steps)
     begin, mean = time.perf_counter(), 0.0
     for step in range(options.steps):
-        x, true, base, gates = step_inputs()
-        if not correcting and step == 0:
-            base = base + torch.eye(3)[:, :2]  # a direction to begin with; the first bias takes it over
+        if not correcting and step == 0:  # a direction to begin with, by the last bias
             with torch.no_grad():
-                model.layers[-1].bias.copy_(base[0].reshape(-1))
-            base = base * 0.0
-        found = gram_schmidt(base + gates[..., None, None] * model(x).reshape(-1, len(PARTS), 3, 2))
-        loss = loss_of(found, true)
+                model.layers[-1].bias.copy_(torch.eye(3)[:, :2].expand(len(PARTS), 3, 2).reshape(-1))
+        loss = loss_on(inputs(motion, rng))
         optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), CLIP)
         optimizer.step()
         schedule.step()
         mean += 0.01 * (loss.item() - mean) if step else loss.item()
-        if step % 200 == 199:
-            print(f"{step + 1:6} {mean:8.4f} {time.perf_counter() - begin:7.0f} s", flush=True)
+        if (step + 1) % LOOK == 0 or step + 1 == options.steps:
+            losses = validation.look(step + 1, measure, lambda: copy.deepcopy(model.state_dict()))
+            print(f"{step + 1:6} {mean:8.4f} {time.perf_counter() - begin:7.0f} s   {say(losses)}", flush=True)
+    assert validation.best is not None
+    print(f"The weights of step {validation.step} are kept: {validation.least:.4f} in the mean of the subjects.")
+    model.load_state_dict(validation.best)
     arrays: dict[str, Array] = {}
     for number, layer in enumerate(model.layers):
         arrays[f"w{number}"] = layer.weight.detach().numpy().T.astype(np.float16)
