@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 EULER_ORDERS: Final = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
 IDENTITY: Final[Array] = np.array([1.0, 0.0, 0.0, 0.0])
 
-_SMALL_ANGLE: Final = 1e-4  # radians: below it series replace sin(a) / a and similar; their error is less than 1e-17
+SMALL_ANGLE: Final = 1e-4  # radians: below it series replace sin(a) / a and similar; their error is less than 1e-17
 _SERIES_ANGLE: Final = 1e-2  # radians: below it two terms of a series are exact to 1e-12, unlike differences
 _GIMBAL: Final = 16.0 * float(np.finfo(np.float32).eps)  # threshold of Blender's mat3_to_eulo
 
@@ -125,7 +125,7 @@ def exp(vectors: ArrayLike) -> Array:
     half = 0.5 * np.sqrt((vector * vector) @ ONES)
     result = np.empty((*vector.shape[:-1], 4))
     result[..., 0] = np.cos(half)
-    half = np.maximum(half, _SMALL_ANGLE**2)
+    half = np.maximum(half, SMALL_ANGLE**2)
     np.multiply(vector, (0.5 * np.sin(half) / half)[..., None], out=result[..., 1:])
     return result
 
@@ -135,7 +135,7 @@ def log(q: ArrayLike) -> Array:
     array = positive(q)
     sine = np.linalg.norm(array[..., 1:], axis=-1, keepdims=True)
     angle = 2.0 * np.arctan2(sine, array[..., :1])
-    small = sine < _SMALL_ANGLE
+    small = sine < SMALL_ANGLE
     factor = np.where(small, 2.0 + sine * sine / 3.0, angle / np.where(small, 1.0, sine))
     return factor * array[..., 1:]
 
@@ -355,7 +355,7 @@ def exp_features(x: Array) -> Array:
         both = powers.dot(_POWERS_TO_BOTH)
     else:
         features, square = _features(x), (x * x) @ ONES
-        angle2 = np.maximum(square, _SMALL_ANGLE**2)
+        angle2 = np.maximum(square, SMALL_ANGLE**2)
         angle = np.sqrt(angle2)
         second, third = (1.0 - np.cos(angle)) / angle2, (1.0 - np.sin(angle) / angle) / angle2
         coefficients = np.stack([1.0 - second * square, 1.0 - third * square, second, third], axis=-1)
@@ -393,7 +393,7 @@ def inverse_right_jacobian(vectors: ArrayLike) -> Array:
     I + [x] / 2 + (1 / a^2 - cot(a / 2) / (2 a)) [x]^2, the inverse of the second matrix of `exp_and_jacobian`.
     """
     x = np.asarray(vectors, float)
-    angle = np.maximum(np.linalg.norm(x, axis=-1), _SMALL_ANGLE)[..., None, None]
+    angle = np.maximum(np.linalg.norm(x, axis=-1), SMALL_ANGLE)[..., None, None]
     small = angle < _SERIES_ANGLE
     safe = np.where(small, 1.0, angle)
     factor = np.where(small, 1.0 / 12.0 + angle * angle / 720.0, 1.0 / safe**2 - 0.5 / (safe * np.tan(0.5 * safe)))

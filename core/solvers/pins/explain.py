@@ -19,8 +19,7 @@ from .one_frame.places import Placed, Places
 from .problem import Problem
 
 _NO_PULL: Final = 0.03  # share of its leverage below which the pull of a goal turns nothing
-_LIGHT: Final = 0.1  # square root of a weight below which the joint target may outweigh a goal
-_WORTH_SAYING: Final = 0.1  # least share of a pull that is reported
+_WORTH_SAYING: Final = 0.1  # least share of a pull that is reported, and of a weight (its root) beside the joint target
 _STRETCHED: Final = 0.999  # share of a chain's length from which it counts as straight
 
 
@@ -75,7 +74,7 @@ def reasons(problem: Problem, index: int) -> list[str]:
     if not straight and np.isfinite(problem.settings.strength) and rows.goals[index].priority > _first(problem):
         sentences = ["the body resists more than it pulls", *sentences]
     said = list(dict.fromkeys([*straight, *_too_far(problem, index, straight), *sentences]))
-    if not said and rows.scales[0][np.repeat(own, 3)].max() < _LIGHT:
+    if not said and rows.scales[0][np.repeat(own, 3)].max() < _WORTH_SAYING:
         return ["it weighs too little beside the joints' reference"]
     return said or ["the body has not come to rest yet"]
 
@@ -120,7 +119,7 @@ def _holds(
     """Return the goals and limits whose forces balance the pull."""
     rows, limits = problem.rows, problem.limit_rows
     above, below = limits.upper[0] - at.values, at.values - limits.lower[0]
-    bounds = np.flatnonzero(np.minimum(above, below) < numbers.LIMIT_NEAR)  # locked ones always
+    bounds = np.flatnonzero(np.minimum(above, below) < numbers.LIMIT_DRIFT)  # locked ones always
     spread = problem.prior.spread
     first = rows.goals[index].priority
     limited = np.isfinite(problem.settings.strength)  # it may be less than that of later goals

@@ -16,14 +16,13 @@ from ...defaults import ROTATION_TOLERANCE as ROTATION_TOLERANCE
 # goals
 ROTATION_LENGTH: Final = 0.3  # length that weighs as much as a radian
 FAR: Final = 2.0  # length; the root moves first if all targets are further away
-NEARLY: Final = 2e-2  # length or angle of errors up to which goals are tried to be met exactly
+CENTIMETRE: Final = (
+    1e-2  # length; a joint may turn by `turn` for each; nearer points have no direction, and frames are near
+)
 
-CENTIMETRE: Final = 1e-2  # largest way of a target in a tick for which a joint may turn by `turn` only
-
-# damped least-squares steps
+# steps
+ROUNDS: Final = 6  # largest number of the same step with other active limits and levels; half of them may release
 DAMPING: Final = 1e-8  # D; also what counts as zero
-SETTLED: Final = np.radians(0.01)  # largest change in a step that counts as rest, in a drag
-NEARLY_SETTLED: Final = np.radians(0.5)  # the same where Newton steps follow
 CLOSE: Final = np.radians(2.0)  # largest change in a step after which what is left, its square, is not seen
 
 # restarts
@@ -31,9 +30,7 @@ RESTARTS: Final = 12  # number of restarts, unless the method says otherwise
 
 # limits
 LIMIT_SLACK: Final = 1e-9  # radians beyond a bound that do not count; also a share of the merit
-LIMIT_DRIFT: Final = 1e-4  # radians that an active bound may be off between steps; the end clamps it
-LIMIT_NEAR: Final = 1e-3  # radians within which an active bound stays active
-RELEASE: Final = 1e-6  # multiplier above which a bound that pulls is released
+LIMIT_DRIFT: Final = 1e-4  # radians that an active bound may be off between steps, and within which it stays active
 
 # Newton steps
 NEWTON_STEPS: Final = 300  # largest number of steps

@@ -17,18 +17,18 @@ from .many_frames import FramesSolver
 from .one_frame import FrameSolver
 from .problem import Problem
 from .progress import Progress
-from .strengths import Strengths
+from .strengths import GIVES, Strengths
 from .tree import Links
 
 Frames = NDArray[np.int64]
 
 _TICK_REFITS: Final = 3  # `REFITS` in a tick of a drag; the next tick goes on
-_REFITTED: Final = 1e-6  # largest change of an error by new links that does not count
 _STEPS: Final = 40  # in a tick, or from a start to rest: what takes more is stuck, or crawls
 _CHUNK: Final = 1024  # frames that take least-squares steps together
 _STRIDES: Final = (6, 2, 1)  # of a motion, every 6th frame first; the frames of each finer stride from their neighbours
-_FIRST_WAVE: Final = 8  # largest number of steps of the frames of the first stride
-_WAVE: Final = 3  # the same of the other frames, and in a chunk before unfinished frames of all chunks go on together
+_WAVE: Final = (
+    3  # largest number of steps of frames beside solved ones, twice for others, before all unfinished ones go on
+)
 _STRAGGLERS: Final = 8  # a wave ends where fewer than one frame in so many go on
 
 
@@ -150,8 +150,8 @@ def refit_calm(problem: Problem, state: State) -> State:
 
 
 STAGES: tuple[Stage, ...] = (start, steps, other_starts, rest, refit)
-TICK: Final[tuple[Stage, ...]] = (tick, refit_tick)
-STILL: Final[tuple[Stage, ...]] = (calm, refit_calm)  # a tick in which no target moves
+TICK: tuple[Stage, ...] = (tick, refit_tick)
+STILL: tuple[Stage, ...] = (calm, refit_calm)  # a tick in which no target moves
 
 # -- steps -----------------------------------------------------------------------------------------------------------
 
@@ -204,7 +204,7 @@ def _iterate(problem: Problem, state: State, x: Array, frames: Frames, most: int
     """
     if state.frames is not None:
         return state.frames.iterate(problem.rows, x, frames, most, fewest)
-    still = numbers.NEARLY_SETTLED if problem.settings.settle else numbers.SETTLED
+    still = numbers.CLOSE if problem.settings.settle else numbers.NEWTON_RESTS
     return _newton(problem, state, x, frames, most or problem.settings.iterations, float(still))
 
 
@@ -222,10 +222,10 @@ def _solve_flat(problem: Problem, state: State) -> Progress:
         progress.x[new] = x[new]
         if len(solved) > 1:
             progress.x[new] += between(solved, progress.x[solved] - x[solved], new)
-        most = _WAVE if len(solved) else _FIRST_WAVE
+        most = _WAVE if len(solved) else 2 * _WAVE
         for part in chunks(here, _CHUNK):
             _go_on(problem, state, progress, part, part, most, fewest=max(1, len(part) // _STRAGGLERS))
-        near[here] = (progress.lengths[here] <= numbers.NEARLY).all(axis=1)
+        near[here] = (progress.lengths[here] <= numbers.CENTIMETRE).all(axis=1)
     left = np.flatnonzero(~progress.done)
     if len(left):
         further = _solve_chunks(problem, state, progress.x[left], left)
@@ -291,7 +291,7 @@ def _refitted(problem: Problem, state: State, go_on: Stage, met_is_enough: bool)
     for _ in range(_TICK_REFITS if problem.dragged else numbers.REFITS):
         before, state = state.progress.lengths, _fitted(problem, state, everything)
         lengths = state.progress.lengths
-        same = np.abs(lengths - before).max(axis=1) < _REFITTED
+        same = np.abs(lengths - before).max(axis=1) < GIVES
         if np.all(same | (problem.met(lengths) & met_is_enough)):
             break
         state = go_on(problem, state)

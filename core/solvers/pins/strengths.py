@@ -13,7 +13,6 @@ FIRM: Final = 1e4  # strength of the last of the firm levels, squared deviations
 APART: Final = (
     1e2  # factor from the strength of a level to that of a firm one above it, and from weight to weight in motions
 )
-FIRMEST: Final = 1e9  # largest strength: beyond it rounding takes over
 PULL: Final = 130.0  # a hand's strength, squared deviations per unit of error
 WEAKER: Final = 0.1  # strength of a level of limited strength, as a share of that of the one above it
 GIVES: Final = (
@@ -44,10 +43,12 @@ class Strengths:
         strengths = [float(strength) for strength in self.least]
         known = [float(force) for force in forces]
         if not any(known):
-            known = [FIRMEST] * len(known)
+            known = [FIRM / GIVES] * len(known)
         pulls = [min(pull, strength) for pull, strength in zip(known, strengths, strict=True)]
         for level in self.above:
-            strengths[level] = min(max(APART * max(pulls[level + 1 :]), FIRM), FIRMEST)
+            strengths[level] = min(
+                max(APART * max(pulls[level + 1 :]), FIRM), FIRM / GIVES
+            )  # no stiffer than its spring
             pulls[level] = min(known[level], strengths[level])
         return np.array(strengths)
 

@@ -13,7 +13,7 @@ Features are the points and frames of bones that goals refer to; `goals.rows` ma
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Final, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +22,7 @@ from ... import rotation
 from ...pose import Pose, forward_matrices, frame_bases
 from ...rotation import Array
 from ...skeleton import Skeleton
-
-_SMALLEST_SCALE: Final = 1e-6  # a bone scaled below it keeps its frame
+from . import numbers
 
 
 def as_slice(indices: NDArray[np.int64]) -> NDArray[np.int64] | slice:
@@ -300,7 +299,7 @@ class LinkTree:
         own = matrices[..., :3]
         if pose.scales is not None:  # a bone's own scale does not turn its joint
             scale = pose.scales[:, nodes]
-            own = own / np.where(np.abs(scale) < _SMALLEST_SCALE, 1.0, scale)[..., None, :]
+            own = own / np.where(np.abs(scale) < numbers.DAMPING, 1.0, scale)[..., None, :]
         frames = frame_bases(own)
         if self.axes is not None:
             frames = frames @ self.axes

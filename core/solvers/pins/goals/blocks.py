@@ -22,14 +22,10 @@ from .. import numbers
 from ..tree import Kinematics, Links
 from .features import Collector
 
-_NEAREST: Final = 1e-2  # smallest distance that rows are made for, in units of the skeleton's size
 _LIGHT: Final = 0.1  # share of the mass: joints that carry less take no part in a balance
 
 Frames = NDArray[np.int64] | slice
 Flat = Callable[..., Array]  # (*batch_shape, ...) -> (F, ...), given the number of axes that are not of the batch
-
-_UP: Final = np.array([0.0, 0.0, 1.0])
-_QUARTER_TURN: Final = np.array([[0.0, 1.0], [-1.0, 0.0]])  # in a plane
 
 
 class Block(Protocol):
@@ -252,9 +248,9 @@ class LookAtBlock(_Seen):
         return other
 
     def _see(self, at: Kinematics, frames: Frames) -> tuple[Array, Array, Array]:
-        """Return d, u (B, 3) and the distance (B,), at least _NEAREST."""
+        """Return d, u (B, 3) and the distance (B,), at least a centimetre."""
         offset = self.target.at(at, frames) - at.points[:, self.point]
-        far = np.maximum(np.linalg.norm(offset, axis=-1), _NEAREST)
+        far = np.maximum(np.linalg.norm(offset, axis=-1), numbers.CENTIMETRE)
         here = at.ends[:, self.end] @ self.axis
         there = offset / far[:, None]
         length = np.linalg.norm(there, axis=-1, keepdims=True)
@@ -302,7 +298,7 @@ class DistanceBlock:
         there = self.place.at(at, frames) if self.other is None else at.points[:, self.other]
         offset = at.points[:, self.point] - there
         far = np.linalg.norm(offset, axis=-1)
-        direction = np.where(far[:, None] > numbers.DAMPING, offset, _UP)
+        direction = np.where(far[:, None] > numbers.DAMPING, offset, [0.0, 0.0, 1.0])
         return direction / np.linalg.norm(direction, axis=-1, keepdims=True), far
 
     def error(self, at: Kinematics, frames: Frames) -> Array:
@@ -328,7 +324,9 @@ class DistanceBlock:
             moved = moved - point_rows(raw, self.other)
             pulls[:, 3 * self.other : 3 * self.other + 3] = -direction * force[:, None]
         across = moved - direction[:, :, None] * (direction[:, None, :] @ moved)
-        return pulls, np.swapaxes(across, -1, -2) @ across * (force / np.maximum(far, _NEAREST))[:, None, None]
+        return pulls, np.swapaxes(across, -1, -2) @ across * (force / np.maximum(far, numbers.CENTIMETRE))[
+            :, None, None
+        ]
 
 
 class BalanceBlock:
@@ -352,7 +350,7 @@ class BalanceBlock:
         corners = soles_of(skeleton, [skeleton.index(bone) for bone in goal.supports])
         self.soles = np.array([collector.point(int(bone), place) for bone, place in zip(*corners, strict=True)])
         self.sides = np.stack(np.triu_indices(len(self.soles)))  # (2, sides), diagonals and points, too
-        up = np.asarray(goal.up)
+        self.up = up = np.asarray(goal.up)
         side = np.cross(up, np.eye(3)[np.argmin(np.abs(up))])
         side /= np.linalg.norm(side)
         self.plane = np.stack([side, np.cross(up, side)])  # (2, 3)
@@ -406,11 +404,11 @@ class BalanceBlock:
         force = forces[:, 0]
         nearest = self._nearest(at)
         centre, moved, turning = self._moved(links, at, raw, nearest)
-        across = nearest.direction @ (self.plane.T @ _QUARTER_TURN @ self.plane)
+        across = np.cross(nearest.direction, self.up)
         aside = np.sum(across[:, :, None] * moved, axis=1)
         length = np.sum(nearest.side * across, axis=-1)
         corner = (nearest.share == 0.0) | (nearest.share == 1.0) | (np.abs(length) < numbers.DAMPING)
-        far = np.maximum(nearest.out, _NEAREST)[:, None, None]
+        far = np.maximum(nearest.out, numbers.CENTIMETRE)[:, None, None]
         turn = np.sum(nearest.direction[:, :, None] * turning, axis=1) / np.where(corner, 1.0, length)[:, None]
         mixed = turn[:, :, None] * aside[:, None, :]
         line = -(mixed + np.swapaxes(mixed, -1, -2)) - far * turn[:, :, None] * turn[:, None, :]

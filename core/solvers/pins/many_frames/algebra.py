@@ -6,13 +6,13 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from .... import rotation
 from ....rotation import Array
 from .. import numbers
 
 Indices = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
-_SMALL_ANGLE: Final = 1e-4  # as in `rotation`
 _FEW: Final = 128  # frames below which LAPACK, one by one, is faster than all at once
 
 
@@ -64,7 +64,7 @@ def exponential(x: Array) -> tuple[Array, Array]:
     See `rotation.exp_features`: exp = a I + b [x] + c x x^T.
     """
     square = squares(x)
-    safe = np.maximum(square, _SMALL_ANGLE**2)
+    safe = np.maximum(square, rotation.SMALL_ANGLE**2)
     angle = np.sqrt(safe)
     second, third = (1.0 - np.cos(angle)) / safe, (1.0 - np.sin(angle) / angle) / safe
     rate = np.stack([1.0 - third * square, second, third])

@@ -78,7 +78,7 @@ class LinearLimits:
         multipliers[:, mine[valid]] = value[:, valid]
         upper = np.abs(self.above) < np.abs(self.below)
         free = active & (self.above - self.below > numbers.LIMIT_SLACK)
-        return free & np.where(upper, multipliers > numbers.RELEASE, multipliers < -numbers.RELEASE)
+        return free & np.where(upper, multipliers > numbers.DAMPING, multipliers < -numbers.DAMPING)
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class FramesLimits:
     def begin(self, given: Given, at: Placed, active: Flags) -> Flags:
         """Return the active limits: those that were and still are at a bound, those outside, and locked ones."""
         locked = given.upper - given.lower < numbers.LIMIT_SLACK
-        return (active & (at.room < numbers.LIMIT_NEAR)) | (at.room < -numbers.LIMIT_SLACK) | locked
+        return (active & (at.room < numbers.LIMIT_DRIFT)) | (at.room < -numbers.LIMIT_SLACK) | locked
 
     def hold(self, given: Given, at: Placed, jacobian: list[Array], home: Array, active: Flags) -> Held | None:
         """Project the columns along the active limits, in place; None if no limit is active."""

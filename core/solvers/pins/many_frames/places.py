@@ -21,7 +21,7 @@ from .algebra import (
     times,
 )  # fmt: skip
 
-ERROR_CLAMP: Final = 0.5  # largest distance or angle in a level; the level's other errors are cut by the same factor
+CLAMP: Final = 0.5  # largest distance or angle in a level, whose other errors are cut alike; largest step in x
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,9 +208,9 @@ class Places:
         square = squares(vectors)
         lengths = np.sqrt(square)
         factor: Array = given.scales
-        if lengths.max(initial=0.0) > ERROR_CLAMP:
+        if lengths.max(initial=0.0) > CLAMP:
             furthest = np.stack([lengths[on > 0.0].max(axis=0) for on in self.member.T])
-            factor = factor * (self.member @ (ERROR_CLAMP / np.maximum(furthest, ERROR_CLAMP)))
+            factor = factor * (self.member @ (CLAMP / np.maximum(furthest, CLAMP)))
         vectors *= factor
         rows = vectors.take(self.order, axis=1)
         costs = self.member.T @ (square * given.scales**2)

@@ -26,11 +26,9 @@ from ..strengths import APART
 from ..tree import Links
 from .algebra import Flags, FramesLast, Indices, solved, squares
 from .limits import FramesLimits, Held
-from .places import Given, Placed, Places
+from .places import CLAMP, Given, Placed, Places
 
-STEP_CLAMP: Final = 0.6  # Euclidean norm of a step in x
 MERIT: Final = 1e-5  # squared length that counts as one squared standard deviation in the merit
-ROUNDS: Final = 4  # of the active set in a step; two of them may release
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +79,7 @@ class FramesSolver:
         few frames as for many.
         """
         settings, count = self.settings, len(x)
-        still = numbers.NEARLY_SETTLED if settings.settle else numbers.SETTLED
+        still = numbers.CLOSE if settings.settle else numbers.NEWTON_RESTS
         given = self.places.given(goals, frames)
         at = self.places.place(given, x.T.copy())
         state = self._begun(at)
@@ -235,11 +233,11 @@ class FramesSolver:
                 push[joints] -= np.einsum("rncb,rb->ncb", free, pull)
             push = push.reshape(-1, len(frames))
             leaving = held.linear.leaving(held.active, push.T)
-            changed[held.bounded.rows[:, None], frames] = leaving.T & (state.rounds[frames] < 2)
+            changed[held.bounded.rows[:, None], frames] = leaving.T & (state.rounds[frames] < numbers.ROUNDS // 2)
         step = (z - home) * self.places.deviations
         length = np.sqrt(squares(step))
-        step *= STEP_CLAMP / np.maximum(length, STEP_CLAMP)
+        step *= CLAMP / np.maximum(length, CLAMP)
         there = self.places.place(given, at.x + step)
         changed |= (there.room < -numbers.LIMIT_SLACK) & ~state.active
-        changed &= state.rounds < ROUNDS - 1
+        changed &= state.rounds < numbers.ROUNDS - 1
         return there, changed

@@ -52,7 +52,7 @@ class FrameLimits:
 
     def begin(self, at: Placed) -> None:
         """Begin a step with those that are at their bounds: others would pull their joints there."""
-        off = [row for row, bound in self.active.items() if abs(float(at.values[row]) - bound) > numbers.LIMIT_NEAR]
+        off = [row for row, bound in self.active.items() if abs(float(at.values[row]) - bound) > numbers.LIMIT_DRIFT]
         for row in off:
             if row not in self.locked:
                 del self.active[row]
@@ -132,7 +132,7 @@ class FrameLimits:
         """Release bounds that would pull a joint back; push (D,)."""
         for row, multiplier in self.multipliers(push, slopes).items():
             upper = self.active[row] == self.upper[row]
-            if row not in self.locked and (multiplier if upper else -multiplier) > numbers.RELEASE:
+            if row not in self.locked and (multiplier if upper else -multiplier) > numbers.DAMPING:
                 del self.active[row]
 
     def curvature(self, at: Placed, rates: Array, multipliers: dict[int, float]) -> Array:

@@ -1,7 +1,6 @@
 """Where the features of one frame are at x: forward kinematics and Jacobian in as few calls as possible."""
 
 from dataclasses import replace
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +13,6 @@ from ..tree import Kinematics, Links, as_slice
 from .aims import Aims
 from .limits import FrameLimits
 from .placed import Placed
-
-_NOTHING: Final = np.zeros(0)
 
 
 class Places:
@@ -89,7 +86,7 @@ class Places:
             *(None if part is None else part[frame] for part in (start.scales, start.driven_matrices)),
         )
         self.root_references = reference.translations[frame, roots]
-        self.long_references = _NOTHING if reference.scales is None else reference.scales[frame, long, 1]
+        self.long_references = np.zeros(0) if reference.scales is None else reference.scales[frame, long, 1]
         # x is about the axes E (see `tree`): q_reference E exp(x) E^-1
         self.axes = None if tree.axes is None else tree.axes[tree.joints]
         after_reference = rotation.mul(reference.rotations[frame, bones][:, None], np.eye(4)).transpose(0, 2, 1)
@@ -141,7 +138,7 @@ class Places:
         limits = self.limits
         at.own = [turned[:, 1].take(member, axis=0) for member in limits.members]
         at.angles = [group.coordinates(own) for group, own in zip(limits.groups, at.own, strict=True)]
-        at.values = np.concatenate([_NOTHING, *at.angles], axis=None)
+        at.values = np.concatenate([np.zeros(0), *at.angles], axis=None)
         self.aims.compare(at)
         return at
 

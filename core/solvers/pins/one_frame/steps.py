@@ -22,23 +22,18 @@ from ....rotation import Array
 from .. import numbers
 from ..goals.rows import GoalRows
 from ..problem import Problem
-from ..strengths import GIVES, walls
+from ..strengths import FIRM, GIVES, walls
 from ..tree import Links
 from .limits import Slopes
 from .objective import Flags, Local, Objective
 from .placed import Placed
 from .places import Places
 
-WALL: Final = 1e4  # weight of a held level in the Hessian, which has a least value across it then
-ROUNDS: Final = 8  # of levels that slip and limits that are active, in a step
-RELEASES: Final = 3  # of these may release
 FURTHEST: Final = 1.0  # standard deviations of a step
 SLOWER: Final = 0.05  # share of what counts as rest after a damped step, or where a level slips: they end less near
-DAMPED: Final = 1.0  # first damping after a step that raised the merit, in the prior's stiffness
 LEAST_DAMPED: Final = 0.05  # damping below which the next step has none, and least where the model has no minimum
 CORRECTIONS: Final = 3  # of held levels after a step
 NO_SIDE: Final = 1e-3  # slope below which nothing bends a straight joint to either side
-NOISE: Final = 1e-12  # share of the merit that is rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +139,7 @@ class FrameSolver:
                 damping = 0.125 * damping if damping > LEAST_DAMPED else 0.0
             else:
                 self.limits.active = active
-                damping = max(DAMPED, end.stiffness, 4.0 * damping)
+                damping = max(1.0, end.stiffness, 4.0 * damping)
             if done or damping * numbers.DAMPING > 1.0:
                 break
         return steps
@@ -157,7 +152,9 @@ class FrameSolver:
     def _least(self, local: Local, slips: Flags) -> _Found:
         """Return the step to the least value of the model along the active limits that takes the held errors away."""
         at, rows = local.at, local.rows
-        weights = np.where(slips, local.strengths / np.maximum(local.sizes, GIVES), WALL)
+        weights = np.where(
+            slips, local.strengths / np.maximum(local.sizes, GIVES), FIRM
+        )  # a least value across held levels, too
         by_row = self.member.dot(weights) * local.counts
         model: Array = (rows.T * by_row).dot(rows) + local.hessian
         for level in np.flatnonzero(slips).tolist():  # a norm has no curvature along itself
@@ -220,7 +217,7 @@ class FrameSolver:
         """
         count = len(local.sizes)
         slips = np.zeros(count, bool)
-        last = ROUNDS + count - 1
+        last = numbers.ROUNDS + count - 1
         for round_ in range(last + 1):
             found = self._least(local, slips)
             if round_ == 0:
@@ -228,7 +225,7 @@ class FrameSolver:
                 local = replace(local, strengths=strengths, springs=GIVES / strengths)
             loads = np.where(slips, 0.0, self.objective.sizes(found.forces) / local.strengths)
             breaking = loads.max() > 1.0
-            switched = self._switched(local, found, slips, release=round_ < RELEASES)
+            switched = self._switched(local, found, slips, release=round_ < numbers.ROUNDS // 2)
             if round_ < last and (breaking or len(switched)):
                 local.counts[switched] = 1.0 - local.counts[switched]
                 if breaking:
@@ -246,7 +243,7 @@ class FrameSolver:
             if self.limits.activate(there):
                 continue
             held_by = len(self.limits.active)
-            if found.slopes and round_ < RELEASES:
+            if found.slopes and round_ < numbers.ROUNDS // 2:
                 push = found.push - (found.forces * found.held).dot(local.rows)
                 self.limits.release(push * self.stiff, found.slopes)
             if len(self.limits.active) == held_by:
@@ -290,9 +287,10 @@ class FrameSolver:
         before, after = (self.objective.merit(some, weights, local.springs) for some in (at, there))
         for _ in range(CORRECTIONS):
             missing: Array = (there.rows - left) * held
-            if not np.count_nonzero(np.abs(missing) > exact):
+            more = found.back.dot(missing)
+            if not np.count_nonzero(np.abs(missing) > exact) or more.dot(more) > FURTHEST**2:
                 break
-            other = self.places.inside(self.places.place(there.x + found.back.dot(missing) * self.spread))
+            other = self.places.inside(self.places.place(there.x + more * self.spread))
             new = self.objective.merit(other, weights, local.springs)
             if new >= after:
                 break
@@ -301,7 +299,7 @@ class FrameSolver:
         if turned > turn:  # corrections turn joints, too
             there = self.places.inside(self.places.place(at.x + (there.x - at.x) * (turn / turned)))
             after = self.objective.merit(there, weights, local.springs)
-        noise = NOISE * (1.0 + before) + float(weights[~slips].sum()) * float(np.max(exact, initial=0.0))
+        noise = numbers.LIMIT_SLACK * (1.0 + before) + float(weights[~slips].sum()) * float(np.max(exact, initial=0.0))
         better = after <= before + noise
         stiffness = 0.0 if better else self._stiffness(local, found)
         return _End(there, self._forces(there, local, found, slips), slips, cut, better, stiffness)

@@ -8,9 +8,8 @@ import pytest
 from core import Goal, PinAndDrag, Pose, Skeleton, Solution, forward, rotation
 from core.solvers.pins import numbers, pipeline
 from core.solvers.pins.drag import Drag
-from core.solvers.pins.many_frames import FramesSolver, algebra, steps
-from core.solvers.pins.many_frames.places import ERROR_CLAMP as CLAMP
-from core.solvers.pins.many_frames.places import Places
+from core.solvers.pins.many_frames import FramesSolver, algebra
+from core.solvers.pins.many_frames.places import CLAMP, Places
 from core.solvers.pins.pipeline import between
 from core.solvers.pins.problem import Problem
 from core.solvers.pins.strengths import APART
@@ -107,7 +106,7 @@ def test_a_step_is_the_damped_pseudo_inverse_with_the_joint_target(figure: Skele
         j, e, x = jacobian[frame], errors[frame], start[frame]
         gram = j @ covariance @ j.T + np.diag(numbers.DAMPING * damping)
         step = covariance @ (j.T @ np.linalg.solve(gram, e + j @ x)) - x
-        step *= min(1.0, steps.STEP_CLAMP / np.linalg.norm(step))
+        step *= min(1.0, CLAMP / np.linalg.norm(step))
         if (found.x[frame] != x).any():  # else the merit would rise
             went += 1
             np.testing.assert_allclose(found.x[frame], x + step, atol=1e-6)
