@@ -25,7 +25,8 @@ class GhostShow:
     """Keeps the ghosts of the active armature up to date and draws them until `close`."""
 
     def __init__(self) -> None:
-        self._known: dict[float, GhostMark] = {}  # by frame
+        self._known: dict[float, GhostMark] = {}  # by frame; drawn until others are read
+        self._stale = False
         self._shown: list[float] = []
         self._armature = 0  # session_uid of the one whose they are
         self._reading = False
@@ -34,7 +35,7 @@ class GhostShow:
         @persistent
         def note_change(scene: Any, graph: Any) -> None:
             if not self._reading and any(not isinstance(update.id, bpy.types.Scene) for update in graph.updates):
-                self._known = {}
+                self._stale = True
                 self._expect(graph)
 
         @persistent
@@ -73,8 +74,8 @@ class GhostShow:
             armature = context.active_object
             if armature is None or armature.type != "ARMATURE" or not armature.poise_use_ghosts:
                 return None
-            if armature.session_uid != self._armature:
-                self._known, self._armature = {}, armature.session_uid
+            if self._stale or armature.session_uid != self._armature:
+                self._known, self._armature, self._stale = {}, armature.session_uid, False
             self._shown = ghost_frames(context, armature)
             missing = [frame for frame in self._shown if frame not in self._known]
             self._reading = True

@@ -59,6 +59,8 @@ def look_at_ghosts(hand: Any, bone: str, shape: str) -> Generator[float, None, d
     bpy.context.scene.frame_set(FIRST + STEP)
     rig.pose.bones[bone].rotation_euler = (0.0, 0.0, -0.5)
     rig.pose.bones[bone].keyframe_insert("rotation_euler", frame=FIRST)
+    bpy.context.view_layer.update()
+    seen["kept"] = len(show._known)
     seen["followed"] = yield from hand.until(
         lambda: FIRST in show._known and bool(abs(show._known[FIRST].points - point).max() > 0.1)
     )
