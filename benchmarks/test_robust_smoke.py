@@ -1,5 +1,6 @@
 """That spoilt files and packets are read or refused, soon and in little memory; the fuzzer sees what is not."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,11 @@ def test_tracebacks_and_memory_are_found(tmp_path: Path) -> None:
     child = Child(False, script=wrong)
     child.seconds = 0.5
     assert child.read("slow", b"")[0] == "slow"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the peak of a process is read as Linux tells it")
+def test_memory_is_measured() -> None:
+    assert "bake              30" in printed_by("benchmarks.robust.memory", "--frames", "30", "--verbs", "bake")
 
 
 @pytest.mark.skipif(not CLIPS.is_dir(), reason="the larger test data (../shared/data) is not here")
