@@ -208,7 +208,7 @@ def _aside(armature: Any, first: int, last: int) -> float:
     gaps = [np.linalg.norm(rest[:, None] @ mirror - rest, axis=-1) for mirror in mirrors]
     same = 1e-3 * np.ptp(rest[:, 2])
     side = int(np.argmax([(gap.min(axis=1) < same).sum() for gap in gaps]))
-    paired = np.flatnonzero(gaps[side].min(axis=1) < same)
+    paired = np.flatnonzero((gaps[side] < same).sum(axis=1) == 1)  # not where several joints are
     pairs = gaps[side].argmin(axis=1)
     worst = 0.0
     for frame in range(first, last + 1):
