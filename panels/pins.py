@@ -108,22 +108,36 @@ class POISE_PT_solver(ArmaturePanel, bpy.types.Panel):
         column.row().prop(armature, "poise_method", expand=True)
         column.row().prop(armature, "poise_limits", expand=True)
         column.prop(armature, "poise_use_anatomy_limits")
-        column.prop(armature, "poise_use_fk_switch")
-        column.prop(armature, "poise_use_reduce")
         if armature.poise_method == "HUMANOID":
             return
         column.row().prop(armature, "poise_wins", expand=True)
         column.prop(armature, "poise_root")
         column.row().prop(armature, "poise_balance", expand=True)
-        column.prop(armature, "poise_joint_targets")
-        if armature.poise_joint_targets == "ACTION":
-            column.prop(armature, "poise_target_action")
-        column.prop(armature, "poise_use_stretch")
         row = column.row(align=True, heading="Strength")
         row.prop(armature, "poise_use_strength", text="")
         number = row.row()
         number.active = armature.poise_use_strength
         number.prop(armature, "poise_strength", text="")
+
+
+class POISE_PT_solver_advanced(ArmaturePanel, bpy.types.Panel):
+    """What few bodies and drags need"""
+
+    bl_label = "Advanced"
+    bl_parent_id = "POISE_PT_solver"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Any) -> None:
+        armature: Any = context.active_object
+        column = labelled(self.layout)
+        column.prop(armature, "poise_use_fk_switch")
+        column.prop(armature, "poise_use_reduce")
+        if armature.poise_method == "HUMANOID":
+            return
+        column.prop(armature, "poise_use_stretch")
+        column.prop(armature, "poise_joint_targets")
+        if armature.poise_joint_targets == "ACTION":
+            column.prop(armature, "poise_target_action")
         row = column.row(align=True)
         row.operator("poise.learn_stiffness")
         row.operator("poise.forget_stiffness", text="Forget")
@@ -211,7 +225,8 @@ def draw_pin(layout: Any, pin: Any) -> None:
     column = labelled(layout.column())
     column.prop(pin, "weight")
     column.prop(pin, "priority")
-    column.prop(pin, "point")
+    if any(pin.point):
+        column.prop(pin, "point")
     column.operator_menu_enum("poise.pin_space", "space", text=f"Pinned to {pin.space.title()}").bone = pin.name
     if pin.space == "OBJECT":
         column.prop(pin, "target")
@@ -260,6 +275,7 @@ CLASSES = (
     POISE_PT_presets,
     POISE_PT_pins,
     POISE_PT_solver,
+    POISE_PT_solver_advanced,
     POISE_PT_active_bone,
     POISE_PT_bone,
     POISE_MT_pose,

@@ -130,7 +130,7 @@ SETTINGS: Final[dict[str, Any]] = {
     ),
     "use_reduce": saved(
         props.BoolProperty,
-        "Reduce Recorded Keys",
+        "Reduce Recording",
         "After a drag that was recorded while the motion played, leave out the keys without which it stays within "
         "5 mm, of the bones that were changed and those that they hang on",
     ),

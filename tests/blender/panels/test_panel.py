@@ -6,7 +6,7 @@ import bpy
 import pytest
 
 from panels.humanoid import POISE_PT_humanoid
-from panels.pins import POISE_MT_pose, POISE_PT_bone, POISE_PT_pins, POISE_PT_solver
+from panels.pins import POISE_MT_pose, POISE_PT_bone, POISE_PT_pins, POISE_PT_solver, POISE_PT_solver_advanced
 from panels.toolbar import POISE_TOOL_drag
 from properties.humanoid import SETTINGS as HUMANOID
 from properties.pins import SETTINGS, SOLVER
@@ -104,7 +104,7 @@ def test_what_a_pin_is_fixed_to_is_asked_of_the_bone_that_is_shown_whatever_the_
 
 def test_the_solver_panel_shows_every_setting_that_is_saved() -> None:
     make_armature()
-    seen = drawn_by(POISE_PT_solver)
+    seen = [*drawn_by(POISE_PT_solver), *drawn_by(POISE_PT_solver_advanced)]
     assert {name for kind, name in seen if kind == "prop"} == {f"poise_{name}" for name in SOLVER}
     assert {*SETTINGS} - {*SOLVER} == {"pins", "active_pin", "pin_space", "target_action"}
 
@@ -112,10 +112,12 @@ def test_the_solver_panel_shows_every_setting_that_is_saved() -> None:
 def test_with_the_humanoid_method_only_what_it_heeds_is_offered() -> None:
     make_armature().poise_method = "HUMANOID"
     heeded = {f"poise_{name}" for name in ("method", "limits", "use_anatomy_limits", "use_fk_switch", "use_reduce")}
-    assert {name for kind, name in drawn_by(POISE_PT_solver) if kind == "prop"} == heeded
+    seen = [*drawn_by(POISE_PT_solver), *drawn_by(POISE_PT_solver_advanced)]
+    assert {name for kind, name in seen if kind == "prop"} == heeded
     assert POISE_PT_humanoid.poll(bpy.context)
-    seen = {name for kind, name in drawn_by(POISE_PT_humanoid) if kind == "prop"}
-    assert seen == {f"poise_{name}" for name in HUMANOID}
+    assert {name for kind, name in drawn_by(POISE_PT_humanoid) if kind == "prop"} == {
+        f"poise_{name}" for name in HUMANOID
+    }
     header: list[tuple[str, ...]] = []
     POISE_TOOL_drag.draw_settings(bpy.context, Layout(header), None)
     assert header == [("prop", "poise_limits"), ("prop", "poise_pin_space")]

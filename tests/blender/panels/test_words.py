@@ -13,7 +13,8 @@ from properties import CLASSES, OWNERS
 from tests.blender.rigs import drawn_by, make_armature, make_empty, select
 
 OPERATORS = dir(bpy.ops.poise)
-UNLISTED = {"add_preset", "use_preset", "show_part"}  # of the list of presets and of the figure of parts
+# of the list of presets, of the figure of parts, and of a click on a ghost
+UNLISTED = {"add_preset", "use_preset", "show_part", "goto_ghost"}
 MENUS = (POISE_MT_pose, POISE_MT_chains)
 
 
