@@ -139,7 +139,10 @@ class Hand:
         """
         side, manager = self.region("UI"), bpy.context.window_manager
         found: dict[str, list[tuple[int, int]]] = {}
-        for y in range(side.y + round((1.0 - below) * side.height) - GRID[1] // 2, side.y, -GRID[1]):
+        top = side.y + round((1.0 - below) * side.height) - GRID[1] // 2
+        self.move(side.x + GRID[0] // 2, top)
+        yield 0.3  # until Blender knows that the mouse has left the button that it was on
+        for y in range(top, side.y, -GRID[1]):
             for x in range(side.x + GRID[0] // 2, side.x + side.width - 2 * TAB_STEP, GRID[0]):
                 self.move(x, y)
                 yield 0.005

@@ -36,6 +36,7 @@ def lock_feet(hand: Any, clip: str) -> Generator[float, None, dict[str, Any]]:
     for _ in range(NOTCHES):
         hand.press("WHEELDOWNMOUSE")
         yield 0.02
+    yield 1.0  # until Blender has scrolled to the end
     panel = yield from hand.read_panels(FIND, 0.3)
     yield from hand.click(*panel[FIND][0])
     yield from hand.until(lambda: len(bpy.data.objects[name].poise_timed_pins) > 0)
@@ -56,7 +57,7 @@ def lock_feet(hand: Any, clip: str) -> Generator[float, None, dict[str, Any]]:
         curves = made.layers[0].strips[0].channelbags[0].fcurves
         return [curve.evaluate(FRAME) for curve in curves]
 
-    panel = yield from hand.read_panels(ORIGINAL, 0.7)
+    panel = yield from hand.read_panels(ORIGINAL, 0.4)
     yield from hand.click(*panel[SOLVE][0])
     yield from hand.until(lambda: action() != seen["source"], 90.0)
     seen["solved"] = action()
