@@ -526,7 +526,8 @@ def test_every_setting_can_be_changed_on_a_library_override_and_survives_saving(
     cup = make_empty("Cup")
     bpy.context.view_layer.objects.active = overridden
     bpy.ops.poise.pin()
-    settings = [f"poise_{name}" for name in SETTINGS if name != "pins"]
+    settings = [f"poise_{name}" for name in SETTINGS if name not in ("pins", "target_action")]
+    overridden.poise_target_action = bpy.data.actions.new("Wave")
     fields = sorted({*PoisePin.bl_rna.properties.keys()} - {"rna_type", "name", "name_mark", "target"})
     set_everything(overridden, settings)
     for pin in pins(overridden):  # that of the linked file, and the override's own
@@ -537,6 +538,7 @@ def test_every_setting_can_be_changed_on_a_library_override_and_survives_saving(
     again = reloaded(tmp_path / "shot.blend")
     assert [read_everything(again, settings), *(read_everything(pin, fields) for pin in pins(again))] == before
     assert [(pin.name, pin.target.name) for pin in pins(again)] == [("foot.L", "Cup"), ("foot.R", "Cup")]
+    assert again.poise_target_action.name == "Wave"
     assert {bone.name: bone.poise_mark for bone in again.pose.bones} == marks
     assert all(again.pose.bones[pin.name].poise_mark == pin.name_mark != 0 for pin in pins(again))
 
