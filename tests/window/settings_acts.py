@@ -6,7 +6,8 @@ from typing import Any
 from tests.window import drag_acts as do
 
 PARTS = (1079, 725)  # pixels: the header of the panel Parts, closed, in a window of 1600 by 1000
-BONE = (1085, 391)  # the header of Active Bone, closed, below the panel Solver
+ADVANCED = (1092, 548)  # the header of Advanced, closed, below the panel Solver
+BONE = (1085, 354)  # the header of Active Bone, closed, below Advanced
 NOTCHES = 9  # of the wheel, from the top of the sidebar to the panel Solver
 
 
@@ -29,6 +30,9 @@ def look(hand: Any, file: str) -> Generator[float, None, dict[str, Any]]:
         for _ in range(NOTCHES if method == "PINS" else 0):
             hand.press("WHEELDOWNMOUSE")
             yield 0.05
+        if method == "PINS":
+            yield do.WAIT
+            yield from hand.click(*ADVANCED)
         if method == "HUMANOID":
             yield from hand.click(*BONE)
             rig.poise_method = method
