@@ -21,7 +21,7 @@ def read_outline(context: Any, bone: Any) -> Array | None:
     if shape is None:
         return None
     points, edges, _ = _read_mesh(context, shape)
-    return _placed(world_matrix(bone.id_data) @ _matrix_of(bone), points)[edges]
+    return placed(world_matrix(bone.id_data) @ _matrix_of(bone), points)[edges]
 
 
 def outlines_near(
@@ -37,7 +37,7 @@ def outlines_near(
         return {}
     boxes = np.array([[corner[:] for corner in shape.bound_box] for shape in shapes.values()])
     matrices = world_matrix(armature) @ np.stack([_matrix_of(found[place]) for place in shapes])
-    seen = view.pixels(_placed(matrices, boxes))
+    seen = view.pixels(placed(matrices, boxes))
     # False for points behind the viewer
     beside = (mouse < seen.min(axis=1) - reach) | (mouse > seen.max(axis=1) + reach)
     lines: dict[int, Array] = {}
@@ -46,7 +46,7 @@ def outlines_near(
         if far:
             continue
         points, edges, triangles = _read_mesh(context, shape)
-        points = _placed(matrix, points)
+        points = placed(matrix, points)
         lines[place] = points[edges]
         if not found[place].bone.show_wire:
             hits = _hits(view, mouse, points[triangles])
@@ -83,7 +83,7 @@ def _read_mesh(context: Any, shape: Any) -> tuple[Array, Any, Any]:
     return points, edges, triangles
 
 
-def _placed(matrices: Array, points: Array) -> Array:
+def placed(matrices: Array, points: Array) -> Array:
     """Return points (..., n, 3) transformed by matrices (..., 4, 4)."""
     return points @ np.swapaxes(matrices[..., :3, :3], -1, -2) + matrices[..., None, :3, 3]
 

@@ -12,6 +12,7 @@ from ..bridge.channels import CHANNELS, flags, gather
 from ..bridge.driven import split_path
 from ..bridge.motion import SAME_FRAME, active_curves
 from ..bridge.other_frames import evaluating_at
+from ..bridge.shapes import placed
 from ..core.rotation import Array, lengths
 from ..core.skeleton import Flags, Indices
 from .shown import deforming
@@ -102,14 +103,14 @@ def _deformed_meshes(context: Any, armature: Any) -> Iterator[Any]:
 def _read_lines(frame: float, evaluated: Any, bones: Indices) -> Ghost:
     """Return lines from heads to tails of some bones of an evaluated armature."""
     ends = np.stack([gather(evaluated.pose.bones, end, 3)[bones] for end in ("head", "tail")], axis=1)
-    points = _to_world(ends.reshape(-1, 3), bridge.world_matrix(evaluated))
+    points = placed(bridge.world_matrix(evaluated), ends.reshape(-1, 3))
     return Ghost(frame, points, np.arange(len(points), dtype=np.int32).reshape(-1, 2), np.zeros((0, 3)))
 
 
 def _read_meshes(frame: float, evaluated: Sequence[Any], last: Ghost | None) -> Ghost:
     """Return the surfaces of evaluated objects; the triangles are those of the last ghost if it has as many points."""
     worlds, meshes = [bridge.world_matrix(one) for one in evaluated], [one.to_mesh() for one in evaluated]
-    points = [_to_world(gather(mesh.vertices, "co", 3), world) for mesh, world in zip(meshes, worlds, strict=True)]
+    points = [placed(world, gather(mesh.vertices, "co", 3)) for mesh, world in zip(meshes, worlds, strict=True)]
     normals = np.concatenate([
         gather(mesh.vertex_normals, "vector", 3) @ np.linalg.inv(world[:3, :3])
         for mesh, world in zip(meshes, worlds, strict=True)
@@ -126,7 +127,3 @@ def _read_meshes(frame: float, evaluated: Sequence[Any], last: Ghost | None) -> 
     for one in evaluated:
         one.to_mesh_clear()
     return Ghost(frame, np.concatenate(points), corners, normals)
-
-
-def _to_world(points: Array, world: Array) -> Array:
-    return points @ world[:3, :3].T + world[:3, 3]
