@@ -8,7 +8,7 @@ from typing import Any
 
 import bpy
 
-from . import commands, keymaps, operators, panels, preferences, properties
+from . import bridge, commands, keymaps, operators, panels, preferences, properties
 from .edits import reactions, survey
 from .operators import live_pins
 from .properties import ccd, generate, marks, motion
@@ -63,7 +63,7 @@ def register() -> None:
         )
         for calls, call in connections:
             calls.append(call)
-            undo.callback(calls.remove, call)
+            undo.callback(bridge.remove_handler, calls, call)
 
         for name, draw in panels.MENUS:
             menu = getattr(bpy.types, name)

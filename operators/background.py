@@ -132,8 +132,7 @@ class Background(Modal):
             with suppress(ReferenceError):  # its data is gone after an undo
                 self._leading.close()
         for handlers in (bpy.app.handlers.undo_post, bpy.app.handlers.redo_post):
-            if self._undone_by in handlers:
-                handlers.remove(self._undone_by)
+            bridge.remove_handler(handlers, self._undone_by)
         super().cancel(context)
 
 

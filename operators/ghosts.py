@@ -52,7 +52,7 @@ class GhostShow:
         """Remove the drawing, the handlers and the timer."""
         self._drawing.close()
         for calls, call in self._connections:
-            calls.remove(call)
+            bridge.remove_handler(calls, call)
         if bpy.app.timers.is_registered(self._renew):
             bpy.app.timers.unregister(self._renew)
 

@@ -99,6 +99,16 @@ def test_three_rounds_leave_the_same_footprint(disabled: None, commands: list[st
     assert enabled[0] == enabled[1] == enabled[2]
 
 
+def test_poise_goes_although_another_script_cleared_the_handlers(disabled: None) -> None:
+    without = footprint()
+    bpy.ops.preferences.addon_enable(module=standalone.MODULE)
+    for handlers in (getattr(bpy.app.handlers, name) for name in without["handlers"]):
+        handlers.clear()
+    bpy.ops.preferences.addon_disable(module=standalone.MODULE)
+    assert footprint() | {"handlers": {}} == without | {"handlers": {}}
+    assert not any("poise" in handler for handlers in footprint()["handlers"].values() for handler in handlers)
+
+
 def test_a_failure_in_the_middle_leaves_nothing_behind(disabled: None, monkeypatch: pytest.MonkeyPatch) -> None:
     without = footprint()
 

@@ -30,10 +30,11 @@ def auto_key(empty_file: None) -> Iterator[None]:
     edit = bpy.context.preferences.edit
     before, edit.use_keyframe_insert_available = edit.use_keyframe_insert_available, False
     context.scene.tool_settings.use_keyframe_insert_auto = True
+    known_before = [list(handlers) for handlers in HANDLERS]
     yield
     edit.use_keyframe_insert_available = before
-    for handlers in HANDLERS:
-        handlers.clear()
+    for handlers, known in zip(HANDLERS, known_before, strict=True):
+        handlers[:] = known
 
 
 @pytest.fixture
@@ -148,7 +149,7 @@ def test_a_new_round_records_over_the_last_one_and_leaves_the_frames_between_alo
 
 
 def test_given_back_the_motion_and_the_bones_without_keys_are_as_they_were(walker: Any) -> None:
-    start = read_channels(walker)
+    start, called = read_channels(walker), [list(handlers) for handlers in HANDLERS]
     session, recording = begin(walker)
     play(session, recording)
     session.restore()
@@ -156,7 +157,7 @@ def test_given_back_the_motion_and_the_bones_without_keys_are_as_they_were(walke
     context.scene.frame_set(FIRST)
     for name, values in read_channels(walker).items():
         np.testing.assert_array_equal(values, start[name])
-    assert not any(HANDLERS)
+    assert [list(handlers) for handlers in HANDLERS] == called
 
 
 def test_the_hand_stays_under_the_mouse_while_the_armature_travels(walker: Any) -> None:
