@@ -8,9 +8,10 @@ from typing import Any
 
 import bpy
 
-from . import bridge, commands, keymaps, operators, panels, preferences, properties
+from . import commands, keymaps, operators, panels, preferences, properties
 from .edits import reactions, survey
 from .operators import live_pins
+from .operators.handlers import remove_handler
 from .properties import ccd, generate, marks, motion
 
 _registered = ExitStack()
@@ -63,7 +64,7 @@ def register() -> None:
         )
         for calls, call in connections:
             calls.append(call)
-            undo.callback(bridge.remove_handler, calls, call)
+            undo.callback(remove_handler, calls, call)
 
         for name, draw in panels.MENUS:
             menu = getattr(bpy.types, name)

@@ -55,7 +55,6 @@ from .driven import followed_object, mute_constraints
 from .errors import BridgeError
 from .freed import freed_rig
 from .grab import Grab, is_tip, pick
-from .handlers import remove_handler
 from .interrupt import check_stopped, interruptible, undisturbed
 from .keys import (
     changed_bones,

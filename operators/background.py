@@ -15,6 +15,7 @@ from .. import bridge
 from ..core import CoreError
 from ..edits.motion_edit import MotionEdit
 from ..edits.work import Work
+from .handlers import remove_handler
 from .stepwise import Modal
 
 
@@ -132,7 +133,7 @@ class Background(Modal):
             with suppress(ReferenceError):  # its data is gone after an undo
                 self._leading.close()
         for handlers in (bpy.app.handlers.undo_post, bpy.app.handlers.redo_post):
-            bridge.remove_handler(handlers, self._undone_by)
+            remove_handler(handlers, self._undone_by)
         super().cancel(context)
 
 

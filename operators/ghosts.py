@@ -14,6 +14,7 @@ from ..edits.ghosts import ghost_frames, nearest_ghost, read_ghosts
 from ..overlay.draw import theme_colours, ui_scale
 from ..overlay.ghosts import GhostDrawing, GhostMark
 from ..overlay.strokes import Colour
+from .handlers import remove_handler
 from .tool import OfArmature, frame_property
 
 _SOON: Final = 0.03  # seconds after a change
@@ -52,7 +53,7 @@ class GhostShow:
         """Remove the drawing, the handlers and the timer."""
         self._drawing.close()
         for calls, call in self._connections:
-            bridge.remove_handler(calls, call)
+            remove_handler(calls, call)
         if bpy.app.timers.is_registered(self._renew):
             bpy.app.timers.unregister(self._renew)
 
