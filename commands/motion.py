@@ -1,4 +1,4 @@
-"""The verbs that change or make motions, from `lock-feet` to `root-motion`."""
+"""The verbs that change or make motions, from `lock-feet` to `make-loop`."""
 
 import argparse
 from functools import partial
@@ -13,12 +13,13 @@ from ..core.editing.foot_lock import EASE
 from ..core.formats.mapping import BodyMapping
 from ..core.formats.recipe import PART_TRACK, RECIPE, preset_names, read_recipe
 from ..core.formats.table import FRAME_LIMIT
-from ..edits import path, reduce, root_motion
+from ..edits import loop, path, reduce, root_motion
 from ..edits.bake import Baked
 from ..edits.files import MOTIONS
 from ..edits.foot_lock import DRIFTS, FEET, HANDS, LockedFeet, check_points
 from ..edits.generate import Generated
 from ..edits.info import find_armature
+from ..edits.loop import LoopEdit
 from ..edits.parts import check_sure, take_mapping
 from ..edits.path import PathEdit
 from ..edits.reduce import Reduced
@@ -276,6 +277,34 @@ def _root_motion(arguments: argparse.Namespace) -> int:
     return tell_report(arguments, edit.write(armature, arguments.action))
 
 
+def _loop_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--find", action="store_true", help="only the cycle within the range that takes the least change"
+    )
+    parser.add_argument(
+        "--fade", type=float, default=loop.FADE, metavar="S", help="seconds over which each end changes"
+    )
+    parser.add_argument("--turn", action="store_true", help="turn in each cycle as the body does, instead of going on")
+    parser.add_argument("--no-feet", action="store_true", help="do not plant the feet")
+    add_motion(parser)
+
+
+def _check_loop(arguments: argparse.Namespace) -> None:
+    check_motion(arguments)
+    loop.check_loop(arguments.fade)
+
+
+def _make_loop(arguments: argparse.Namespace) -> int:
+    armature, frames = motion_of(arguments)
+    check_sure(armature)
+    edit = LoopEdit(
+        bpy.context, armature, frames, arguments.find, arguments.fade, arguments.turn, not arguments.no_feet
+    )
+    edit.solve()
+    tell(f"{edit.summary()}.")
+    return tell_report(arguments, edit.write(armature, arguments.action))
+
+
 VERBS: Final = (
     Verb("lock-feet", "plant feet where they bear on the ground", _feet_options, _lock_feet, _check_feet),
     Verb("generate", "make a motion from two key poses", _generate_options, _generate, _check_generate,
@@ -285,4 +314,5 @@ VERBS: Final = (
     Verb("bake", "key every frame of a range", _bake_options, _bake, _check_bake),
     Verb("edit-path", "move, scale or bend the way of a motion", _path_options, _edit_path, _check_path),
     Verb("root-motion", "move the travel to a root bone, or take it out", _root_options, _root_motion, _check_root),
+    Verb("make-loop", "let a motion end as it begins", _loop_options, _make_loop, _check_loop),
 )  # fmt: skip

@@ -43,6 +43,7 @@ VERBS: Final = (
     "bake",
     "edit-path",
     "root-motion",
+    "make-loop",
     *CLIPS,
 )
 # verb -> the option that takes a JOB.json with a "version", and how that is read; any other has the verb's options

@@ -37,6 +37,11 @@ class BodyMotion(MotionEdit):
                 self.before = replace(self.before, pose=self.controlled.read(seen, stretched=True))
             self.after, self.always_keyed = self.before, np.zeros(len(self.skeleton), bool)
 
+    @property
+    def hips(self) -> int:
+        """The bone that goes where the body goes: the hips, or the first one that hangs on no other."""
+        return self.roles.bone("hips") if "hips" in self.roles.bones else int(np.argmin(self.skeleton.parents))
+
     def read_frames(self, armature: Any, part: slice | Frames) -> tuple[Motion, Array]:
         if self.controlled is None:
             return super().read_frames(armature, part)

@@ -43,12 +43,10 @@ class PathEdit(HeldMotion):
         fixed = next((bone for bone in roots.tolist() if not skeleton.translatable[bone].all()), None)
         if fixed is not None:
             raise CoreError(f'"{skeleton.names[fixed]}" cannot be moved; unlock its location first.')
-        hips = self.roles.bones.get("hips", int(roots[0]))
-        assert isinstance(hips, int)  # a role of one bone
         up = bridge.world_up(self.worlds[0])
         own = np.linalg.solve(linear, np.asarray(offset, float))
         self.after = edit_path(
-            skeleton, self.before, hips, own, scale, float(np.radians(bend)), up, frames, ease * self.before.fps
+            skeleton, self.before, self.hips, own, scale, float(np.radians(bend)), up, frames, ease * self.before.fps
         )
         as_one = scale == 1.0 and bend == 0.0 and frames[0] <= whole[0] and frames[1] >= whole[1]
         points = foot_points(skeleton, self.roles) if plant and not as_one else ()

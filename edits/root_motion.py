@@ -32,13 +32,11 @@ class RootMotion(BodyMotion):
     ) -> None:  # fmt: skip
         check_root_motion(smooth, axes)
         super().__init__(context, armature, frames)
-        hips = self.roles.bones.get("hips", int(np.flatnonzero(self.skeleton.parents < 0)[0]))
-        assert isinstance(hips, int)  # a role of one bone
-        root = root_above(self.skeleton, hips)
+        root = root_above(self.skeleton, self.hips)
         up, world = bridge.world_up(self.worlds[0]), self.worlds[0, :3, :3]
         along = [np.linalg.solve(world, np.eye(3)[number]) for number, name in enumerate("xy") if name in axes]
         straight = [way / np.linalg.norm(way) for way in along]
-        self.travel = find_travel(self.skeleton, self.before, hips, up, smooth, straight, "turn" in axes)
+        self.travel = find_travel(self.skeleton, self.before, self.hips, up, smooth, straight, "turn" in axes)
         self._after = set_carrier(self.skeleton, self.before, self.travel, root, carrier)
 
     def compute(self, progress: Progress) -> None:

@@ -50,9 +50,9 @@ class POISE_OT_root_motion(RangeTool, bpy.types.Operator):
         return context.window_manager.invoke_props_dialog(self, confirm_text="Change")
 
     def begin(self, context: Any, armature: Any) -> MotionEdit:
-        carriers: Any = {"NOBODY": "nobody", "ROOT": "root", "BODY": "body"}
+        carrier: Any = self.carrier.lower()
         axes = {axis.lower() for axis in self.axes}
-        return RootMotion(context, armature, self.frames(armature), carriers[self.carrier], self.smooth, axes)
+        return RootMotion(context, armature, self.frames(armature), carrier, self.smooth, axes)
 
     def end(self, context: Any, armature: Any, edit: RootMotion) -> tuple[str, str]:
         report = edit.write(armature)

@@ -10,7 +10,8 @@ _ICONS = {"MOTION": "ANIM", "FRAME": "KEYTYPE_KEYFRAME_VEC", "PLACE": "PINNED", 
 _KINDS = {"heel": "REW", "ball": "DOT", "toe": "FF", "hand": "VIEW_PAN"}  # of contacts: back, middle, front of a foot
 TOOLS = (
     "find_contacts", "add_timed_pin", "remove_timed_pin", "goto_timed_pin", "place_timed_pin", "solve_motion",
-    "give_motion_back", "keep_motion", "reduce_keys", "bake_motion", "edit_path", "root_motion", "retarget",
+    "give_motion_back", "keep_motion", "reduce_keys", "bake_motion", "edit_path", "root_motion", "make_loop",
+    "retarget",
 )  # fmt: skip
 
 
@@ -73,6 +74,8 @@ class POISE_PT_motion(ArmaturePanel, bpy.types.Panel):
         row = layout.row(align=True)
         row.operator("poise.edit_path", text="Edit Path...")
         row.operator("poise.root_motion", text="Root Motion...")
+        column = layout.column(align=True)
+        column.operator("poise.make_loop", text="Make Loop...")
 
 
 def draw_timed_pin(layout: Any, pin: Any) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from .. import rotation
 from ..errors import CoreError
 from ..motion import Motion
-from ..pose import forward, forward_matrices, own_channels
+from ..pose import Pose, forward, forward_matrices, own_channels
 from ..rotation import Array
 from ..skeleton import Indices, Skeleton
 
@@ -101,24 +101,31 @@ def set_carrier(skeleton: Skeleton, motion: Motion, travel: Travel, root: int | 
         raise CoreError("No bone above the hips could carry the motion; let it move in place, or add a root bone.")
     frames = forward_matrices(skeleton, motion.pose)
     body = np.flatnonzero(skeleton.parents == (-1 if root is None else root))
-    moved: Sequence[int] = [] if root is None else [root]
+    first: Sequence[int] = [] if root is None else [root]
     there, back = travel.matrices, np.linalg.inv(travel.matrices)
     if root is not None:
         at_start = frames[:1, root]
-        frames[:, root] = _moved(there, at_start) if carrier == "root" else at_start
+        frames[:, root] = moved(there, at_start) if carrier == "root" else at_start
     if carrier == "nobody":
-        frames[:, body] = _moved(back[:, None], frames[:, body])
-    bones: Indices = np.array([*moved, *body.tolist()], int)
+        frames[:, body] = moved(back[:, None], frames[:, body])
+    return replace(motion, pose=placed_at(skeleton, motion.pose, frames, np.array([*first, *body.tolist()], int)))
+
+
+def placed_at(skeleton: Skeleton, pose: Pose, frames: Array, bones: Indices) -> Pose:
+    """Return the pose with some bones at frames (..., J, 3, 4) in armature space; all others keep their channels.
+
+    Raises CoreError for a bone that cannot be moved.
+    """
     fixed = next((bone for bone in bones.tolist() if not skeleton.translatable[bone].all()), None)
     if fixed is not None:
         raise CoreError(f'"{skeleton.names[fixed]}" cannot be moved; unlock its location first.')
     turns, shifts, _ = own_channels(skeleton, frames, bones)
-    rotations, translations = motion.pose.rotations.copy(), motion.pose.translations.copy()
-    rotations[:, bones], translations[:, bones] = turns, shifts
-    return replace(motion, pose=replace(motion.pose, rotations=rotations, translations=translations))
+    rotations, translations = pose.rotations.copy(), pose.translations.copy()
+    rotations[..., bones, :], translations[..., bones, :] = turns, shifts
+    return replace(pose, rotations=rotations, translations=translations)
 
 
-def _moved(by: Array, frames: Array) -> Array:
+def moved(by: Array, frames: Array) -> Array:
     """Return frames (..., 3, 4) moved by rigid matrices (..., 4, 4)."""
     found = by[..., :3, :3] @ frames
     found[..., 3] += by[..., :3, 3]

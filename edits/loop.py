@@ -1,0 +1,108 @@
+"""`make-loop`: close a motion to a loop, with feet planted across its seam."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+import bpy
+import numpy as np
+
+from .. import bridge
+from ..core import CoreError
+from ..core.editing.contacts import Contacts, find_contacts, foot_points
+from ..core.editing.floor import floor_under
+from ..core.editing.foot_lock import contact_pins
+from ..core.editing.loop import find_cycle, make_loop
+from ..core.editing.timed_pins import TimedPin
+from ..core.formats.report import Report
+from ..core.pose import Pose, forward
+from ..core.rotation import angle_between, lengths
+from .body_motion import BodyMotion
+from .held_motion import HeldMotion
+from .motion_edit import Progress
+
+FADE: Final = 0.3  # seconds
+LONGEST: Final = 60.0  # seconds
+
+
+class LoopEdit(HeldMotion):
+    """A motion whose last frame is its first one, as far on as the body travels in one cycle.
+
+    find     whether only the best cycle within the frames is made a loop
+    fade     seconds over which the change of either end fades
+    turning  whether the body turns from cycle to cycle as it does in the motion
+    plant    whether contacts of the feet are held
+    """
+
+    method = "make-loop"
+
+    def __init__(
+        self, context: Any, armature: Any, frames: tuple[int, int], find: bool = False, fade: float = FADE,
+        turning: bool = False, plant: bool = True,
+    ) -> None:  # fmt: skip
+        check_loop(fade)
+        if find:
+            frames = best_cycle(context, armature, frames)
+        super().__init__(context, armature, frames)
+        skeleton, up = self.skeleton, bridge.world_up(self.worlds[0])
+        self.loop = make_loop(skeleton, self.before, self.hips, fade * self.before.fps, up, turning)
+        self._cycles = self.loop.three(skeleton)
+        points = foot_points(skeleton, self.roles) if plant else ()
+        self._held: Sequence[TimedPin] = ()
+        if points:
+            contacts = _three_times(find_contacts(skeleton, self.before, points, up=up, drifts=False))
+            self._held = contact_pins(skeleton, self._cycles, contacts)
+            self.floor = floor_under(skeleton, self._cycles, self.roles, contacts, self._held)
+        first, last = self.before.frames[[0, -1]].tolist()
+        self.pins = [pin for pin in self._held if pin.start <= last and pin.end >= first]
+
+    def compute(self, progress: Progress) -> None:
+        held, count = self.hold(self._cycles, self._held, progress), len(self.before)
+        middle = slice(count - 1, 2 * count - 1)
+        self.loop = self.loop.closed(self.skeleton, replace(self.before, pose=held.pose[middle]))
+        self.after = self.loop.motion
+
+    def write(self, armature: Any, action: str | None = None, new: bool = True) -> Report:
+        report = super().write(armature, action, new)
+        assert report.action is not None  # keys are written
+        written: Any = bpy.data.actions[report.action]
+        written.use_frame_range = written.use_cyclic = True
+        written.frame_start, written.frame_end = self.before.frames[[0, -1]]
+        return report
+
+    def summary(self) -> str:
+        """Return how far the ends were from each other, and by how much the motion has changed, in words."""
+        back = self.loop.shifted(self.skeleton, self.before.pose[-1:], -1)
+        seam, turned = self._differences(self.before.pose[:1], back)
+        change, most = self._differences(self.before.pose, self.after.pose)
+        return (
+            f"The ends were {100.0 * seam:.1f} cm and {turned:.0f} degrees apart; "
+            f"the loop changes the motion by at most {100.0 * change:.1f} cm and {most:.0f} degrees"
+        )
+
+    def _differences(self, one: Pose, other: Pose) -> tuple[float, float]:
+        """Return how far bones are from each other at most, in metres, and how far joints are turned, in degrees."""
+        apart = forward(self.skeleton, one)[0] - forward(self.skeleton, other)[0]
+        metres = lengths(apart @ self.worlds[0, :3, :3].T).max()
+        return float(metres), float(np.degrees(angle_between(one.rotations, other.rotations).max()))
+
+
+def best_cycle(context: Any, armature: Any, frames: tuple[int, int]) -> tuple[int, int]:
+    """Return the frames of the cycle within some frames that takes the least change to close; see `find_cycle`."""
+    whole = BodyMotion(context, armature, frames)
+    first, last = find_cycle(whole.skeleton, whole.before, whole.hips, bridge.world_up(whole.worlds[0]))
+    return frames[0] + first, frames[0] + last
+
+
+def check_loop(fade: float) -> None:
+    """Raise CoreError for a fade that makes no sense."""
+    if not 0.0 < fade <= LONGEST:
+        raise CoreError(f"The fade of a loop is above 0 and at most {LONGEST:g} seconds.")
+
+
+def _three_times(contacts: Contacts) -> Contacts:
+    """Return the contacts of three cycles whose seams count once: what touches on either side of one touches there."""
+    touching, low = (np.concatenate([on, on[1:], on[1:]]) for on in (contacts.touching, contacts.low))
+    count = len(contacts.touching)
+    touching[[count - 1, 2 * count - 2]] = contacts.touching[0] | contacts.touching[-1]
+    return replace(contacts, touching=touching, low=low, drift=np.zeros((len(touching), 3)))

@@ -1,0 +1,42 @@
+"""Close a motion to a loop."""
+
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, FloatProperty
+
+from .. import bridge
+from ..edits.loop import FADE, LONGEST, LoopEdit
+from ..edits.motion_edit import MotionEdit
+from .keys import RangeTool
+from .tool import fill_in
+
+
+class POISE_OT_make_loop(RangeTool, bpy.types.Operator):
+    """Let the motion end as it begins, so that it can be repeated; the feet stay planted across the seam"""
+
+    bl_idname = "poise.make_loop"
+    bl_label = "Make Loop"
+
+    find: BoolProperty(name="Find Cycle", description="Use the cycle within the range that takes the least change")
+    fade: FloatProperty(
+        name="Fade", description="Seconds over which each end changes", default=FADE, min=0.01, soft_max=2.0,
+        max=LONGEST, subtype="TIME_ABSOLUTE", unit="TIME_ABSOLUTE",
+    )  # fmt: skip
+    turning: BoolProperty(
+        name="Keep Turn", description="Turn in each cycle as the body does in the range, instead of going straight on"
+    )
+    plant: BoolProperty(name="Plant Feet", description="Hold the feet while they are on the ground", default=True)
+
+    def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
+        first, last = bridge.keyed_range(context.active_object)
+        fill_in(self, frame_start=first, frame_end=last)
+        return context.window_manager.invoke_props_dialog(self, confirm_text="Make Loop")
+
+    def begin(self, context: Any, armature: Any) -> MotionEdit:
+        return LoopEdit(context, armature, self.frames(armature), self.find, self.fade, self.turning, self.plant)
+
+    def end(self, context: Any, armature: Any, edit: LoopEdit) -> tuple[str, str]:
+        report = edit.write(armature)
+        first, last = edit.before.frames[[0, -1]]
+        return "INFO", f'{edit.summary()}; frames {first:g} to {last:g} of "{report.action}" repeat'
