@@ -1,4 +1,4 @@
-"""The verbs that change or make motions, from `lock-feet` to `make-loop`."""
+"""The verbs that change or make motions, from `lock-feet` to `smooth`."""
 
 import argparse
 from functools import partial
@@ -13,7 +13,7 @@ from ..core.editing.foot_lock import EASE
 from ..core.formats.mapping import BodyMapping
 from ..core.formats.recipe import PART_TRACK, RECIPE, preset_names, read_recipe
 from ..core.formats.table import FRAME_LIMIT
-from ..edits import loop, path, reduce, root_motion
+from ..edits import loop, path, reduce, root_motion, smoothing
 from ..edits.bake import Baked
 from ..edits.files import MOTIONS
 from ..edits.foot_lock import DRIFTS, FEET, HANDS, LockedFeet, check_points
@@ -25,6 +25,7 @@ from ..edits.path import PathEdit
 from ..edits.reduce import Reduced
 from ..edits.retarget import Retargeted, imported
 from ..edits.root_motion import RootMotion
+from ..edits.smoothing import SmoothEdit
 from .verbs import (
     Verb,
     add_action,
@@ -305,6 +306,41 @@ def _make_loop(arguments: argparse.Namespace) -> int:
     return tell_report(arguments, edit.write(armature, arguments.action))
 
 
+def _smooth_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--cutoff", type=float, default=smoothing.CUTOFF, metavar="HZ", help="what is quicker goes; less smooths more"
+    )
+    parser.add_argument(
+        "--pops", type=float, default=smoothing.POP, metavar="D",
+        help="degrees by which a frame that is replaced sticks out from its neighbours; 0: none is",
+    )  # fmt: skip
+    parser.add_argument(
+        "--bones",
+        nargs="+",
+        default=[],
+        metavar="BONE",
+        help="names, roles or parts, by default all",
+    )
+    parser.add_argument("--no-feet", action="store_true", help="do not plant the feet")
+    add_motion(parser)
+
+
+def _check_smooth(arguments: argparse.Namespace) -> None:
+    check_motion(arguments)
+    smoothing.check_smoothing(arguments.cutoff, arguments.pops)
+
+
+def _smooth(arguments: argparse.Namespace) -> int:
+    armature, frames = motion_of(arguments)
+    check_sure(armature)
+    edit = SmoothEdit(
+        bpy.context, armature, frames, arguments.bones, arguments.cutoff, arguments.pops, not arguments.no_feet
+    )
+    edit.solve()
+    tell(f"{edit.summary()}.")
+    return tell_report(arguments, edit.write(armature, arguments.action))
+
+
 VERBS: Final = (
     Verb("lock-feet", "plant feet where they bear on the ground", _feet_options, _lock_feet, _check_feet),
     Verb("generate", "make a motion from two key poses", _generate_options, _generate, _check_generate,
@@ -315,4 +351,5 @@ VERBS: Final = (
     Verb("edit-path", "move, scale or bend the way of a motion", _path_options, _edit_path, _check_path),
     Verb("root-motion", "move the travel to a root bone, or take it out", _root_options, _root_motion, _check_root),
     Verb("make-loop", "let a motion end as it begins", _loop_options, _make_loop, _check_loop),
+    Verb("smooth", "take jitter and pops out of a motion", _smooth_options, _smooth, _check_smooth),
 )  # fmt: skip

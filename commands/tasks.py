@@ -44,6 +44,7 @@ VERBS: Final = (
     "edit-path",
     "root-motion",
     "make-loop",
+    "smooth",
     *CLIPS,
 )
 # verb -> the option that takes a JOB.json with a "version", and how that is read; any other has the verb's options

@@ -28,6 +28,7 @@ from . import (
     retarget,
     roles,
     root_motion,
+    smoothing,
     solve,
     survey,
 )
@@ -35,7 +36,7 @@ from . import (
 _MODULES = (
     pins, presets, roles, solve, bake, drag, hover, chains, bake_chain, list_files, learn_list, survey, body_tools,
     make_rest, learn_limits, learn_stiffness, keypoints, listen, motion, keys, retarget, path, generate, recipe_files,
-    ranges, ghosts, root_motion, loop,
+    ranges, ghosts, root_motion, loop, smoothing,
 )  # fmt: skip
 CLASSES = tuple(found for module in _MODULES for name, found in vars(module).items() if name.startswith("POISE_"))
 DRAWINGS = (*drawings.DRAWINGS, ghosts.show_ghosts)

@@ -11,7 +11,7 @@ _KINDS = {"heel": "REW", "ball": "DOT", "toe": "FF", "hand": "VIEW_PAN"}  # of c
 TOOLS = (
     "find_contacts", "add_timed_pin", "remove_timed_pin", "goto_timed_pin", "place_timed_pin", "solve_motion",
     "give_motion_back", "keep_motion", "reduce_keys", "bake_motion", "edit_path", "root_motion", "make_loop",
-    "retarget",
+    "smooth_motion", "retarget",
 )  # fmt: skip
 
 
@@ -74,8 +74,9 @@ class POISE_PT_motion(ArmaturePanel, bpy.types.Panel):
         row = layout.row(align=True)
         row.operator("poise.edit_path", text="Edit Path...")
         row.operator("poise.root_motion", text="Root Motion...")
-        column = layout.column(align=True)
-        column.operator("poise.make_loop", text="Make Loop...")
+        row = layout.row(align=True)
+        row.operator("poise.make_loop", text="Make Loop...")
+        row.operator("poise.smooth_motion", text="Smooth...")
 
 
 def draw_timed_pin(layout: Any, pin: Any) -> None:

@@ -1,0 +1,83 @@
+"""Smoothing of motions: frames that stick out are replaced, then what is quicker than people move is filtered.
+
+The filter is Butterworth's of fourth order, forth and back, so that nothing is late (Winter, *Biomechanics and Motor
+Control of Human Movement*, 2009, 3.4: 6 Hz for gait). It is applied to the sine series of what is beside the line from
+the first to the last frame.
+"""
+
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from .. import rotation
+from ..motion import Motion
+from ..rotation import Array, lengths
+from ..skeleton import Indices, Skeleton
+
+CUTOFF: Final = 6.0  # Hz
+STICKS_OUT: Final = float(np.radians(20.0))  # of a frame from what its neighbours say
+ORDER: Final = 4
+ROUNDS: Final = 3  # of replacing frames that stick out: two that are neighbours hide each other
+ROTATION_LENGTH: Final = 0.3  # of the skeleton's size: length that weighs as much as a radian
+
+
+def smooth_motion(
+    skeleton: Skeleton, motion: Motion, bones: Indices, cutoff: float = CUTOFF, pop: float = STICKS_OUT
+) -> Motion:
+    """Return the motion with rotations and locations of `bones` smoothed. Frames are taken as equally far apart.
+
+    cutoff  Hz: what is slower stays, what is quicker goes; where half of the frame rate is less, all stays
+    pop     radians by which a frame sticks out from its neighbours that is replaced by what they say; for locations the
+            lengths that weigh as much; 0: none is
+    """
+    pose, fps = motion.pose, motion.fps
+    spins = rotation.unroll(pose.rotations[:, bones])
+    places = pose.translations[:, bones] / (ROTATION_LENGTH * skeleton.size)
+    if pop > 0.0:
+        spins = rotation.normalize(without_pops(spins, 2.0 * np.sin(0.25 * pop)))
+        places = without_pops(places, pop)
+    rotations, translations = pose.rotations.copy(), pose.translations.copy()
+    rotations[:, bones] = rotation.normalize(low_pass(spins, cutoff / fps))
+    translations[:, bones] = low_pass(places, cutoff / fps) * ROTATION_LENGTH * skeleton.size
+    return replace(motion, pose=replace(pose, rotations=rotations, translations=translations))
+
+
+def without_pops(values: Array, least: float) -> Array:
+    """Return values (F, n, k) with those that stick out by more than a distance replaced from their neighbours."""
+    found, frames, out = values.copy(), np.arange(len(values)), np.zeros(values.shape[:2], bool)
+    for _ in range(ROUNDS if len(values) > 2 else 0):
+        off = lengths(found - _expected(found))
+        beside = np.pad(off, ((1, 1), (0, 0)))
+        out |= (off > least) & (off >= beside[:-2]) & (off >= beside[2:])
+        for row in np.flatnonzero(out.any(axis=0)).tolist():
+            bad, good = frames[out[:, row]], frames[~out[:, row]]
+            for column, own in zip(found[:, row].T, values[:, row].T, strict=True):
+                column[bad] = np.interp(bad, good, own[good])
+    return found
+
+
+def _expected(values: Array) -> Array:
+    """Return what neighbours say of values (F, ...): the median of four guesses by straight lines.
+
+    They are from the two frames before, from the two after, and between one, or two, on either side. So neither a frame
+    that sticks out beside it nor a turn back counts.
+    """
+    nobody = np.full((2, *values.shape[1:]), np.nan)
+    longer = np.concatenate([nobody, values, nobody])
+    before2, before, after, after2 = (longer[2 + step : 2 + step + len(values)] for step in (-2, -1, 1, 2))
+    guesses = [2.0 * before - before2, 2.0 * after - after2, 0.5 * (before + after), 0.5 * (before2 + after2)]
+    return np.nanmedian(guesses, axis=0)
+
+
+def low_pass(values: Array, cutoff: float) -> Array:
+    """Return values (F, ...) without what is quicker than `cutoff`, in periods a frame; the first and last one stay."""
+    if len(values) < 3:
+        return values.copy()
+    share = np.linspace(0.0, 1.0, len(values)).reshape(-1, *(1,) * (values.ndim - 1))
+    line = values[0] + share * (values[-1] - values[0])
+    beside = values - line
+    wave = np.concatenate([beside, -beside[-2:0:-1]])  # odd about both ends: a sine series
+    gain = 1.0 / (1.0 + (np.fft.rfftfreq(len(wave)) / cutoff) ** ORDER)
+    spectrum = np.fft.rfft(wave, axis=0) * gain.reshape(-1, *(1,) * (values.ndim - 1))
+    return line + np.fft.irfft(spectrum, n=len(wave), axis=0)[: len(values)]

@@ -1,0 +1,63 @@
+"""`smooth`: take jitter and frames that stick out of a motion, and hold its contacts."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from .. import bridge
+from ..core import CoreError, rotation
+from ..core.editing.contacts import find_contacts, foot_points
+from ..core.editing.floor import floor_under
+from ..core.editing.foot_lock import contact_pins
+from ..core.editing.smoothing import CUTOFF, STICKS_OUT, smooth_motion
+from ..core.pose import forward
+from ..core.rotation import lengths
+from .held_motion import HeldMotion
+from .reduce import chosen_bones
+
+SLOWEST, QUICKEST = 0.1, 1000.0  # Hz
+POP: Final = float(np.degrees(STICKS_OUT))
+MOST: Final = 180.0  # degrees
+
+
+class SmoothEdit(HeldMotion):
+    """A motion without jitter: see `smooth_motion`.
+
+    bones   names, roles or parts, by default all
+    cutoff  Hz
+    pop     degrees
+    plant   whether contacts of the feet are held
+    """
+
+    method = "smooth"
+
+    def __init__(
+        self, context: Any, armature: Any, frames: tuple[int, int], bones: Sequence[str] = (), cutoff: float = CUTOFF,
+        pop: float = POP, plant: bool = True,
+    ) -> None:  # fmt: skip
+        check_smoothing(cutoff, pop)
+        super().__init__(context, armature, frames)
+        chosen = np.array(sorted(set(chosen_bones(armature, self.skeleton, bones))), int)
+        self.after = smooth_motion(self.skeleton, self.before, chosen, cutoff, float(np.radians(pop)))
+        points = foot_points(self.skeleton, self.roles) if plant else ()
+        if points:
+            up = bridge.world_up(self.worlds[0])
+            contacts = find_contacts(self.skeleton, self.after, points, up=up, drifts=False)
+            self.pins = contact_pins(self.skeleton, self.after, contacts)
+            self.floor = floor_under(self.skeleton, self.after, self.roles, contacts, self.pins)
+
+    def summary(self) -> str:
+        """Return how far bones and joints have moved at most, in words."""
+        heads = forward(self.skeleton, self.after.pose)[0] - forward(self.skeleton, self.before.pose)[0]
+        far = lengths(heads @ self.worlds[0, :3, :3].T).max()
+        turned = rotation.angle_between(self.before.pose.rotations, self.after.pose.rotations).max()
+        return f"The motion changes by at most {100.0 * far:.1f} cm and {np.degrees(turned):.0f} degrees"
+
+
+def check_smoothing(cutoff: float, pop: float) -> None:
+    """Raise CoreError for numbers that make no sense, and name the one that is wrong."""
+    if not SLOWEST <= cutoff <= QUICKEST:
+        raise CoreError(f"The cutoff of smoothing is from {SLOWEST:g} to {QUICKEST:g} Hz.")
+    if not 0.0 <= pop <= MOST:
+        raise CoreError(f"The angle by which a pop sticks out is from 0 to {MOST:g} degrees.")

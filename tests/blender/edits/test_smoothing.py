@@ -1,0 +1,132 @@
+"""A captured walk with jitter and pops on its keys, smoothed, as Blender evaluates it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+import commands
+from edits.smoothing import SmoothEdit
+from tests.blender.rigs import contents, context, curves, load
+from tests.paths import DATA
+
+pytestmark = pytest.mark.usefixtures("empty_file")
+FRAMES = (2, 66)
+
+
+def heads(rig: Any) -> np.ndarray:
+    """Heads (F, J, 3) of the bones in the world, as Blender evaluates them."""
+    found: list[list[Any]] = []
+    for frame in range(FRAMES[0], FRAMES[1] + 1):
+        context.scene.frame_set(frame)
+        found.append([rig.matrix_world @ bone.head for bone in rig.pose.bones])
+    return np.array(found)
+
+
+def spoil(rig: Any, noise: float = 0.02, pop: str = "LeftForeArm") -> None:
+    """Put white noise on all rotation keys, and one frame of a forearm far off."""
+    rng = np.random.default_rng(11)
+    for (path, _), curve in curves(rig.animation_data.action, rig).items():
+        for point in curve.keyframe_points:
+            off = 1.5 if pop in path and point.co.x == 30 else 0.0
+            point.co.y += noise * rng.normal() + off if path.endswith("rotation_euler") else 0.0
+        curve.update()
+
+
+@pytest.fixture
+def walker() -> Any:
+    return load(DATA / "motion" / "cmu_07_12.bvh")[0]
+
+
+def apart(one: np.ndarray, other: np.ndarray) -> float:
+    """Root mean square distance of the heads."""
+    return float(np.sqrt(np.square(one - other).sum(axis=-1).mean()))
+
+
+def test_jitter_and_pops_go_and_the_walk_stays(walker: Any) -> None:
+    clean = heads(walker)
+    spoil(walker)
+    rough = heads(walker)
+    edit = SmoothEdit(context, walker, FRAMES)
+    edit.solve()
+    report = edit.write(walker)
+    assert report.pose is not None
+    assert report.pose.met.all()
+    smooth = heads(walker)
+    assert apart(smooth, clean) < 0.6 * apart(rough, clean)
+    hand = walker.pose.bones.find("LeftHand")
+    assert apart(smooth[26:31, hand], clean[26:31, hand]) < 0.15 * apart(rough[26:31, hand], clean[26:31, hand])
+    shaken = [np.sqrt(np.square(np.diff(one, 3, axis=0)).mean()) for one in (rough, smooth, clean)]
+    assert shaken[1] < 1.4 * shaken[2]
+    assert shaken[1] < 0.4 * shaken[0]
+    fastest = [np.linalg.norm(np.diff(one, axis=0), axis=-1).max() for one in (smooth, clean)]
+    assert fastest[0] > 0.9 * fastest[1]
+
+
+def test_feet_on_the_ground_stand_still(walker: Any) -> None:
+    spoil(walker, 0.01)
+    edit = SmoothEdit(context, walker, FRAMES)
+    edit.solve()
+    edit.write(walker)
+    assert edit.pins
+    seen, height = heads(walker), walker.dimensions.z
+    toes = {walker.pose.bones.find(name) for name in ("LeftToeBase", "RightToeBase")}
+    balls = [pin for pin in edit.pins if edit.skeleton.index(pin.bone) in toes and not np.any(pin.point)]
+    assert balls
+    for pin in balls:
+        on = slice(max(int(pin.start), FRAMES[0]) - FRAMES[0], int(pin.end) - FRAMES[0] + 1)
+        assert np.ptp(seen[on, edit.skeleton.index(pin.bone)], axis=0).max() < 1e-3 * height
+
+
+def test_other_frames_and_other_bones_stay(walker: Any) -> None:
+    spoil(walker)
+    before = heads(walker)
+    edit = SmoothEdit(context, walker, (20, 40), ["arm.L"], plant=False)
+    edit.solve()
+    edit.write(walker)
+    after = heads(walker)
+    arm = {
+        number for number, bone in enumerate(walker.pose.bones)
+        if any(above.name in ("LeftShoulder", "LeftArm", "LeftForeArm", "LeftHand") for above in bone.parent_recursive)
+    }  # fmt: skip
+    moved = {*np.flatnonzero(np.abs(after - before).max(axis=(0, 2)) > 1e-5 * walker.dimensions.z).tolist()}
+    assert moved
+    assert moved <= arm
+    outside = np.r_[0 : 21 - FRAMES[0], 40 - FRAMES[0] : len(before)]  # the ends of the range stay, too
+    np.testing.assert_allclose(after[outside], before[outside], atol=1e-5 * walker.dimensions.z)
+
+
+def test_the_operator_and_the_verb(walker: Any, tmp_path: Path) -> None:
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "walk.blend"))
+    given = ["--blend", str(tmp_path / "walk.blend"), "--output", str(tmp_path / "smooth.blend")]
+    assert (
+        commands.run(
+            ["smooth", "--frames", "2", "66", "--cutoff", "4", "--report", str(tmp_path / "report.json"), *given]
+        )
+        == 0
+    )
+    assert json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))["method"] == "smooth"
+    rig = next(object for object in bpy.data.objects if object.type == "ARMATURE")
+    context.view_layer.objects.active = rig
+    action = rig.animation_data.action
+    assert bpy.ops.poise.smooth_motion(cutoff=3.0) == {"FINISHED"}
+    assert rig.animation_data.action != action
+
+
+@pytest.mark.parametrize(
+    ("option", "sentence"),
+    [("--cutoff=0", "cutoff of smoothing is from 0.1 to 1000 Hz"), ("--pops=-1", "from 0 to 180 degrees"),
+     ("--pops=nan", "from 0 to 180 degrees"), ("--bones=tail", 'no "tail"')],
+)  # fmt: skip
+def test_what_makes_no_sense_is_refused_and_nothing_changes(
+    walker: Any, option: str, sentence: str, tmp_path: Path, capsys: Any
+) -> None:
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "walk.blend"))
+    before = contents()
+    given = ["--blend", str(tmp_path / "walk.blend"), "--output", str(tmp_path / "out.blend")]
+    assert commands.run(["smooth", option, *given]) == 2
+    assert sentence in capsys.readouterr().err
+    assert contents() == before
