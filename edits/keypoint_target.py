@@ -9,6 +9,7 @@ import numpy as np
 from .. import bridge
 from ..core import CoreError, Motion, Pose
 from ..core.keypoints import Character
+from ..core.rotation import Array
 from ..core.steps import run_steps
 from .controls import find_control_motion, write_controls
 
@@ -75,10 +76,17 @@ def _left_out(rig: bridge.Rig, bones: Iterable[int]) -> tuple[str, ...]:
     return (f"Left out, as no control is known for them: {said}{more} ({why}).",)
 
 
-def write_body_motion(context: Any, armature: Any, target: KeypointTarget, motion: Motion, action: str | None) -> Any:
-    """Key the body's motion as one of its own and return the action. Raises CoreError with nothing changed."""
+def write_body_motion(
+    context: Any, armature: Any, target: KeypointTarget, motion: Motion, fingers: Array | None, action: str | None
+) -> Any:
+    """Key the body's motion as one of its own and return the action. Raises CoreError with nothing changed.
+
+    Fingers (F, 2, 15, 4) that are not seen are not keyed.
+    """
     if target.controlled is None:
-        return bridge.write_motion(armature, target.rig, motion, target.character.bones, action)
+        return bridge.write_motion(
+            armature, target.rig, motion, target.character.posed_bones(fingers)[0].tolist(), action
+        )
     with bridge.using_action(armature, None):  # the keys of the present action must not show through
         present = bridge.read_pose(armature, target.rig)[None][np.zeros(len(motion), int)]
         channels = Motion(present, motion.frames, motion.fps)

@@ -21,6 +21,7 @@ from ..core.formats.markers import parse_marker_mapping
 from ..core.formats.report import GoalReport, Report
 from ..core.formats.table import FRAME_LIMIT
 from ..core.keypoints.body import LANDMARK
+from ..core.keypoints.layouts import MARKS, MARKS_HANDS
 from ..core.rotation import lengths
 from ..core.sources import read_bytes
 from .controls import frames_of_body
@@ -104,8 +105,11 @@ def _of_figure(context: Any, path: Path, mapping: BodyMapping) -> keypoints.Reco
         check_sure(source, by_motion=True)
         roles = bridge.read_roles(source, skeleton)
         points = keypoints.joint_landmarks(skeleton, roles, motion.pose)
+        hands = keypoints.joint_hands(skeleton, roles, motion.pose)
+    layout = MARKS_HANDS if np.isfinite(hands).any() else MARKS
+    points = np.concatenate([points, hands], axis=1) if layout == MARKS_HANDS else points
     points = points @ worlds[:, :3, :3].swapaxes(1, 2) + worlds[:, None, :3, 3]
-    return keypoints.Recording(keypoints.find_layout("marks"), points, None, motion.fps)
+    return keypoints.Recording(keypoints.find_layout(layout), points, None, motion.fps)
 
 
 def perform_keypoints(
@@ -135,7 +139,7 @@ def perform_keypoints(
     motion, ends = solve_motion(target, captured, frames, scene_fps, job)
     clock.append(perf_counter())
     try:
-        action = write_body_motion(context, armature, target, motion, job.action)
+        action = write_body_motion(context, armature, target, motion, captured.fingers, job.action)
     except CoreError as why:
         if target.controlled is None:
             raise
@@ -144,7 +148,7 @@ def perform_keypoints(
         except CoreError:
             raise why from None
         motion, ends = solve_motion(target, captured, frames, scene_fps, job)
-        action = write_body_motion(context, armature, target, motion, job.action)
+        action = write_body_motion(context, armature, target, motion, captured.fingers, job.action)
     clock.append(perf_counter())
     if job.exact and job.lock_feet:
         notes += ("Feet are not locked: with exact ends they are where their points are.",)
@@ -154,7 +158,7 @@ def perform_keypoints(
         _measure_pose(context, armature, target, motion),
     )
     missed = [goal.sentence() for goal in (*goals, *([] if pose is None else [pose])) if not goal.met.all()]
-    turned, moved = target.character.posed_bones()
+    turned, moved = target.character.posed_bones(captured.fingers)
     report = Report(
         armature=armature.name,
         frames=frames,
@@ -270,7 +274,11 @@ def resample(
         return (1.0 - weight) * values[before] + weight * values[after]
 
     turns = rotation.slerp(captured.rotations[before], captured.rotations[after], share[:, None])
+    fingers = captured.fingers
+    if fingers is not None:
+        fingers = rotation.slerp(fingers[before], fingers[after], share[:, None, None])
     between = keypoints.CapturedMotion(
-        turns, mixed(captured.hips), mixed(captured.landmarks), mixed(captured.weights), captured.subject
-    )
+        turns, mixed(captured.hips), mixed(captured.landmarks), mixed(captured.weights), captured.subject,
+        fingers=fingers,
+    )  # fmt: skip
     return between, (start + frames).astype(float)

@@ -17,6 +17,7 @@ from .. import bridge
 from ..bridge.armature import PoseWriter
 from ..core import CoreError, Motion, Pose, keypoints
 from ..core.pose import stack
+from ..core.rotation import Array
 from ..properties.keypoints import VMC
 from .controls import ControlRecorder, write_controls
 from .keypoint_target import KeypointTarget, find_target
@@ -65,12 +66,19 @@ class LiveKeypoints:
 
     def _take(self, armature: Any, target: KeypointTarget) -> None:
         self.target, self.character, self.present = target, target.character, target.present
-        bones, moved = target.character.posed_bones()
-        moved = moved if self.travel != "NONE" else moved[:0]
         self._pins = held_goals(armature, target.rig, target.controlled)
-        held = {above for goal in self._pins for above in target.character.skeleton.ancestors(int(goal.bone))}
-        self._writer = PoseWriter(target.rig, () if target.controlled else {*bones.tolist(), *moved.tolist(), *held})
+        self._take_fingers(None)
         self.walk, self.hips = keypoints.RootFromFeet(target.character), keypoints.RootFromHips(target.character)
+
+    def _take_fingers(self, fingers: Array | None) -> None:
+        """Write from now on the fingers, too, that rotations (1, 2, 15, 4) tell of."""
+        character = self.character
+        self._told = len(character.fingers.told(fingers))
+        bones, moved = character.posed_bones(fingers)
+        moved = moved if self.travel != "NONE" else moved[:0]
+        held = {above for goal in self._pins for above in character.skeleton.ancestors(int(goal.bone))}
+        written = () if self.target.controlled else {*bones.tolist(), *moved.tolist(), *held}
+        self._writer = PoseWriter(self.target.rig, written)
 
     # -- posing -----------------------------------------------------------------------------------------------------
 
@@ -138,6 +146,8 @@ class LiveKeypoints:
         if self.target.controlled is not None and not self._drive(armature, self.target.controlled, captured):
             self._take(armature, find_target(armature, armature.poise_live_limits, controls=False))
         if self.target.controlled is None:
+            if len(self.character.fingers.told(captured.fingers)) > self._told:
+                self._take_fingers(captured.fingers)
             self._writer.write(armature, self._pose_of(captured))
         context.view_layer.update()
         _redraw(context, "WINDOW")
@@ -158,7 +168,7 @@ class LiveKeypoints:
 
     def _pose_of(self, captured: keypoints.CapturedMotion) -> Pose:
         """Return the pose for one captured frame, with the pins held."""
-        pose = self.character.rotate(captured.rotations[0], self.present)
+        pose = self.character.rotate(captured.rotations[0], self.present, _first(captured.fingers))
         if self.travel == "FEET":
             pose = self.character.place_by_feet(pose, self.walk)
         elif self.travel == "HIPS":
@@ -213,8 +223,9 @@ class LiveKeypoints:
     def _clip(self, fps: float) -> Motion:
         """Return the recording, resampled at whole frames by the times of its packets."""
         captured, frames = resample(*self.tracker.clip(), fps, self._start)
+        self._keyed: list[int] = self.character.posed_bones(captured.fingers)[0].tolist()
         if self.travel == "NONE":
-            pose = self.character.rotate(captured.rotations, self.present)
+            pose = self.character.rotate(captured.rotations, self.present, captured.fingers)
         else:
             pose = self.character.motion(captured, self.present, self.travel == "HIPS")
         return Motion(self._hold(pose), frames, fps)
@@ -235,7 +246,7 @@ class LiveKeypoints:
             return _SHOWN
         motion: Motion = work.result
         if self.target.controlled is None:
-            keyed = bridge.write_motion(armature, self.target.rig, motion, self.character.bones)
+            keyed = bridge.write_motion(armature, self.target.rig, motion, self._keyed)
         else:  # one frame per call: Blender stays responsive
             self._recorder = self._recorder or ControlRecorder(armature, self.target.rig)
             done = len(self._posed)
@@ -256,6 +267,10 @@ class LiveKeypoints:
         live.status = status
         if self.applied and bpy.data.objects.get(self.name) is not None:  # the file is still open
             bpy.ops.ed.undo_push(message="Live Keypoints")
+
+
+def _first(fingers: Array | None) -> Array | None:
+    return None if fingers is None else fingers[0]
 
 
 def start(context: Any, armature: Any) -> int:

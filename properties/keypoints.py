@@ -9,13 +9,15 @@ from .overrides import saved
 
 LAYOUTS: Final = (
     ("mediapipe", "MediaPipe Pose", "33 world landmarks"),
+    ("mediapipe_hands", "MediaPipe, with Hands", "33 world landmarks, and 21 of each hand, the left one first"),
     ("coco17", "COCO", "17 points"),
     ("h36m17", "Human3.6M", "17 joints"),
     ("body25", "OpenPose BODY-25", "25 points"),
     ("smpl22", "SMPL, 22 joints", "Without hands"),
     ("smpl24", "SMPL, 24 joints", "With hands"),
-    ("freemocap", "FreeMoCap", "Its 33 body points, in millimetres"),
+    ("freemocap", "FreeMoCap", "Its 33 body points, in millimetres, and in arrays of numbers those of its hands"),
     ("marks", "Poise", "Poise's own marks"),
+    ("marks_hands", "Poise, with Hands", "Poise's own marks, and 21 of each hand"),
 )
 SAID: Final = ("auto", "Automatic", "As the file says")
 VMC: Final = ("vmc", "VMC", "Bones of Unity's humanoid, over OSC, as they turn")

@@ -3,6 +3,7 @@
 from .character import Character, RootFromFeet, RootFromHips
 from .conversion import Conversion, Landmarks, find_conversion
 from .estimate import METHODS, CapturedMotion, LiveEstimator, Method, Subject, estimate_clip, estimate_rotations
+from .hands import joint_hands
 from .joints import joint_landmarks
 from .layouts import AXES, LAYOUTS, UNITS, Layout, find_layout
 from .packets import PointPackets
@@ -15,5 +16,5 @@ __all__ = [
     "AXES", "LAYOUTS", "METHODS", "SUFFIXES", "UNITS", "BonePackets", "BoneTracker", "CapturedMotion", "Character",
     "Conversion", "Landmarks", "Layout", "LiveEstimator", "Method", "PointPackets", "PointTracker", "Recording",
     "RootFromFeet", "RootFromHips", "Stream", "Subject", "Tracker", "estimate_clip", "estimate_rotations",
-    "find_conversion", "find_layout", "frame_times", "joint_landmarks", "read_frame", "read_recording",
+    "find_conversion", "find_layout", "frame_times", "joint_hands", "joint_landmarks", "read_frame", "read_recording",
 ]  # fmt: skip

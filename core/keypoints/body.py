@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 
 from ..body import SIDES
+from ..body.roles import FINGERS, opposite_role
 
 SIDE_LANDMARKS: Final = (
     "ear", "shoulder", "elbow", "wrist", "index", "pinky", "knuckle", "hip", "knee", "ankle", "heel", "ball",
@@ -18,8 +19,15 @@ LANDMARKS: Final = (
     "pelvis", "neck", "crown", "nose", *(f"{landmark}.{side}" for side in SIDES for landmark in SIDE_LANDMARKS)
 )  # fmt: skip
 LANDMARK: Final = {name: number for number, name in enumerate(LANDMARKS)}
-# of left and right
-LANDMARK_SWAP: Final = np.array([LANDMARK[name.translate(str.maketrans("LR", "RL"))] for name in LANDMARKS])
+# The 21 points of a hand, outwards; trackers that see hands have those of both sides after the landmarks of the body.
+HAND_POINTS: Final = ("hand", *(f"{finger}_{joint}" for finger in FINGERS for joint in (
+    ("cmc", "mcp", "ip", "tip") if finger == "thumb" else ("mcp", "pip", "dip", "tip")
+)))  # fmt: skip
+HAND_LANDMARKS: Final = tuple(f"{point}.{side}" for side in SIDES for point in HAND_POINTS)
+ALL_LANDMARKS: Final = (*LANDMARKS, *HAND_LANDMARKS)
+KNUCKLES: Final = {f"{finger}.{side}": f"{finger}_mcp.{side}" for finger in ("index", "pinky") for side in SIDES}
+# of left and right, of all landmarks
+LANDMARK_SWAP: Final = np.array([ALL_LANDMARKS.index(opposite_role(name)) for name in ALL_LANDMARKS])
 HIPS: Final = np.array([LANDMARK["hip.L"], LANDMARK["hip.R"]])
 
 SIDE_PARTS: Final = ("shoulder", "upper_arm", "forearm", "hand", "thigh", "shin", "foot")

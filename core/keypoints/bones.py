@@ -45,8 +45,9 @@ ENDS: Final = np.array([np.isin(LANDMARKS, ends) for ends in zip(BONES, STARTS, 
 def bone_vectors(landmarks: Array, weights: Array) -> tuple[Array, Array]:
     """Return vectors (..., B, 3) along the bones, zero for unseen ones, and their weights (..., B).
 
-    landmarks (..., M, 3) have weights (..., M); those of weight 0 may be NaN.
+    landmarks (..., M, 3) have weights (..., M); those of weight 0 may be NaN. Those of hands, after them, are not used.
     """
+    landmarks, weights = landmarks[..., : len(LANDMARKS), :], weights[..., : len(LANDMARKS)]
     landmarks = np.where(weights[..., None] > 0.0, landmarks, 0.0)
     bone_weights = least(weights, _USED)
     return (_ROWS @ landmarks) * (bone_weights > 0.0)[..., None], bone_weights

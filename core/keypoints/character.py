@@ -1,8 +1,8 @@
 """Body motions on any humanoid skeleton, through the roles of its bones.
 
 A bone in the canonical T-pose has its rest pose, corrected by the anatomy; from there it rotates as its part does.
-Spine bones interpolate between hips and chest, neck bones between chest and head. Bones that keypoints do not show,
-such as fingers and toes, keep the present pose.
+Spine bones interpolate between hips and chest, neck bones between chest and head. Fingers go with the hand as they are
+seen (`hands`). Bones that keypoints do not show, such as toes, keep the present pose.
 
 Positions are scaled by the length of the legs. If the keypoints do not travel (trackers that keep the hips at zero),
 the root moves so that the foot in contact with the ground stays.
@@ -31,6 +31,7 @@ from ..skeleton import Skeleton
 from ..solvers import PinAndDrag, solve
 from .body import LANDMARK, PART
 from .estimate import CapturedMotion
+from .hands import RigFingers
 
 _ONE_BONE: Final = ("upper_arm", "forearm", "hand", "thigh", "shin", "foot")
 _LEG: Final = ("hip", "knee", "ankle")
@@ -73,6 +74,11 @@ class Character:
         ancestors = {above for bone in self.bones for above in skeleton.ancestors(bone)}
         self._still = [(bone, self._base_of(bone)) for bone in sorted(ancestors - {*self.bones})]  # parents first
         self._turned_base = self._base_of(self._turned)
+        self.fingers = RigFingers(skeleton, roles)
+        done = {*self.bones, *ancestors, *(fingers := self.fingers.bones.tolist())}
+        palms = {above for bone in fingers for above in skeleton.ancestors(bone)} - done
+        self._palms = [(bone, self._base_of(bone)) for bone in sorted(palms)]
+        self._finger_base = self._base_of(fingers)
         carrier = carrier_of(skeleton, roles)
         self.root = -1 if carrier is None else carrier
         self.points: tuple[BodyPoint, ...] = foot_points(skeleton, roles)
@@ -100,8 +106,11 @@ class Character:
             if self.roles.bone(part) >= 0:
                 yield self.roles.bone(part), PART[part], PART[part], 1.0
 
-    def rotate(self, rotations: Array, present: Pose) -> Pose:
-        """Return the pose (...) with the rotations (..., P, 4) of the parts; other bones are as in `present`."""
+    def rotate(self, rotations: Array, present: Pose, fingers: Array | None = None) -> Pose:
+        """Return the pose (...) with the rotations (..., P, 4) of the parts; other bones are as in `present`.
+
+        fingers (..., 2, 15, 4) as in `CapturedMotion`.
+        """
         wanted = rotations[..., self._stops, :]
         if len(self._between):
             starts, stops = self._starts[self._between], self._stops[self._between]
@@ -116,12 +125,22 @@ class Character:
         frames[..., -1, :] = rotation.IDENTITY
         frames[..., turned, :] = turned_frames
         driven = present.driven_matrices
-        for bone, base in self._still:
-            if self.skeleton.driven[bone] and driven is not None:
-                frames[..., bone, :] = frame_rotations(driven[..., bone, :, :3])
-            else:
-                frames[..., bone, :] = rotation.mul(base(frames), own[..., bone, :])
+
+        def keep(bones: list[tuple[int, Callable[[Array], Array]]]) -> None:
+            for bone, base in bones:
+                if self.skeleton.driven[bone] and driven is not None:
+                    frames[..., bone, :] = frame_rotations(driven[..., bone, :, :3])
+                else:
+                    frames[..., bone, :] = rotation.mul(base(frames), own[..., bone, :])
+
+        keep(self._still)
         own[..., turned, :] = rotation.mul(rotation.inv(self._turned_base(frames)), turned_frames)
+        if fingers is not None:
+            bones = self.fingers.bones
+            frames[..., bones, :] = self.fingers.frames(frames, fingers)
+            keep(self._palms)
+            found = rotation.mul(rotation.inv(self._finger_base(frames)), frames[..., bones, :])
+            own[..., bones, :] = np.where(np.isfinite(found), found, own[..., bones, :])
         if self.limits:
             own = clamp_rotations(self.limits, own)[0]
         others = (
@@ -177,9 +196,9 @@ class Character:
         """Return the contact points of the feet (..., p, 3) in armature space."""
         return self._feet(self._leg_matrices(pose))
 
-    def posed_bones(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the bones that body motions rotate, and those that they move."""
-        return np.array(self.bones), np.array([self.root] if self.root >= 0 else [], int)
+    def posed_bones(self, fingers: Array | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the bones that body motions rotate, with these fingers (..., 2, 15, 4), and those that they move."""
+        return np.union1d(self.bones, self.fingers.told(fingers)), np.array([self.root] if self.root >= 0 else [], int)
 
     def _leg_matrices(self, pose: Pose) -> Array:
         """Return the frames (..., n, 3, 4) of the legs, the root and their ancestors."""
@@ -203,7 +222,7 @@ class Character:
         `travel`: whether the root follows the hips, or else the feet; None: the hips if they move.
         """
         scale = self.scale(leg_lengths(captured))
-        pose = self.rotate(captured.rotations, present)
+        pose = self.rotate(captured.rotations, present, captured.fingers)
         travels = bool(np.ptp(captured.hips, axis=0).max() > _TRAVELS) if travel is None else travel
         if not self.points:
             return self.place_hips(pose, captured.hips, scale) if travels else pose

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from ..body import SIDES
 from ..errors import CoreError
 from ..rotation import Array
-from .body import LANDMARK, LANDMARK_SWAP
+from .body import ALL_LANDMARKS, KNUCKLES, LANDMARK, LANDMARK_SWAP
 from .bones import BONES, LENGTHS, bone_vectors
 from .geometry import least
 from .geometry import unit as directions
@@ -30,6 +30,9 @@ _AHEAD: Final = [[LANDMARK["ear.L"], LANDMARK["ear.R"], LANDMARK["nose"]]] + [
     for names in (("heel", "ball"), ("ankle", "ball"), ("hip", "ankle", "knee"))
     for side in SIDES
 ]
+_ENDS, _OF_HANDS = (
+    np.array([ALL_LANDMARKS.index(name) for name in names]) for names in zip(*KNUCKLES.items(), strict=True)
+)
 _UNLIKE: Final = 0.25  # deviation from a body's proportions from which another layout may fit better
 _STRANGE: Final = 0.6  # deviation that hardly any body has
 _SHORTEST: Final = 1e-3  # of the standard length
@@ -38,7 +41,10 @@ _CLEAR: Final = 0.6  # mean cosine between the trunk and the up axis, at least
 
 @dataclass(frozen=True, eq=False)
 class Landmarks:
-    """Landmarks (F, M, 3) in metres, Y up, and the weight of each (F, M), 0 (missing) to 1."""
+    """Landmarks (F, M, 3) in metres, Y up, and the weight of each (F, M), 0 (missing) to 1.
+
+    With `HAND_LANDMARKS` after those of the body if the layout has hands.
+    """
 
     positions: Array
     weights: Array
@@ -69,7 +75,12 @@ class Conversion:
         positions = matrix @ np.where(seen[..., None], array, 0.0) @ self._matrix
         weights = least(weight, self.layout.used) * present
         if self.exchanged:
-            positions, weights = positions[:, LANDMARK_SWAP], weights[:, LANDMARK_SWAP]
+            swap = LANDMARK_SWAP[: positions.shape[1]]
+            positions, weights = positions[:, swap], weights[:, swap]
+        if self.layout.hands:  # their own knuckles are more exact
+            better = weights[:, _OF_HANDS] > 0.0
+            positions[:, _ENDS] = np.where(better[..., None], positions[:, _OF_HANDS], positions[:, _ENDS])
+            weights[:, _ENDS] = np.where(better, weights[:, _OF_HANDS], weights[:, _ENDS])
         return Landmarks(positions, weights)
 
 

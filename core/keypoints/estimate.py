@@ -14,12 +14,13 @@ from .. import rotation
 from ..body import SIDES
 from ..errors import CoreError
 from ..rotation import Array
-from .body import HIPS
+from .body import HIPS, LANDMARKS
 from .bones import BONES, bone_lengths
 from .conversion import Landmarks
 from .filters import DELAY, LandmarkFilter, smooth_clip
 from .gaps import bridge_gaps
 from .geometry import solve_frames
+from .hands import finger_rotations, hold_unseen
 from .network import correct, load_network, predict_frames
 from .outliers import displaced_frames, stretched_landmarks
 
@@ -53,6 +54,8 @@ class CapturedMotion:
     hips       (F, 3) midpoint of the hips
     landmarks  (F, M, 3) with weights (F, M), 0 (unseen) to 1
     left_out   number of outliers among the landmarks of all frames
+    fingers    (F, 2, 15, 4) rotations of the phalanges of both hands relative to the hand, from the thumb on, outwards;
+               NaN: not seen. None if no fingers are tracked
     """
 
     rotations: Array
@@ -61,6 +64,7 @@ class CapturedMotion:
     weights: Array
     subject: Subject | None
     left_out: int = 0
+    fingers: Array | None = None
 
 
 def measure(positions: Array, weights: Array) -> Subject | None:
@@ -88,6 +92,7 @@ def estimate_rotations(
     """
     if method not in METHODS:
         raise CoreError(f'method must be one of {", ".join(METHODS)}, not "{method}".')
+    positions, weights = positions[..., : len(LANDMARKS), :], weights[..., : len(LANDMARKS)]
     noise = np.broadcast_to(np.minimum(noise, _LARGEST_NOISE), positions.shape[:-2])
     if method == "source":
         return rotation.from_matrix(predict_frames(load_network("source"), positions, weights))
@@ -108,9 +113,9 @@ def estimate_clip(
     positions, weights, left_out = landmarks.positions, landmarks.weights, 0
     subject = measure(positions, weights)
     if smooth:
-        off = displaced_frames(positions, weights)[:, None] | (
-            subject is not None and stretched_landmarks(positions, weights, subject.lengths)
-        )
+        off = np.broadcast_to(displaced_frames(positions, weights)[:, None], weights.shape).copy()
+        if subject is not None:
+            off[:, : len(LANDMARKS)] |= stretched_landmarks(positions, weights, subject.lengths)
         left_out, weights = int(np.sum(off & (weights > 0.0))), np.where(off, 0.0, weights)
     seen, times = weights > 0.0, np.asarray(times, float)
     level: Array | float = noise if noise is not None else subject.noise if subject is not None else UNKNOWN_NOISE
@@ -120,7 +125,9 @@ def estimate_clip(
     if smooth:
         rotations = bridge_gaps(rotations, seen, times)
     hips = positions[:, HIPS].mean(axis=1)
-    return CapturedMotion(rotation.unroll(rotations), hips, positions, weights, subject, left_out)
+    fingers = finger_rotations(positions, weights)
+    fingers = None if fingers is None else rotation.unroll(hold_unseen(fingers))
+    return CapturedMotion(rotation.unroll(rotations), hips, positions, weights, subject, left_out, fingers)
 
 
 class LiveEstimator:
@@ -132,12 +139,13 @@ class LiveEstimator:
         self._filter = LandmarkFilter(delay)
         self._seen: deque[tuple[Array, Array]] = deque(maxlen=_MEMORY)
         self._count = 0
+        self._fingers: Array | None = None
 
     def add(self, positions: Array, weights: Array, time: float) -> None:
         """Add one frame of landmarks (M, 3) with weights (M,) at a time in seconds."""
         if self.subject is not None:
             off = stretched_landmarks(positions[None], weights[None], self.subject.lengths)[0]
-            weights = np.where(off, 0.0, weights)
+            weights = np.where(np.append(off, np.zeros(len(weights) - len(off), bool)), 0.0, weights)
         self._seen.append((positions, weights))
         self._count += 1
         if self._count % _EVERY == 0:
@@ -151,4 +159,10 @@ class LiveEstimator:
         lengths = None if self.subject is None else self.subject.lengths
         rotations = estimate_rotations(found.positions[None], found.weights[None], found.noise, lengths, self.method)
         hips = found.positions[None, HIPS].mean(axis=1)
-        return CapturedMotion(rotations, hips, found.positions[None], found.weights[None], self.subject)
+        fingers = finger_rotations(found.positions[None], found.weights[None])
+        if fingers is not None and self._fingers is not None:  # those out of sight stay
+            fingers = np.where(np.isfinite(fingers), fingers, self._fingers)
+        self._fingers = fingers
+        return CapturedMotion(
+            rotations, hips, found.positions[None], found.weights[None], self.subject, fingers=fingers
+        )  # fmt: skip

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..rotation import Array
 from ..skeleton import Flags
-from .body import HIPS
+from .body import HIPS, LANDMARKS
 
 HOLD: Final = 0.5  # seconds
 DELAY: Final = 2  # frames
@@ -23,6 +23,7 @@ _FIRST_SPEED: Final = 1.0  # metres per second: standard deviation when a landma
 _FADE: Final = 0.15  # seconds: time constant of the speed of unseen landmarks
 _LONGEST: Final = 1.0  # seconds: the filter restarts after longer gaps
 _LEAST_NOISE: Final = 5e-4  # metres, for numerical stability
+_BODY: Final = [*range(len(LANDMARKS)), -1]  # rows of the body, without hands
 
 
 class _Step(NamedTuple):
@@ -162,7 +163,7 @@ def _smooth(steps: list[_Step], hold: float = HOLD) -> list[tuple[_Step, Array, 
 
 def _result(step: _Step, state: Array, covariance: Array) -> Filtered:
     weights = step.weights[:-1] * _held(step.unseen[:-1])
-    return Filtered(state[:-1, 0] + state[-1, 0], weights, float(np.sqrt(np.median(covariance[:, 0, 0]))))
+    return Filtered(state[:-1, 0] + state[-1, 0], weights, float(np.sqrt(np.median(covariance[_BODY, 0, 0]))))
 
 
 def _held(unseen: Array) -> Array:

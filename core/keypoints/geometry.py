@@ -124,7 +124,7 @@ def frame(first: Array, second: Array) -> Array:
     return result
 
 
-def _swing(vector: Array, before: Array, after: Array) -> Array:
+def swing(vector: Array, before: Array, after: Array) -> Array:
     """Return vectors (..., 3), orthogonal to directions `before`, rotated by the shortest rotation to `after`."""
     return vector - _dot(vector, after) / np.maximum(1.0 + _dot(before, after), _TINY) * (before + after)
 
@@ -176,7 +176,7 @@ def solve_frames(landmarks: Array, weights: Array, noise: Array, hinges: bool = 
     face, crown = (seen[..., _AT[kind].start] for kind in ("nose", "crown"))
     if face.min() < 1.0:
         upwards = units[..., _AT["crown"].start, :]
-        nod = frame(upwards, _swing(chest[..., 0], chest[..., 1], upwards))  # columns Y, X, -Z
+        nod = frame(upwards, swing(chest[..., 0], chest[..., 1], upwards))  # columns Y, X, -Z
         nod = np.stack([nod[..., 1], nod[..., 0], -nod[..., 2]], axis=-1)
         head = _blend(nod, chest, crown)
     ahead = frame(units[..., _AT["ears"].start, :], units[..., _AT["nose"].start, :]) @ _FACE_BACK
@@ -186,7 +186,7 @@ def solve_frames(landmarks: Array, weights: Array, noise: Array, hinges: bool = 
     # limbs: from the hinge planes of bent limbs, else from the parents
     parent = result[..., _PARENTS, :, :]
     canonical = parent @ _LIMBS
-    hinge = _swing(canonical[..., 1], canonical[..., 0], near)
+    hinge = swing(canonical[..., 1], canonical[..., 0], near)
     if hinges:
         plane = planes[..., 2:6, :]
         sine = np.sqrt(_dot(plane, plane))
@@ -197,7 +197,7 @@ def solve_frames(landmarks: Array, weights: Array, noise: Array, hinges: bool = 
         hinge = share * plane / np.maximum(sine, _TINY) + (1.0 - share) * hinge
     upper = _blend(frame(near, hinge) @ _LIMBS_BACK, parent, weight("near"))
     canonical = upper @ _LIMBS
-    lower = _blend(frame(far, _swing(canonical[..., 1], canonical[..., 0], far)) @ _LIMBS_BACK, upper, weight("far"))
+    lower = _blend(frame(far, swing(canonical[..., 1], canonical[..., 0], far)) @ _LIMBS_BACK, upper, weight("far"))
     result[..., _UPPER, :, :], result[..., _LOWER, :, :] = upper, lower
 
     # hands and feet, whose width is blended by noise
@@ -208,7 +208,7 @@ def solve_frames(landmarks: Array, weights: Array, noise: Array, hinges: bool = 
     pointing = both
     if both.min() < 1.0:
         along, pointing = _without_width(along, both, units, seen, canonical)
-    turned = _swing(canonical[..., 1], canonical[..., 0], along)
+    turned = swing(canonical[..., 1], canonical[..., 0], along)
     share = (both / (1.0 + np.square(noise / (_REACH * _STRAY))))[..., None]
     across = across - _dot(across, along) * along
     across = share * unit(across) + (1.0 - share) * unit(turned)

@@ -1,7 +1,8 @@
 """Layouts: the names and order of the points that trackers write, their unit and up axis, and their landmarks."""
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final, Literal
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from ..body import SIDES
 from ..errors import CoreError
 from ..rotation import Array
-from .body import LANDMARK, LANDMARKS
+from .body import ALL_LANDMARKS, HAND_POINTS, LANDMARK, LANDMARKS
 from .geometry import used_landmarks
 
 Unit = Literal["auto", "m", "cm", "mm"]
@@ -20,6 +21,9 @@ Axes = Literal["auto", "+X", "-X", "+Y", "-Y", "+Z", "-Z"]
 AXES: Final = ("+X", "-X", "+Y", "-Y", "+Z", "-Z")
 
 FREEMOCAP: Final = "freemocap"
+MEDIAPIPE_HANDS: Final = "mediapipe_hands"
+MARKS: Final = "marks"
+MARKS_HANDS: Final = "marks_hands"
 TRUNK: Final = ("hip.L", "hip.R", "shoulder.L", "shoulder.R")  # the landmarks that every layout needs
 
 
@@ -30,6 +34,7 @@ class Layout:
     landmarks  landmark -> the points whose midpoint it is; landmarks that a tracker does not have are left out
     unit, up   the usual unit and up axis; "auto": found from the data
     markers    points are markers on the skin, some of which a file may lack
+    hands      side -> the 21 points of its hand; they count relative to its wrist, wherever they are
     """
 
     name: str
@@ -38,6 +43,7 @@ class Layout:
     unit: Unit = "auto"
     up: Axes = "auto"
     markers: bool = False
+    hands: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
     def among(self, names: Sequence[str]) -> "Layout":
         """Return the layout with only those markers that are among `names`.
@@ -58,15 +64,22 @@ class Layout:
     @cached_property
     def rows(self) -> tuple[Array, NDArray[np.bool_]]:
         """The matrix (M, K) from points to landmarks, and which landmarks the layout has (M,)."""
-        matrix = np.zeros((len(LANDMARKS), len(self.points)))
+        number = {name: place for place, name in enumerate(self.points)}
+        matrix = np.zeros((len(ALL_LANDMARKS if self.hands else LANDMARKS), len(self.points)))
         for landmark, names in self.landmarks.items():
-            matrix[LANDMARK[landmark], [self.points.index(name) for name in names]] = 1.0 / len(names)
+            matrix[LANDMARK[landmark], [number[name] for name in names]] = 1.0 / len(names)
+        for side, names in self.hands.items():
+            for point, name in zip(HAND_POINTS[1:], names[1:], strict=True):
+                row = matrix[ALL_LANDMARKS.index(f"{point}.{side}")]
+                row[:] = matrix[LANDMARK[f"wrist.{side}"]]
+                row[[number[name], number[names[0]]]] += 1.0, -1.0
+            matrix[ALL_LANDMARKS.index(f"{HAND_POINTS[0]}.{side}")] = matrix[LANDMARK[f"wrist.{side}"]]
         return matrix, matrix.any(axis=1)
 
     @cached_property
     def used(self) -> NDArray[np.int64]:
         """Indices (k, M) of the points of each landmark."""
-        return used_landmarks(self.rows[0] > 0.0)
+        return used_landmarks(self.rows[0] != 0.0)
 
 
 def _all_points(landmarks: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
@@ -98,6 +111,9 @@ _MEDIAPIPE: Final = _words(
 _MEDIAPIPE_LANDMARKS: Final = _NOSE | _landmarks(
     "left_", "right_", ear="{}ear", index="{}index", pinky="{}pinky", heel="{}heel", ball="{}foot_index"
 )
+_HAND: Final = ("wrist", *(re.sub("^(index|middle|ring)", r"\1_finger", point) for point in HAND_POINTS[1:]))
+_LEFT, _RIGHT = (tuple(f"{side}_hand_{point}" for point in _HAND) for side in ("left", "right"))
+_HANDS: Final[dict[str, tuple[str, ...]]] = dict(zip(SIDES, (_LEFT, _RIGHT), strict=True))
 _COCO: Final = _words(
     "nose left_eye right_eye left_ear right_ear left_shoulder right_shoulder left_elbow right_elbow left_wrist "
     "right_wrist left_hip right_hip left_knee right_knee left_ankle right_ankle"
@@ -123,6 +139,10 @@ _GAIT: Final = {"nose": ("LFHD", "RFHD")} | _landmarks(
     hip="{}ASI {}PSI", knee="{}KNE", ankle="{}ANK", heel="{}HEE", ball="{}TOE",
 )  # fmt: skip
 
+_MARKED_HANDS: Final[dict[str, tuple[str, ...]]] = {
+    side: tuple(f"{point}.{side}" for point in HAND_POINTS) for side in SIDES
+}
+
 LAYOUTS: Final[dict[str, Layout]] = {
     layout.name: layout
     for layout in (
@@ -132,12 +152,23 @@ LAYOUTS: Final[dict[str, Layout]] = {
         Layout("body25", _BODY25, {"nose": ("Nose",)} | _BODY25_LANDMARKS),
         Layout("smpl22", _SMPL[:22], _CROWN | _landmarks("left_", "right_", ball="{}foot")),
         Layout("smpl24", _SMPL, _CROWN | _landmarks("left_", "right_", ball="{}foot", knuckle="{}hand")),
+        Layout(MEDIAPIPE_HANDS, _MEDIAPIPE + _LEFT + _RIGHT, _MEDIAPIPE_LANDMARKS, "m", "-Y", hands=_HANDS),
         Layout(FREEMOCAP, _MEDIAPIPE, _MEDIAPIPE_LANDMARKS, "mm", "+Z"),
         Layout("plugin_gait", _all_points(_GAIT), _GAIT, markers=True),
-        Layout("marks", LANDMARKS, {landmark: (landmark,) for landmark in LANDMARKS}),
+        Layout(MARKS, LANDMARKS, {landmark: (landmark,) for landmark in LANDMARKS}),
+        Layout(
+            MARKS_HANDS,
+            ALL_LANDMARKS,
+            {landmark: (landmark,) for landmark in LANDMARKS},
+            hands=_MARKED_HANDS,
+        ),
     )
 }
 
+# FreeMoCap's arrays have the right hand before the left one, and the face after them
+FREEMOCAP_HANDS: Final = Layout(
+    FREEMOCAP, _MEDIAPIPE + _RIGHT + _LEFT, _MEDIAPIPE_LANDMARKS, "mm", "+Z", hands=_HANDS
+)  # fmt: skip
 # FreeMoCap with RTMPose, which has toes and no knuckles; recognised by the names of its points
 _FREEMOCAP_RTMPOSE: Final = Layout(
     FREEMOCAP,
@@ -171,7 +202,7 @@ def match_columns(layout: Layout, names: Sequence[str]) -> tuple[Layout, list[in
     if twice is not None:
         raise CoreError(f'The point "{twice}" is there twice; a file has to be of one body.')
     found = {name: number for number, name in enumerate(plain)}
-    needed = _all_points(layout.landmarks)
+    needed = {*_all_points(layout.landmarks), *_all_points(layout.hands)}
     missing = next((point for point in layout.points if point in needed and _plain(point) not in found), None)
     if missing is not None:
         raise CoreError(f'The file has no point "{missing}" of the layout "{layout.name}".')

@@ -22,7 +22,7 @@ from ..errors import CoreError
 from ..rotation import Array
 from ..sources import check_counts, check_size, parse_json
 from .c3d_files import read_c3d
-from .layouts import AXES, FREEMOCAP, UNITS, Layout, find_layout, match_columns
+from .layouts import AXES, FREEMOCAP, FREEMOCAP_HANDS, UNITS, Layout, find_layout, match_columns
 
 SUFFIXES: Final = (".json", ".jsonl", ".csv", ".npy", ".npz", ".trc", ".c3d")
 LARGEST_TIME: Final = 1e12  # seconds
@@ -410,6 +410,7 @@ def _read_numpy(data: bytes, layout: Layout, kind: str) -> Recording:
     if confidence is not None and (confidence.dtype.kind not in "fiu" or confidence.shape != points.shape[:2]):
         raise CoreError('"confidence" of an array file is a number for each point of each frame.')
     if layout.name == FREEMOCAP:  # hands and face come after the body
+        layout = FREEMOCAP_HANDS if points.shape[1] >= len(FREEMOCAP_HANDS.points) else layout
         count = len(layout.points)
         points, confidence = points[:, :count], None if confidence is None else confidence[:, :count]
     times = arrays.get("time")

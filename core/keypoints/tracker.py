@@ -11,6 +11,7 @@ from ..rotation import Array
 from .conversion import Conversion, Landmarks, find_conversion
 from .estimate import CapturedMotion, LiveEstimator, estimate_clip
 from .filters import DELAY
+from .hands import hold_unseen
 from .layouts import Layout
 from .packets import Points
 from .stream import Frame
@@ -119,7 +120,9 @@ class BoneTracker(Tracker):
 
     def add(self, frame: Frame[CapturedMotion]) -> bool:
         self._last = frame.content
-        self._keep(frame.time, self._last.rotations, self._last.hips, self._last.landmarks, self._last.weights)
+        last = self._last
+        assert last.fingers is not None
+        self._keep(frame.time, last.rotations, last.hips, last.landmarks, last.weights, last.fingers)
         return True
 
     def estimate(self) -> CapturedMotion:
@@ -128,5 +131,7 @@ class BoneTracker(Tracker):
         return self._last
 
     def clip(self) -> tuple[CapturedMotion, Array]:
-        turns, *others = self._kept()
-        return CapturedMotion(rotation.unroll(turns), *others, None), np.array(self._times)  # pyright: ignore
+        turns, hips, landmarks, weights, fingers = self._kept()
+        fingers = rotation.unroll(hold_unseen(fingers))
+        captured = CapturedMotion(rotation.unroll(turns), hips, landmarks, weights, None, fingers=fingers)
+        return captured, np.array(self._times)

@@ -16,6 +16,7 @@ from ..errors import CoreError
 from ..rotation import Array
 from .body import LANDMARK, LANDMARKS, PART, PARTS, sided
 from .estimate import CapturedMotion
+from .hands import PHALANGES
 from .osc import Argument, read_osc
 from .packets import Packet
 from .recordings import COORDINATE_LIMIT
@@ -36,6 +37,12 @@ _BONES: Final = _TRUNK | {
     for side, word in zip(SIDES, ("Left", "Right"), strict=True)
     for name, (above, part, landmark) in _LIMBS.items()
 }
+_FINGERS: Final = [  # of both hands, from the knuckles outwards
+    tuple(f"{word}{finger}{phalanx}" for phalanx in ("Proximal", "Intermediate", "Distal"))
+    for word in ("Left", "Right")
+    for finger in ("Thumb", "Index", "Middle", "Ring", "Little")
+]
+_KNOWN: Final = {*_BONES, *(name for finger in _FINGERS for name in finger)}
 _SPARED: Final = ("Spine", "Chest", "UpperChest", "Neck", "Shoulder", "Toes")  # optional bones
 _NEEDED: Final = tuple(name for name in _BONES if not name.endswith(_SPARED))
 _FLAT: Final = 1e-6  # metres: senders without positions send zeros
@@ -66,8 +73,8 @@ class BonePackets:
                 current[_ROOT] = arguments
             elif address == "/VMC/Ext/Bone/Pos":
                 name = arguments[0] if arguments else None
-                if not isinstance(name, str) or name not in _BONES:
-                    continue  # fingers, eyes
+                if not isinstance(name, str) or name not in _KNOWN:
+                    continue  # eyes
                 if name in self._fresh:
                     whole, time = dict(current), None
                     self._fresh.clear()
@@ -100,7 +107,17 @@ def _captured(bones: Mapping[str, _Placed]) -> CapturedMotion:
         if landmark:
             landmarks[0, LANDMARK[landmark]] = done[name][0]
             weights[0, LANDMARK[landmark]] = float(np.abs(position).max() > _FLAT)
-    return CapturedMotion(rotations, landmarks[:, LANDMARK["pelvis"]], landmarks, weights, None)
+    fingers = np.full((len(_FINGERS), PHALANGES, 4), np.nan)
+    for finger, names in enumerate(_FINGERS):
+        turn = rotation.IDENTITY
+        for joint, name in enumerate(names):
+            if name in bones:
+                turn = rotation.mul(turn, bones[name][1])
+                fingers[finger, joint] = turn
+    return CapturedMotion(
+        rotations, landmarks[:, LANDMARK["pelvis"]], landmarks, weights, None,
+        fingers=fingers.reshape(1, len(SIDES), -1, 4),
+    )  # fmt: skip
 
 
 def _placed(arguments: list[Argument]) -> _Placed:

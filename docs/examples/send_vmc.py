@@ -26,6 +26,14 @@ PLACES = TRUNK | {
     for side, sign in (("Left", -1.0), ("Right", 1.0))
     for name, (x, y, z) in LIMBS.items()
 }
+# The fingers of the left hand, each phalanx at the end of the one before
+FINGERS = {"Index": 0.03, "Middle": 0.01, "Ring": -0.01, "Little": -0.03}
+PHALANGES = {"Proximal": 0.08, "Intermediate": 0.04, "Distal": 0.025}
+KNUCKLES = {
+    f"Left{finger}{part}": (-x, 0.0, z if part == "Proximal" else 0.0)
+    for finger, z in FINGERS.items()
+    for part, x in PHALANGES.items()
+}
 
 
 def text(value: str) -> bytes:
@@ -51,10 +59,15 @@ def about_z(degrees: float) -> tuple[float, float, float, float]:
 
 
 def frame(seconds: float) -> bytes:
-    """The left arm hangs, the right one waves."""
+    """The left arm hangs and its hand opens and closes, the right arm waves."""
     wave = 40.0 * math.sin(2.0 * math.pi * seconds)
     turns = {"LeftUpperArm": about_z(75.0), "RightUpperArm": about_z(20.0), "RightLowerArm": about_z(50.0 + wave)}
-    bones = [message("/VMC/Ext/Bone/Pos", name, *place, *turns.get(name, STILL)) for name, place in PLACES.items()]
+    close = 30.0 * (1.0 - math.cos(2.0 * math.pi * seconds))
+    turns |= {f"Left{finger}{part}": about_z(close) for finger in FINGERS for part in PHALANGES}
+    bones = [
+        message("/VMC/Ext/Bone/Pos", name, *place, *turns.get(name, STILL))
+        for name, place in (PLACES | KNUCKLES).items()
+    ]
     return bundle([*bones, message("/VMC/Ext/T", seconds)])
 
 
