@@ -136,7 +136,7 @@ class SurfaceTool(BodyTool):
     """A tool that moves parts of the body to a surface."""
 
     surface: str = _setting(
-        "GROUND", "Surface", "What it is brought to",
+        "GROUND", "Surface", "Surface to align to",
         items=(
             ("GROUND", "Ground", "A level plane of the world"),
             ("CURSOR", "3D Cursor", "The plane through the 3D cursor, square to its Z axis"),

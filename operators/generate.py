@@ -196,7 +196,7 @@ class POISE_OT_add_sample(GeneratedTool, bpy.types.Operator):
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         frame = context.scene.frame_current
         add_sample(armature, self.path, frame)
-        return "INFO", f"A sample at frame {frame}; Generate Anew heeds it"
+        return "INFO", f"A sample at frame {frame}; press Regenerate to use it"
 
 
 class POISE_OT_remove_sample(GeneratedTool, bpy.types.Operator):
@@ -282,10 +282,10 @@ class POISE_OT_remove_phase(Tool, bpy.types.Operator):
 
 
 class POISE_OT_regenerate(GeneratedTool, KeyedTool, bpy.types.Operator):
-    """Make the generated motion anew of its samples, the keys of its offsets, and of its key poses"""
+    """Generate the motion again from its samples, the keys of its offsets, and its key poses"""
 
     bl_idname = "poise.regenerate"
-    bl_label = "Generate Anew"
+    bl_label = "Regenerate"
 
     def begin(self, context: Any, armature: Any) -> MotionEdit:
         render = context.scene.render

@@ -195,7 +195,7 @@ class POISE_OT_give_motion_back(Tool, bpy.types.Operator):
     """Go back to the original action; the timed pins stay in the list"""
 
     bl_idname = "poise.give_motion_back"
-    bl_label = "Original Motion"
+    bl_label = "Restore Original"
 
     @classmethod
     def need(cls, context: Any, armature: Any) -> None:

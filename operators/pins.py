@@ -97,7 +97,7 @@ def _let_go(armature: Any, places: list[int]) -> str:
 
 
 class POISE_OT_clear_pins(PinsTool, bpy.types.Operator):
-    """Let all bones of the armature go"""
+    """Remove all pins of the armature"""
 
     bl_idname = "poise.clear_pins"
     bl_label = "Clear Pins"

@@ -69,7 +69,7 @@ class POISE_OT_equal_samples(GeneratedTool, bpy.types.Operator):
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         equal_samples(armature, self.path, self.count)
-        return "INFO", f"{self.count} equal samples; Generate Anew heeds them"
+        return "INFO", f"{self.count} equal samples; press Regenerate to use them"
 
 
 def _parse(data: Any) -> tuple[RecipeFile, dict[str, Any]]:

@@ -22,10 +22,10 @@ def _takes(tool: Any, context: Any, text: str) -> list[str]:
 
 
 class POISE_OT_retarget(Background, bpy.types.Operator):
-    """Bring the motion of the other selected armature, or of a BVH, FBX or glTF file, to the active one"""
+    """Retarget the motion of the other selected armature, or of a BVH, FBX or glTF file, to the active one"""
 
     bl_idname = "poise.retarget"
-    bl_label = "Bring Motion"
+    bl_label = "Retarget Motion"
 
     filepath: StringProperty(
         name="File", description="The file that has the motion; without, it is the other selected armature's",

@@ -80,10 +80,10 @@ def bones_to_select(context: Any, armature: Any, role: str) -> list[Any]:
 
 
 class POISE_OT_set_role(_RolesTool, bpy.types.Operator):
-    """The selected bones play this part of the body, whatever was found; it is saved with the file"""
+    """Assign the selected bones to this part of the body, whatever was detected; this is saved with the file"""
 
     bl_idname = "poise.set_role"
-    bl_label = "Selected Bones Play It"
+    bl_label = "Assign Selected Bones"
 
     role: EnumProperty(
         name="Part",
@@ -102,10 +102,10 @@ class POISE_OT_set_role(_RolesTool, bpy.types.Operator):
 
 
 class POISE_OT_clear_roles(_RolesTool, bpy.types.Operator):
-    """Take back what was said about a part, or about all: the bones play what is found"""
+    """Reset a part, or all parts, to the bones that are detected"""
 
     bl_idname = "poise.clear_roles"
-    bl_label = "As Found"
+    bl_label = "Reset to Detected"
 
     role: name_property("Part", "The part of the body; none: all")
 
@@ -147,7 +147,7 @@ class POISE_OT_set_facing(_RolesTool, bpy.types.Operator):
     facing: EnumProperty(
         name="Facing",
         description="The axis of the armature that the body looks along",
-        items=[("FOUND", "As Found", "What parts and names tell")]
+        items=[("FOUND", "Detected", "What parts and names tell")]
         + [(axis, axis, f"The body looks along {axis} of the armature") for axis in DIRECTED_AXES],
     )
 

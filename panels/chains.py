@@ -89,7 +89,7 @@ class POISE_PT_method(Side, bpy.types.Panel):
 class POISE_PT_turns(Side, bpy.types.Panel):
     """How much each joint of the chain turned in its last drag, and since then by its numbers"""
 
-    bl_label = "Who Turned"
+    bl_label = "Rotation per Joint"
     bl_parent_id = "POISE_PT_chains"
 
     @classmethod

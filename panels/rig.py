@@ -90,7 +90,7 @@ class POISE_PT_parts(_Part, bpy.types.Panel):
         if part in rows:
             _draw_part(layout, rows[part])
         said = context.active_object.poise_facing
-        layout.operator_menu_enum("poise.set_facing", "facing", text=f"Facing {said or 'As Found'}")
+        layout.operator_menu_enum("poise.set_facing", "facing", text=f"Facing {said or 'Detected'}")
         row = layout.row(align=True)
         row.operator("poise.import_roles", text="Load...")
         row.operator("poise.export_roles", text="Save...")

@@ -74,7 +74,7 @@ class PoiseTimedPin(bpy.types.PropertyGroup):
         max=9, update=_follow,
     )  # fmt: skip
     weight: saved(
-        props.FloatProperty, "Weight", "Its share where pins of its priority contradict each other", default=1.0,
+        props.FloatProperty, "Weight", "Influence when pins of one priority conflict", default=1.0,
         min=0.001, soft_max=10.0, update=_follow,
     )  # fmt: skip
     mute: saved(props.BoolProperty, "Mute", "Let the bone go for now", update=_follow)

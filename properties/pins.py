@@ -47,7 +47,7 @@ class PoisePin(bpy.types.PropertyGroup):
     weight: saved(
         props.FloatProperty,
         "Weight",
-        "Its share where pins contradict each other. After the first priority it also says how hard the pin pulls: "
+        "Influence when pins conflict. After the first priority it also says how hard the pin pulls: "
         "4 pulls twice as hard",
         default=1.0,
         min=0.0,
