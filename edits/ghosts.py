@@ -33,25 +33,32 @@ class Ghost:
 
 def ghost_frames(context: Any, armature: Any) -> list[float]:
     """Return the frames, in order, in which the settings of an armature show ghosts."""
-    scene = context.scene
-    if armature.poise_ghost_frames == "KEYS":
-        frames = key_frames(armature, drawn_bones(armature))
-    elif scene.use_preview_range:
-        frames = np.arange(scene.frame_preview_start, scene.frame_preview_end + 1.0)
-    else:
-        frames = np.arange(scene.frame_start, scene.frame_end + 1.0)
-    away, step = frames - scene.frame_current_final, armature.poise_ghost_step
+    keys = armature.poise_ghost_frames == "KEYS"
+    frames = key_frames(armature, drawn_bones(armature)) if keys else scene_frames(context.scene)
+    away, step = frames - context.scene.frame_current_final, armature.poise_ghost_step
     before = frames[away < -SAME_FRAME][::-1][step - 1 :: step][: armature.poise_ghosts_before]
     after = frames[away > SAME_FRAME][step - 1 :: step][: armature.poise_ghosts_after]
     return [*before[::-1].tolist(), *after.tolist()]
 
 
+def scene_frames(scene: Any) -> Array:
+    """Return the frames (F,) of the preview range of a scene, or of its range."""
+    if scene.use_preview_range:
+        return np.arange(scene.frame_preview_start, scene.frame_preview_end + 1.0)
+    return np.arange(scene.frame_start, scene.frame_end + 1.0)
+
+
 def drawn_bones(armature: Any) -> Flags:
     """Return which bones (J,) the settings of an armature show: the selected ones or, by default, all."""
+    if armature.poise_ghost_bones == "ALL":
+        return np.ones(len(armature.pose.bones), bool)
+    return selected_bones(armature)
+
+
+def selected_bones(armature: Any) -> Flags:
+    """Return which bones (J,) are selected."""
     bones: Any = armature.pose.bones
-    if armature.poise_ghost_bones == "ALL" or not len(bones):
-        return np.ones(len(bones), bool)
-    owners = bones if hasattr(bones[0], "select") else armature.data.bones  # Blender 5 has moved it
+    owners = bones if len(bones) and hasattr(bones[0], "select") else armature.data.bones  # Blender 5 has moved it
     return flags(owners, "select", 1)[:, 0]
 
 

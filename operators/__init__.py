@@ -20,6 +20,7 @@ from . import (
     loop,
     make_rest,
     motion,
+    other_frames,
     path,
     pins,
     presets,
@@ -31,12 +32,13 @@ from . import (
     smoothing,
     solve,
     survey,
+    trails,
 )
 
 _MODULES = (
     pins, presets, roles, solve, bake, drag, hover, chains, bake_chain, list_files, learn_list, survey, body_tools,
     make_rest, learn_limits, learn_stiffness, keypoints, listen, motion, keys, retarget, path, generate, recipe_files,
-    ranges, ghosts, root_motion, loop, smoothing,
+    ranges, other_frames, root_motion, loop, smoothing,
 )  # fmt: skip
 CLASSES = tuple(found for module in _MODULES for name, found in vars(module).items() if name.startswith("POISE_"))
-DRAWINGS = (*drawings.DRAWINGS, ghosts.show_ghosts)
+DRAWINGS = (*drawings.DRAWINGS, ghosts.show_ghosts, trails.show_trails)

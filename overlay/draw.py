@@ -6,14 +6,19 @@ from typing import Any, Final
 import blf
 import bpy
 import gpu
+import numpy as np
 from gpu_extras.batch import batch_for_shader
 from mathutils import Matrix
+from numpy.typing import NDArray
 
+from ..core.rotation import Array
 from .marks import Camera, Colours, Marks, strokes_of
 from .strokes import Strokes
+from .trails import Dots, look_of
 
 THIN: Final = 1.6  # pixels at a scale of 1
 _THICK: Final = 3.5
+_CONTACT: Final = 5.0
 _TEXT: Final = 12.0
 _MARGIN: Final = 20.0
 _GAP: Final = 10.0  # pixels between a panel and the text
@@ -53,13 +58,20 @@ def draw_marks(context: Any, marks: Marks, view: Camera) -> None:
     """Draw marks into the region of the context, in pixels whatever the current projection is."""
     region, system = context.region, context.preferences.system
     scale = ui_scale(context)
-    thin, thick = strokes_of(marks, view, theme_colours(context), scale)
+    colours = theme_colours(context)
+    thin, thick = strokes_of(marks, view, colours, scale)
+    trails = [look_of(trail, view, colours) for trail in marks.trails]
     matrices: Any = gpu.matrix
     with matrices.push_pop(), matrices.push_pop_projection():
         gpu.matrix.load_identity()
         gpu.matrix.load_projection_matrix(_pixels_to_clip(region.width, region.height))
         gpu.state.blend_set("ALPHA")
         gpu.state.depth_test_set("NONE")
+        for look in trails:
+            stroke(look.contacts, _CONTACT * system.pixel_size, region)
+            stroke(look.line, THIN * system.pixel_size, region)
+            for size, dots in look.dots:
+                draw_dots(dots, size * scale)
         stroke(thick, _THICK * system.pixel_size, region)
         stroke(thin, THIN * system.pixel_size, region)
         _write(context, marks.text, scale)
@@ -103,12 +115,32 @@ def stroke(strokes: Strokes, width: float, region: Any) -> None:
     if not len(strokes):
         return
     shader = gpu.shader.from_builtin("POLYLINE_SMOOTH_COLOR")
-    points = [(x, y, 0.0) for x, y in strokes.points.reshape(-1, 2).tolist()]
-    batch = batch_for_shader(shader, "LINES", {"pos": points, "color": strokes.colours.reshape(-1, 4).tolist()})
+    data: dict[str, Any] = {
+        "pos": _flat(strokes.points.reshape(-1, 2)),
+        "color": strokes.colours.reshape(-1, 4).astype(np.float32),
+    }
+    batch = batch_for_shader(shader, "LINES", data)
     shader.bind()
     shader.uniform_float("lineWidth", width)
     shader.uniform_float("viewportSize", (region.width, region.height))
     batch.draw(shader)
+
+
+def draw_dots(dots: Dots, size: float) -> None:
+    """Draw dots of a size in pixels, at pixels of the region."""
+    if not len(dots.points):
+        return
+    shader = gpu.shader.from_builtin("POINT_FLAT_COLOR")
+    data: dict[str, Any] = {"pos": _flat(dots.points), "color": dots.colours.astype(np.float32)}
+    batch = batch_for_shader(shader, "POINTS", data)
+    gpu.state.point_size_set(size)
+    shader.bind()
+    batch.draw(shader)
+
+
+def _flat(points: Array) -> NDArray[np.float32]:
+    """Return pixels (n, 2) with a depth of 0, (n, 3)."""
+    return np.pad(points, ((0, 0), (0, 1))).astype(np.float32)
 
 
 def _write(context: Any, lines: list[str], scale: float) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 
 from ..core import rotation
 from ..core.rotation import Array
+from ..core.skeleton import Flags
 from .strokes import Colour, Strokes, cross, dashes, path, polygon, segments, together
 
 _RADIUS: Final = 8.0  # pixels of a pin at a scale of 1
@@ -67,6 +68,21 @@ class BoneMark:
     why: str
 
 
+@dataclass(frozen=True, eq=False)
+class TrailMark:
+    """A path with a dot for each of F frames; see `overlay.trails`.
+
+    positions (F, 3); ages (F,): frames after the present one; keyed (F,) and bears (F,): whether there are keys, and
+    whether the point stands; shares (F,): how far the frames follow a drag, or None
+    """
+
+    positions: Array
+    ages: Array
+    keyed: Flags
+    bears: Flags
+    shares: Array | None = None
+
+
 @dataclass(eq=False)
 class Marks:
     """All marks of one redraw."""
@@ -79,6 +95,7 @@ class Marks:
     joint: Array | None = None  # (3,) under the mouse
     guides: list[tuple[Array, Array, int]] = field(default_factory=list[tuple[Array, Array, int]])
     text: list[str] = field(default_factory=list[str])
+    trails: list[TrailMark] = field(default_factory=list[TrailMark])
 
 
 def strokes_of(marks: Marks, view: Camera, colours: Colours, scale: float = 1.0) -> tuple[Strokes, Strokes]:

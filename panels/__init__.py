@@ -3,10 +3,12 @@
 from pathlib import Path
 from typing import Final
 
-from . import body, chains, generate, ghosts, humanoid, keypoints, motion, pins, rig, toolbar
+from . import body, chains, generate, ghosts, humanoid, keypoints, motion, pins, rig, toolbar, trails
 
 CLASSES = tuple(
-    one for module in (rig, pins, humanoid, body, chains, motion, ghosts, generate, keypoints) for one in module.CLASSES
+    one
+    for module in (rig, pins, humanoid, body, chains, motion, ghosts, trails, generate, keypoints)
+    for one in module.CLASSES
 )
 MENUS = (("VIEW3D_MT_pose", pins.draw_in_pose_menu),)
 TOOLS = toolbar.TOOLS

@@ -34,7 +34,7 @@ class POISE_TOOL_drag(bpy.types.WorkSpaceTool):
         ("poise.drag", {**_DRAG, "shift": True}, None),
         ("poise.drag", {**_DRAG, "ctrl": True}, None),
         ("view3d.select", {"type": "LEFTMOUSE", "value": "CLICK"}, {"properties": [("deselect_all", True)]}),
-        ("poise.goto_ghost", {"type": "LEFTMOUSE", "value": "CLICK"}, None),
+        ("poise.goto_frame", {"type": "LEFTMOUSE", "value": "CLICK"}, None),
         ("view3d.select", {"type": "LEFTMOUSE", "value": "CLICK", "shift": True}, {"properties": [("toggle", True)]}),
         ("poise.cycle_pin", {"type": "P", "value": "PRESS"}, None),
         ("poise.pin_here", {"type": "P", "value": "PRESS", "shift": True}, None),

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import bpy
 
-from . import ccd, generate, ghosts, humanoid, keypoints, marks, motion, pins, roles, survey
+from . import ccd, generate, ghosts, humanoid, keypoints, marks, motion, pins, roles, survey, trails
 
 CLASSES: Final = (*pins.CLASSES, *ccd.CLASSES, *motion.CLASSES, *generate.CLASSES, *survey.CLASSES, *keypoints.CLASSES)
 OWNERS: Final[tuple[tuple[Any, dict[str, Any]], ...]] = (
@@ -18,6 +18,7 @@ OWNERS: Final[tuple[tuple[Any, dict[str, Any]], ...]] = (
     (bpy.types.Object, motion.TIMED),
     (bpy.types.Object, generate.GENERATED),
     (bpy.types.Object, ghosts.SETTINGS),
+    (bpy.types.Object, trails.SETTINGS),
     (bpy.types.Object, keypoints.SETTINGS),
     (bpy.types.Object, roles.BODY),
     (bpy.types.PoseBone, marks.MARKS),

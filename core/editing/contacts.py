@@ -153,10 +153,25 @@ def find_contacts(
     if not points:
         raise CoreError("There are no points that could touch the ground; name some bones.")
     positions = point_positions(skeleton, motion.pose, points)
+    return find_contacts_at(positions, motion, points, skeleton.size, ground, up, drifts)
+
+
+def find_contacts_at(
+    positions: Array,
+    motion: Motion,
+    points: Sequence[BodyPoint],
+    size: float,
+    ground: Ground | None = None,
+    up: ArrayLike = UP,
+    drifts: bool = True,
+) -> Contacts:
+    """Return the contacts of points that are at positions (F, P, 3) in the frames of a motion; see `find_contacts`.
+
+    `size` is that of the skeleton, in the space of the positions.
+    """
     if ground is None:
         toes = [i for i, point in enumerate(points) if point.name.startswith("toe")]
         ground = find_ground(positions[:, toes or list(range(len(points)))], up)
-    size = skeleton.size
     drift = np.zeros((len(motion), 3))
     if drifts:
         drift = find_drift(positions, motion, ground.up, size, ground.height)

@@ -41,28 +41,28 @@ def look_at_ghosts(hand: Any, bone: str, shape: str) -> Generator[float, None, d
     scenes, before = len(bpy.data.scenes), [list(one.matrix_basis[0]) for one in rig.pose.bones]
     rig.poise_ghost_shape = shape
     rig.poise_use_ghosts = True
-    yield from hand.until(lambda: len(show._known) > 0)
-    seen: dict[str, Any] = {"frames": sorted(show._known), "picture": hand.screenshot(f"ghosts_{shape.lower()}")}
+    yield from hand.until(lambda: len(show.known) > 0)
+    seen: dict[str, Any] = {"frames": sorted(show.known), "picture": hand.screenshot(f"ghosts_{shape.lower()}")}
     seen["left"] = [len(bpy.data.scenes) - scenes, before == [list(one.matrix_basis[0]) for one in rig.pose.bones],
                     bpy.context.scene.frame_current]  # fmt: skip
 
-    known = list(show._known.values())
+    known = list(show.known.values())
     yield 1.0
-    seen["still"] = list(show._known.values()) == known
+    seen["still"] = list(show.known.values()) == known
 
     rig.poise_ghosts_before = 1
-    yield from hand.until(lambda: len(show._shown) < len(known))
-    seen["fewer"] = list(show._shown)
+    yield from hand.until(lambda: len(show.shown) < len(known))
+    seen["fewer"] = list(show.shown)
     rig.poise_ghosts_before = 3
-    yield from hand.until(lambda: FIRST in show._known)
-    point = show._known[FIRST].points.copy()
+    yield from hand.until(lambda: FIRST in show.known)
+    point = show.known[FIRST].points.copy()
     bpy.context.scene.frame_set(FIRST + STEP)
     rig.pose.bones[bone].rotation_euler = (0.0, 0.0, -0.5)
     rig.pose.bones[bone].keyframe_insert("rotation_euler", frame=FIRST)
     bpy.context.view_layer.update()
-    seen["kept"] = len(show._known)
+    seen["kept"] = len(show.known)
     seen["followed"] = yield from hand.until(
-        lambda: FIRST in show._known and bool(abs(show._known[FIRST].points - point).max() > 0.1)
+        lambda: FIRST in show.known and bool(abs(show.known[FIRST].points - point).max() > 0.1)
     )
 
     tail = rig.matrix_world @ end_of(rig, bone)
