@@ -70,6 +70,7 @@ from .keys import (
     write_reduced,
     write_visual,
 )
+from .layers import push_down
 from .learned import forget_tuning, read_learned, read_tuning, write_learned, write_tuning
 from .motion import (
     all_curves,

@@ -32,6 +32,7 @@ from .verbs import (
     add_armature,
     add_mapping,
     add_motion,
+    armature_of,
     check_bones,
     check_motion,
     frames_within,
@@ -125,7 +126,7 @@ def _retarget_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _retarget(arguments: argparse.Namespace) -> int:
-    armature, context = find_armature(arguments.armature), bpy.context
+    armature, context = armature_of(arguments), bpy.context
     takes: list[str] = []
     mapping = mapping_of(arguments)
     if arguments.source is not None:
@@ -203,7 +204,7 @@ def _check_bake(arguments: argparse.Namespace) -> None:
 
 
 def _bake(arguments: argparse.Namespace) -> int:
-    armature = find_armature(arguments.armature)
+    armature = armature_of(arguments)
     check_bones(armature, arguments.bones)
     frames = tuple(arguments.frames) if arguments.frames else None
     if frames is None or bridge.is_moved_by_keys(armature):

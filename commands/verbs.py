@@ -111,6 +111,7 @@ def add_motion(parser: argparse.ArgumentParser) -> None:
     """Add the options that say which motion is changed, and what the result is called."""
     add_armature(parser)
     parser.add_argument("--frames", metavar=("FIRST", "LAST"), nargs=2, type=int, help="a part of the motion")
+    parser.add_argument("--layer", action="store_true", help="keep the motion before on an NLA track below the new one")
     add_action(parser)
 
 
@@ -132,6 +133,13 @@ def check_motion(arguments: argparse.Namespace) -> None:
         FRAMES.read(arguments.frames, "--frames")
 
 
+def armature_of(arguments: argparse.Namespace) -> Any:
+    """Return the armature whose motion is changed, with the setting of --layer."""
+    armature: Any = find_armature(arguments.armature)
+    armature.poise_use_layers |= arguments.layer
+    return armature
+
+
 def motion_of(
     arguments: argparse.Namespace, check: Callable[[Any], object] | None = None
 ) -> tuple[bpy.types.Object, tuple[int, int]]:
@@ -140,7 +148,7 @@ def motion_of(
     check: is called with the armature and raises CoreError for names that it does not have, before anything about its
     action is said. Raises CoreError for frames outside the motion.
     """
-    armature = find_armature(arguments.armature)
+    armature = armature_of(arguments)
     if check is not None:
         check(armature)
     return armature, frames_within(arguments, bridge.keyed_range(armature))

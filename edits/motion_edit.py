@@ -48,6 +48,7 @@ class MotionEdit:
     keyed = True  # whether keys are written, not only the pose
     control_motion: ControlMotion | None = None  # where the body is driven by controls, once they are posed
     pose_tolerance = BESIDE, TURNED  # of what Blender shows, in metres of a human of 1.7 m and in degrees
+    layered = True  # whether the motion that was there can go to an NLA track, if the armature's setting says so
     measured = True  # whether the report says how far Blender shows the pose from the one that was solved
 
     def __init__(
@@ -110,7 +111,11 @@ class MotionEdit:
         """Write keys, see `bridge.write_keys`, and report the pins as Blender evaluates what was written."""
         begin = perf_counter()
         changed = self.changed_bones()
+        data = armature.animation_data
+        old, slot = (None, None) if data is None else (data.action, data.action_slot)
         written = self.write_keys(armature, changed, action, new)
+        if self.layered and armature.poise_use_layers and old is not None and written not in (None, old):
+            bridge.push_down(armature, old, slot)
         self.seconds["write"] = self.seconds.get("write", 0.0) + perf_counter() - begin
         return self.report(armature, written, changed)
 

@@ -40,6 +40,7 @@ class PinnedMotion(HeldMotion):
     """
 
     measured = False  # pins are moved many times
+    layered = False  # the original motion is a setting of its own
 
     def __init__(self, context: Any, armature: Any, frame: int | None = None, pinned: bool = True) -> None:
         pinned_actions.follow_renamed_bones(armature)

@@ -50,7 +50,9 @@ class POISE_PT_motion(ArmaturePanel, bpy.types.Panel):
     def draw(self, context: Any) -> None:
         layout: Any = self.layout
         armature: Any = context.active_object
-        layout.operator("poise.retarget", icon="IMPORT")
+        row = layout.row(align=True)
+        row.operator("poise.retarget", icon="IMPORT")
+        row.prop(armature, "poise_use_layers", toggle=True, icon="NLA")
         column = layout.column(align=True)
         column.operator("poise.find_contacts", icon="VIEWZOOM")
         side = draw_list(layout, armature, "timed_pins", rows=4)

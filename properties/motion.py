@@ -82,6 +82,11 @@ class PoiseTimedPin(bpy.types.PropertyGroup):
 
 # On every object.
 TIMED: Final[dict[str, Any]] = {
+    "use_layers": saved(
+        props.BoolProperty,
+        "Layer",
+        "When a tool makes a new action, put the one before on an NLA track below it, to be mixed by influence",
+    ),
     "timed_pins": saved(props.CollectionProperty, "Timed Pins", "What is held of the motion", type=PoiseTimedPin),
     "active_timed_pin": saved(
         props.IntProperty, "Active Timed Pin", "The timed pin selected in the list", options=set()
