@@ -155,17 +155,17 @@ class JobEdit(MotionEdit):
         return {frame: seen.at(place) for place, frame in enumerate(held)}
 
     def compute(self, progress: Progress) -> None:
-        self.solution = self._solve(self._start)
+        self.solution = self._solve(self._start, progress)
         if self.job.joint_targets == "present":
             idle = np.all([goal.share == 0.0 for goal in self.goals], axis=0)
             self.solution = replace(self.solution, pose=_with_idle(self._start, self.solution.pose, idle))
         if self.controlled is None:
             self.after = replace(self.before, pose=self.solution.pose)
 
-    def _solve(self, pose: Pose) -> Solution:
+    def _solve(self, pose: Pose, progress: Progress = no_progress) -> Solution:
         scale = _largest_scale(self.job, self.worlds)
         targets = self._targets
-        return _solution(self._armature, self.job, self.body, self.roles, pose, self._asked, scale, targets)
+        return _solution(self._armature, self.job, self.body, self.roles, pose, self._asked, scale, targets, progress)
 
     def pose_controls(self, armature: Any, new: bool = True) -> Generator[float, None, None]:
         if self.controlled is None:
@@ -364,6 +364,7 @@ def _solution(
     asked: list[tuple[int, Any]],
     largest_scale: float,
     targets: Pose | None,
+    progress: Progress,
 ) -> Solution:
     """Solve the goals, each with the place of the job's goal that asks for it, by the job's method."""
     goals = [goal for _, goal in asked]
@@ -383,13 +384,13 @@ def _solution(
                 raise CoreError(f'{where}: another chain leads "{job.goals[owner].bone}" already.')
             chains[owners.index(owner)] = replace(part.method(bool(job.limits), position_tolerance), bends=bends)
         if len(goals) == 1:
-            return solve(limited, pose, goals, chains[0])
+            return solve(limited, pose, goals, chains[0], progress)
         pins = PinAndDrag(limits=bool(job.limits), root="fixed", restarts=0, settle=False, **tolerances)
         _, pins = with_anatomy(writable, pins, roles)
-        return solve(limited, pose, goals, SeveralChains(chains, pins))
+        return solve(limited, pose, goals, SeveralChains(chains, pins), progress)
     if job.humanoid is not None:
         writable = with_ranges(writable, roles, pose) if job.anatomical_limits else writable
-        return solve(writable, pose, goals, job.humanoid.method(roles, bool(job.limits), **tolerances))
+        return solve(writable, pose, goals, job.humanoid.method(roles, bool(job.limits), **tolerances), progress)
     tuning = bridge.read_tuning(armature, skeleton)
     method = PinAndDrag(
         limits=job.limits,
@@ -404,7 +405,7 @@ def _solution(
     )
     pose = _start_pose(job, writable, pose, method.reference, goals)
     writable, method = with_anatomy(writable, method, roles, ranges=job.anatomical_limits, tuning=tuning)
-    return solve(writable, pose, goals, method)
+    return solve(writable, pose, goals, method, progress)
 
 
 def _with_idle(before: Pose, after: Pose, idle: NDArray[np.bool_]) -> Pose:

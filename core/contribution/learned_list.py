@@ -6,7 +6,7 @@ to its next position. A local search then tries other fractions, angles and plac
 those that bring the replay nearer.
 """
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -23,7 +23,7 @@ from ..solvers.chain.actuations import AXES, Actuation
 from ..solvers.chain.one_frame import ChainFrame
 from ..solvers.chain.path import bones_between, effector_place, find_path, posed
 from ..solvers.chain.walk import full_rotation
-from ..steps import run_steps
+from ..steps import Progress, no_progress, run_steps
 
 _STILL: Final = float(np.radians(0.5))  # a joint that turns less about an axis does not turn about it
 _FRAMES: Final = 240  # of the motion, at most, that a try replays
@@ -56,7 +56,7 @@ def learn(
     base: Bone | None = None,
     point: Vector = (0.0, 0.0, 0.0),
     method: ContributionCCD | None = None,
-    progress: Callable[[float], object] | None = None,
+    progress: Progress = no_progress,
 ) -> Learned:
     """Return a list fitted to a motion (F,) of the chain from a base to a point (3,) of an effector.
 

@@ -23,6 +23,7 @@ from ...pose import Pose, forward
 from ...rotation import Array
 from ...skeleton import Skeleton, is_whole
 from ...solution import Solution
+from ...steps import Progress, no_progress
 from ..batches import batch_shape_of, flat_array, flat_pose
 from ..pins import PinAndDrag
 from .actuations import Actuation, checked_list
@@ -97,14 +98,16 @@ class ContributionCCD:
         """Return the chain, ready for targets that move, as in a drag. Raises CoreError as `solve` does."""
         return ChainProblem(self, skeleton, pose, goals)
 
-    def solve(self, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> Solution:
+    def solve(
+        self, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal], progress: Progress = no_progress
+    ) -> Solution:
         """Return the solution for pose and one goal (...).
 
         Raises CoreError if the goal is not one position, if the list does not fit the chain, or if the base cannot be
         held.
         """
         problem = self.prepare(skeleton, pose, goals)
-        return problem.follow() if self.successive else problem.solve()
+        return problem.follow(progress) if self.successive else problem.solve(progress)
 
     def reasons(self, skeleton: Skeleton, pose: Pose, goals: tuple[AnyGoal, ...], index: int) -> list[str]:
         """Return why the goal is missed."""
@@ -178,7 +181,7 @@ class ChainProblem:
 
     # -- solving ------------------------------------------------------------------------------------------------------
 
-    def solve(self) -> Solution:
+    def solve(self, progress: Progress = no_progress) -> Solution:
         """Return the solution from that of the last solve (at first, from the given pose)."""
         pose, errors, iterations, finished = self._walked()
         # a chain that is not rigid is exact only in the pose that it was read from
@@ -189,15 +192,16 @@ class ChainProblem:
             pose, errors, more, again = self._walked()
             iterations, finished = iterations + more, finished | again
         if self.method.finish and not self.plan.finish and (errors > self.tolerance).any():
-            pose, errors = self._finished(pose, errors, iterations, finished)
+            pose, errors = self._finished(pose, errors, iterations, finished, progress)
         return self._solution(pose, errors, iterations, finished)
 
-    def follow(self) -> Solution:
+    def follow(self, progress: Progress = no_progress) -> Solution:
         """Return the solution of a motion: each frame starts with the chain of the solution before, in its own pose."""
         one = replace(self.method, successive=False)
         solutions: list[Solution] = []
         own: Array | None = None
         for frame in range(self.count):
+            progress(frame / self.count)
             pose = self.given[frame : frame + 1]
             if own is not None and self.on[frame]:
                 pose = posed(self.skeleton, pose, self.path, own)
@@ -243,12 +247,13 @@ class ChainProblem:
         return np.where(self.on, rotation.lengths(place - self.targets), 0.0)
 
     def _finished(
-        self, pose: Pose, errors: Array, iterations: NDArray[np.int64], finished: NDArray[np.bool_]
+        self, pose: Pose, errors: Array, iterations: NDArray[np.int64], finished: NDArray[np.bool_], progress: Progress
     ) -> tuple[Pose, Array]:
         """Return pose and errors after `PinAndDrag` has solved the missed frames; updates the last two arrays."""
         nodes = list(self.path.bones)
         own = pose.rotations[:, nodes].copy()
         for frame in np.flatnonzero(errors > self.tolerance).tolist():
+            progress(frame / self.count)
             method, skeleton, goals = self._least_squares(pose, frame)
             found = method.solve(skeleton, pose[frame], goals)
             own[frame] = found.pose.rotations[nodes]

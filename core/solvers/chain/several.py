@@ -7,6 +7,7 @@ of the lists, and what pinned bones hang on; the lists alone decide the root.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +19,13 @@ from ...pose import Pose
 from ...rotation import Array
 from ...skeleton import Skeleton
 from ...solution import Solution
+from ...steps import Progress, no_progress, share_of
 from ..batches import batch_shape_of, flat_pose
 from ..pins import PinAndDrag
 from ..pins.problem import Problem, missing
 from .method import ContributionCCD
+
+_TOGETHER: Final = 8  # frames that pins are solved for at once, between two looks at the progress
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +39,9 @@ class SeveralChains:
     chains: Mapping[int, ContributionCCD]
     pins: PinAndDrag
 
-    def solve(self, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> Solution:
+    def solve(
+        self, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal], progress: Progress = no_progress
+    ) -> Solution:
         """Return the solution for pose and goals (...).
 
         Raises CoreError if a chain has no goal, or if its goal, its list or its base do not fit.
@@ -47,21 +53,29 @@ class SeveralChains:
             goals = [goal.at(at, shape) for goal in goals]
         start = found = flat_pose(pose, shape)
         used, outside = np.zeros(count, int), np.zeros(start.rotations.shape[:-1], bool)
-        for place, chain in self.chains.items():
+        parts = len(self.chains) + 1
+        for number, (place, chain) in enumerate(self.chains.items()):
             if place >= len(goals):
                 raise CoreError(f"A chain leads goal {place}, but there are {len(goals)}.")
-            led = chain.solve(skeleton, found, [goals[place]])
+            led = chain.solve(skeleton, found, [goals[place]], share_of(progress, number / parts, (number + 1) / parts))
             found, used, outside = led.pose, used + led.iterations, outside | led.brought_in
         far, off = self._errors(skeleton, found, goals)
         missed = np.flatnonzero(~self._met(skeleton, far, off))
         if len(missed):
-            near = found[missed]
-            wanted = [goal.at((missed,), (count,)) for goal in goals]
-            solved = replace(self.pins, reference=near).solve(self._freed(skeleton, goals), near, wanted)
-            rotations, translations = found.rotations.copy(), found.translations.copy()
-            rotations[missed], translations[missed] = solved.pose.rotations, solved.pose.translations
+            freed, rotations, translations = (
+                self._freed(skeleton, goals),
+                found.rotations.copy(),
+                found.translations.copy(),
+            )
+            for first in range(0, len(missed), _TOGETHER):
+                progress(1.0 - (1.0 - first / len(missed)) / parts)
+                some = missed[first : first + _TOGETHER]
+                near, wanted = found[some], [goal.at((some,), (count,)) for goal in goals]
+                limits = tuple(group.at_frames(some) for group in freed.limits)
+                solved = replace(self.pins, reference=near).solve(replace(freed, limits=limits), near, wanted)
+                rotations[some], translations[some] = solved.pose.rotations, solved.pose.translations
+                used[some] += solved.iterations
             found = replace(found, rotations=rotations, translations=translations)
-            used[missed] += solved.iterations
             far, off = self._errors(skeleton, found, goals)
         return Solution(
             skeleton, tuple(goals), found, far, off, used, self._met(skeleton, far, off), self._tolerance(skeleton),

@@ -23,6 +23,7 @@ from ...pose import Pose
 from ...rotation import Array
 from ...skeleton import Skeleton
 from ...solution import Solution
+from ...steps import Progress, no_progress
 from ..batches import batch_shape_of, check_inputs, flat_array, flat_pose
 from ..pins import PinAndDrag
 from ..pins.limits import locked_angles
@@ -70,12 +71,17 @@ class Humanoid:
     position_tolerance: float | None = None
     rotation_tolerance: float = float(ROTATION_TOLERANCE)
 
-    def solve(self, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> Solution:
+    def solve(
+        self, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal], progress: Progress = no_progress
+    ) -> Solution:
         """Return the solution for pose and goals (...).
 
         Raises CoreError if there is no humanoid body, if a goal cannot be served, or if a setting names no known part.
         """
-        return _Problem(self, skeleton, pose, goals).solve(_RESTS)
+        progress(0.0)
+        solution = _Problem(self, skeleton, pose, goals).solve(_RESTS)
+        progress(1.0)
+        return solution
 
     def prepare(self, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> "HumanoidDrag":
         """Return a drag: the goals of one pose move step by step. Raises CoreError as `solve` does."""

@@ -18,6 +18,7 @@ from ...goals import AnyGoal
 from ...pose import Pose
 from ...skeleton import Skeleton
 from ...solution import Solution
+from ...steps import Progress, no_progress
 from .drag import Drag
 from .explain import reasons
 from .problem import Problem
@@ -37,9 +38,14 @@ class PinAndDrag(Settings):
         """
         return Drag(self, Problem.of(self, skeleton, pose, goals))
 
-    def solve(self, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> Solution:
+    def solve(
+        self, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal], progress: Progress = no_progress
+    ) -> Solution:
         """Return the solution of one or many frames; see `core.solve`."""
-        return self.prepare(skeleton, pose, goals).solve()
+        progress(0.0)
+        solution = self.prepare(skeleton, pose, goals).solve()
+        progress(1.0)
+        return solution
 
     def reasons(self, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal], index: int) -> list[str]:
         """Return sentences that say why goal `index` is missed in `pose`, one frame; none if it is met."""

@@ -6,7 +6,9 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.blender.rigs import choose, contents, curves, make_armature, world
+from edits.chains import bake_job
+from edits.job import JobEdit
+from tests.blender.rigs import choose, contents, context, curves, make_armature, world
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
@@ -59,4 +61,34 @@ def test_a_bake_that_cannot_be_is_refused_and_nothing_changes(rig: Any) -> None:
     ):
         with pytest.raises(RuntimeError, match=sentence):
             bpy.ops.poise.bake_chain(**options)
+    assert contents() == before
+
+
+class Escape(Exception):
+    """Esc was pressed."""
+
+
+@pytest.mark.parametrize("kind", ["pins", "step by step", "least squares"])
+def test_the_progress_goes_on_while_it_is_solved_and_esc_is_heard(rig: Any, kind: str) -> None:
+    far = (0.1, -1.5, 0.2) if kind == "least squares" else (0.3, -0.4, 1.15)  # out of reach: frame by frame
+    a_moving_cup(rig, (0.45, -0.25, 1.35), far)
+    rig.poise_chains[0].successive = kind == "step by step"
+    if kind == "pins":
+        choose(rig, "hand.R")
+        bpy.ops.poise.pin()
+    job = bake_job(rig, rig.poise_chains[0], "Cup", (1, 40), True, True)
+    shares: list[float] = []
+    JobEdit(context, rig, job).solve(shares.append)
+    assert shares == sorted(shares)
+    assert len({*shares}) >= 4
+    assert shares[0] >= 0.0
+    assert 0.5 < shares[-1] <= 1.0
+    edit, before = JobEdit(context, rig, job), contents()
+
+    def escape(share: float) -> None:
+        if share >= 0.5:
+            raise Escape
+
+    with pytest.raises(Escape):
+        edit.solve(escape)
     assert contents() == before
