@@ -112,7 +112,7 @@ class Rig:
         """Return a sentence about the nearest held bone from `bone` up to its root, or None."""
         names, held = self.skeleton.names, self.skeleton.driven
         name = next((names[above] for above in self.skeleton.ancestors(bone) if held[above]), None)
-        return None if name is None else f"{name} is decided by {self.driven[name]}"
+        return None if name is None else f"{name} is driven by {self.driven[name]}"
 
     def is_stuck(self, bone: int) -> bool:
         """Return whether no bone that is free to turn lies between the bone and a held ancestor, itself included."""

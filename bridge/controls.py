@@ -401,10 +401,10 @@ def _astray(armature: ArmatureObject, part: str, control: Control, rig: Rig) -> 
     """Return a sentence about a part that does not follow its control."""
     leader = max(control.turns, control.aims)
     if leader < 0:
-        return f'"{part}" does not follow its control; something else decides it.'
+        return f'"{part}" does not follow its control; something else drives it.'
     name = rig.skeleton.names[leader]
     constraint = next((one for one in armature.pose.bones[name].constraints if not one.mute and one.influence), None)
-    why = "something else decides it" if constraint is None else f'its constraint "{constraint.name}" is in the way'
+    why = "something else drives it" if constraint is None else f'its constraint "{constraint.name}" is in the way'
     return f'"{part}" does not follow its control "{name}"; {why}.'
 
 

@@ -79,7 +79,7 @@ def _check_armature(context: Any, armature: ArmatureObject, rig: Rig) -> None:
         raise BridgeError(f"{', '.join(others)} would get another rest pose, too; make the armature single-user first.")
     if rig.driven:
         name, reason = next(iter(rig.driven.items()))
-        raise BridgeError(f'"{name}" is decided by {reason}, which is made for the rest pose that is; mute that first.')
+        raise BridgeError(f'"{name}" is driven by {reason}, which is made for the rest pose that is; mute that first.')
     if animation is None:
         return
     if any(len(track.strips) for track in animation.nla_tracks):

@@ -46,7 +46,7 @@ from .verbs import (
 def _feet_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--points", nargs="+", default=[FEET], metavar="POINT",
-        help=f'what may bear: "{FEET}" (heel, ball and toe of each), "{HANDS}", or names of bones',
+        help=f'what may touch the ground: "{FEET}" (heel, ball and toe of each), "{HANDS}", or names of bones',
     )  # fmt: skip
     parser.add_argument("--ease", type=float, default=EASE, metavar="S", help="seconds to come and go in")
     parser.add_argument(
@@ -72,7 +72,7 @@ def _lock_feet(arguments: argparse.Namespace) -> int:
     report = edit.write(armature, arguments.action)
     skating = edit.skating()
     before, after, low_before, low_after = skating.values()
-    tell(f"{len(edit.pins)} touches; {before:.1%} of the bearing steps skated before, {after:.1%} do now.")
+    tell(f"{len(edit.pins)} touches; {before:.1%} of the steps in contact skated before, {after:.1%} do now.")
     tell(f"Of all steps of low feet, also of those that swing, {low_before:.1%} were as fast, {low_after:.1%} are now.")
     return tell_report(arguments, report, skating=skating)
 
@@ -190,7 +190,7 @@ def _bake_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--visual", action="store_true", help="key what constraints, drivers and curves' modifiers make of bones, too"
     )
-    parser.add_argument("--mute", action="store_true", help="and mute the constraints that decide these bones")
+    parser.add_argument("--mute", action="store_true", help="and mute the constraints that drive these bones")
     parser.add_argument("--present", action="store_true", help="into the present action, not into a new one")
     add_motion(parser)
 
@@ -343,7 +343,7 @@ def _smooth(arguments: argparse.Namespace) -> int:
 
 
 VERBS: Final = (
-    Verb("lock-feet", "plant feet where they bear on the ground", _feet_options, _lock_feet, _check_feet),
+    Verb("lock-feet", "plant feet where they touch the ground", _feet_options, _lock_feet, _check_feet),
     Verb("generate", "make a motion from two key poses", _generate_options, _generate, _check_generate,
          formats={"RECIPE.json": (RECIPE,), "a track": (PART_TRACK,)}),
     Verb("retarget", "bring a motion from another body", _retarget_options, _retarget, check_motion, mapped=False),

@@ -87,7 +87,7 @@ class Task:
         except (OSError, ValueError, TypeError, KeyError):  # there is none, or it is none
             return None
         if not known and is_blend(self.output):
-            raise CoreError(f'"{self.output}" was changed since it was made; move or delete it to have it made anew.')
+            raise CoreError(f'"{self.output}" was changed since it was made; move or delete it, and it is made again.')
         return None
 
 

@@ -55,12 +55,12 @@ class Baked(MotionEdit):
         progress(1.0)
 
     def unkeyed(self) -> str:
-        """Return '2 of the bones get no keys; "head" is decided by ...' about driven bones; empty for none."""
+        """Return '2 of the bones get no keys; "head" is driven by ...' about driven bones; empty for none."""
         names = self.rig.skeleton.names
         driven = [names[bone] for bone in self._bones.tolist() if names[bone] in self.rig.driven]
         if not driven or self.visual:
             return ""
-        return f'{len(driven)} of the bones get no keys; "{driven[0]}" is decided by {self.rig.driven[driven[0]]}'
+        return f'{len(driven)} of the bones get no keys; "{driven[0]}" is driven by {self.rig.driven[driven[0]]}'
 
     def write_keys(self, armature: Any, changed: ChangedBones, action: str | None, new: bool) -> Any:
         self._written = self._bones.tolist()

@@ -94,7 +94,7 @@ def explain_driven(rig: bridge.Rig, base: str, effector: str, turning: set[str])
     cut = next((rig.skeleton.names[bone] for bone in reversed(along) if rig.skeleton.driven[bone]), None)
     if cut is None:
         return ""
-    reason, beyond = f'"{cut}" is decided by {rig.driven[cut]}', names[names.index(cut) :]
+    reason, beyond = f'"{cut}" is driven by {rig.driven[cut]}', names[names.index(cut) :]
     if turning.isdisjoint(beyond):
         raise CoreError(f'{reason}: no joint of this chain moves "{effector}".')
     return "" if turning.issubset(beyond) else f'{reason}: joints before it do not move "{effector}"'

@@ -74,7 +74,7 @@ def find_ground_contacts(edit: MotionEdit, points: Sequence[BodyPoint], drifts: 
     found = find_contacts(edit.skeleton, edit.before, points, up=bridge.world_up(edit.worlds[0]), drifts=drifts)
     if not found.touching.any():
         named = ", ".join(point.name for point in points)
-        raise CoreError(f"Nothing bears on the ground; looked at: {named}.")
+        raise CoreError(f"Nothing touches the ground; looked at: {named}.")
     return found
 
 

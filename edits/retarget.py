@@ -38,7 +38,7 @@ class Retargeted(HeldMotion):
         self, context: Any, armature: Any, source: Any, frames: tuple[int, int] | None = None, plant: bool = True
     ) -> None:
         if source is armature:
-            raise CoreError("A motion is brought from one armature to another; these are the same.")
+            raise CoreError("A motion is retargeted from one armature to another; these are the same.")
         whole = frames or bridge.keyed_range(source)
         super().__init__(context, armature, whole)
         own, motion, worlds = bridge.read_figure(source, self.before.frames)
@@ -50,7 +50,7 @@ class Retargeted(HeldMotion):
             driven = next((skeleton.names[bone] for bone in body if self.rig.decided[bone]), None)
             if driven is not None:
                 raise CoreError(
-                    f'"{driven}" is decided by {self.rig.driven[driven]}, and no controls are known that lead it; '
+                    f'"{driven}" is driven by {self.rig.driven[driven]}, and no controls are known that pose it; '
                     "no motion can be put on it."
                 )
         self.always_keyed[:] = True

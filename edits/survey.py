@@ -82,7 +82,7 @@ def survey(context: Any, armature: Any) -> Iterator[Finding]:
         verb = "is" if len(rig.driven) == 1 else "are"
         controlled = bridge.find_controlled(armature, rig, roles)
         if controlled is not None:
-            yield "BODY", "", f"{counted(len(rig.driven), 'bone')} {verb} driven; the body is led by its controls."
+            yield "BODY", "", f"{counted(len(rig.driven), 'bone')} {verb} driven; the body is posed by its controls."
         else:
             held = int(rig.skeleton.driven.sum())
             how = f"driven, and {held} cannot be dragged" if held else "driven and carried by their parents"

@@ -92,14 +92,14 @@ class EntryTool(ListTool):
 
 
 class POISE_OT_add_chain(Tool, bpy.types.Operator):
-    """Make a chain with a list that suits it: the active bone is led, of the selected ones the farthest is the base"""
+    """Add a chain with a list that suits it: the active bone is its effector, the farthest selected one its base"""
 
     bl_idname = "poise.add_chain"
     bl_label = "Add Chain"
 
     inverted: BoolProperty(
         name="Inverted",
-        description="The other way round: hold the active bone, and lead the one that is farthest from it",
+        description="Exchange both: the active bone is the base, the farthest one the effector",
         options={"SKIP_SAVE"},
     )
     preset: EnumProperty(**_PRESET)
@@ -108,7 +108,7 @@ class POISE_OT_add_chain(Tool, bpy.types.Operator):
     def need(cls, context: Any, armature: Any) -> None:
         names, active = selected_bones(context), context.active_pose_bone
         if active is None or active.name not in names or len(names) < 2:
-            raise CoreError("Select the first bone of a chain and then, to make it the active one, the bone to be led.")
+            raise CoreError("Select the base of a chain and then, to make it the active bone, its effector.")
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         rig = bridge.read_rig(armature)
@@ -123,7 +123,7 @@ class POISE_OT_add_chain(Tool, bpy.types.Operator):
         add_chain(armature, base, effector, actuations)
         held = skeleton.index(base) not in skeleton.ancestors(skeleton.index(effector))
         begin = f'"{base}" is held' if held else f'It begins at "{base}"'
-        made = f'{begin}, "{effector}" is led; the list of the preset {name} has {len(actuations)} lines'
+        made = f'{begin}, "{effector}" is the effector; the list of the preset {name} has {len(actuations)} lines'
         return ("WARNING", f"{made}. {cut}") if cut else ("INFO", made)
 
 

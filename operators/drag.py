@@ -80,7 +80,7 @@ class POISE_OT_drag(bpy.types.Operator):
         name="Pin", description="How what is dragged is pinned at the end", options={"SKIP_SAVE"},
         items=(
             _AS_SET,
-            ("NONE", "None", "It is let go"),
+            ("NONE", "None", "It is not pinned"),
             ("POSITION", "Position", "Its position is pinned"),
             ("BOTH", "Position and Rotation", "Its position and its rotation are pinned"),
         ),

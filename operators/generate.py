@@ -226,14 +226,14 @@ class POISE_OT_weigh_samples(GeneratedTool, bpy.types.Operator):
 
 
 class POISE_OT_add_phase(GeneratedTool, bpy.types.Operator):
-    """Say for some frames of the generated motion what bears the body; it is so when it is generated anew"""
+    """Set what supports the body in some frames of the generated motion; press Regenerate to use it"""
 
     bl_idname = "poise.add_phase"
     bl_label = "Add Support or Flight"
 
     part: EnumProperty(
         name="Part",
-        description="What bears the body",
+        description="What supports the body",
         items=(
             ("foot.L", "Left Foot", "The left foot stands"),
             ("foot.R", "Right Foot", "The right foot stands"),

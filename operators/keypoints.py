@@ -61,7 +61,7 @@ class POISE_OT_import_keypoints(Tool, ImportHelper, bpy.types.Operator):
         items=(("AUTO", "As It Looks", "By the hips if they move, else by the feet"), *TRAVELS[:2]),
     )
     smooth: BoolProperty(name="Filter Noise", description="Smooth as much as the points are noisy", default=True)
-    lock_feet: BoolProperty(name="Lock Feet", description="Feet stand still while they bear", default=True)
+    lock_feet: BoolProperty(name="Lock Feet", description="Hold the feet while they touch the ground", default=True)
     limits: BoolProperty(name="Joint Limits", description="Joints stay within their limits", default=True)
     exact: BoolProperty(
         name="Exact Ends", description="Wrists and ankles come to where their points are, by pins", default=False

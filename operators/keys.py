@@ -115,7 +115,7 @@ class POISE_OT_bake_motion(KeysTool, bpy.types.Operator):
         description="Key what constraints and drivers make of bones, and modifiers of curves, too",
     )
     mute: BoolProperty(
-        name="Mute Constraints", description="Mute the constraints that decide bones which get keys, with Visual"
+        name="Mute Constraints", description="Mute the constraints that drive bones which get keys, with Visual"
     )
 
     def begin(self, context: Any, armature: Any) -> MotionEdit:

@@ -22,7 +22,7 @@ _NUMBERS: Final = {name: getattr(Ccd(), name) for name in NUMBERS} | {"successiv
 
 
 class POISE_OT_learn_list(ListTool, Stepwise, bpy.types.Operator):
-    """Find the list by which the chain, led along its effector's path, moves as in these frames; Esc ends it"""
+    """Find the list with which the chain follows its effector as in these frames; Esc ends it"""
 
     bl_idname = "poise.learn_list"
     bl_label = "Learn List"

@@ -19,7 +19,7 @@ class POISE_OT_make_rest(Tool, bpy.types.Operator):
         done = bridge.make_rest(context, armature)
         said = ["The pose is the rest pose now"]
         said += [f"{counted(len(done.meshes), 'object')} reshaped"] if done.meshes else []
-        said += [f'keys of "{done.action}" made anew'] if done.action else []
+        said += [f'keys of "{done.action}" changed to keep its motion'] if done.action else []
         lost = [f"what {counted(len(done.forgotten), 'bone')} learnt forgotten"] if done.forgotten else []
         lost += [f"limits of {counted(len(done.limited), 'bone')} are about the new pose"] if done.limited else []
         return "WARNING" if lost else "INFO", ", ".join([*said, *lost])

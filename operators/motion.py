@@ -29,14 +29,14 @@ class MotionTool(Tool):
 
 
 class POISE_OT_find_contacts(MotionTool, bpy.types.Operator):
-    """Find when feet bear on the ground, by thresholds that the motion itself gives, and list them as timed pins"""
+    """Find when the feet touch the ground, by thresholds from the motion itself, and list them as timed pins"""
 
     bl_idname = "poise.find_contacts"
     bl_label = "Find Contacts"
 
     points: EnumProperty(
         name="Points",
-        description="What may bear on the ground",
+        description="What may touch the ground",
         items=(
             ("FEET", "Feet", "Heel, ball and toe of each foot, or the tips of an animal's legs"),
             ("HANDS", "Hands", "The hands"),
@@ -128,7 +128,7 @@ class POISE_OT_remove_timed_pin(TimedPinTool, bpy.types.Operator):
         chosen = range(len(pins)) if self.all else [min(max(place, 0), len(pins) - 1)]
         muted = remove_or_mute(armature, "poise_timed_pins", chosen)
         armature.poise_active_timed_pin = max(0, min(place, len(pins) - 1))
-        sentence = f"Let go of {counted(len(chosen), 'timed pin')}"
+        sentence = f"Removed {counted(len(chosen), 'timed pin')}"
         return "INFO", sentence + (f"; muted {muted} of the linked file" if muted else "")
 
 

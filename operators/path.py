@@ -15,7 +15,7 @@ from .tool import fill_in
 
 
 class POISE_OT_edit_path(RangeTool, bpy.types.Operator):
-    """Move, scale or bend the way of the motion over the ground, and plant the feet anew"""
+    """Move, scale or bend the path of the motion over the ground, and plant the feet again"""
 
     bl_idname = "poise.edit_path"
     bl_label = "Edit Path"
@@ -32,7 +32,7 @@ class POISE_OT_edit_path(RangeTool, bpy.types.Operator):
         name="Ease", description="Seconds beside the range in which an offset comes and goes", default=EASE, min=0.0,
         soft_max=2.0, subtype="TIME_ABSOLUTE", unit="TIME_ABSOLUTE",
     )  # fmt: skip
-    plant: BoolProperty(name="Plant Feet", description="Let feet stand where they bear on the ground", default=True)
+    plant: BoolProperty(name="Plant Feet", description="Hold the feet where they touch the ground", default=True)
 
     def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
         first, last = bridge.keyed_range(context.active_object)

@@ -36,7 +36,7 @@ class PinsTool(Tool):
 
 
 class POISE_OT_pin(Tool, bpy.types.Operator):
-    """Hold the selected bones where they are now; a bone that is pinned already is pinned anew"""
+    """Pin the selected bones where they are now; a bone that is pinned already is pinned again"""
 
     bl_idname = "poise.pin"
     bl_label = "Pin"
@@ -79,20 +79,20 @@ class POISE_OT_unpin(PinsTool, bpy.types.Operator):
     bl_idname = "poise.unpin"
     bl_label = "Unpin"
 
-    bone: name_property("Bone", "The bone to let go; without a name the selected ones")
+    bone: name_property("Bone", "The bone to unpin; without a name the selected ones")
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         names = [self.bone] if self.bone else with_other_side(armature, selected_bones(context))
         places = [place for place, pin in enumerate(armature.poise_pins) if pin.name in names]
         if not places:
             raise CoreError(f'"{self.bone}" is not pinned.' if self.bone else "None of the selected bones is pinned.")
-        return "INFO", _let_go(armature, places)
+        return "INFO", _unpin(armature, places)
 
 
-def _let_go(armature: Any, places: list[int]) -> str:
+def _unpin(armature: Any, places: list[int]) -> str:
     """Release pins; return the report."""
     muted = release(armature, places)
-    sentence = f"Let go of {counted(len(places), 'bone')}"
+    sentence = f"Unpinned {counted(len(places), 'bone')}"
     return sentence + (f"; muted {counted(muted, 'pin')} of the linked file" if muted else "")
 
 
@@ -103,7 +103,7 @@ class POISE_OT_clear_pins(PinsTool, bpy.types.Operator):
     bl_label = "Clear Pins"
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
-        return "INFO", _let_go(armature, list(range(len(armature.poise_pins))))
+        return "INFO", _unpin(armature, list(range(len(armature.poise_pins))))
 
 
 class POISE_OT_cycle_pin(Tool, bpy.types.Operator):
@@ -142,7 +142,7 @@ class POISE_OT_cycle_pin(Tool, bpy.types.Operator):
         kind = next_kind(pin_kind(armature, names[0]))
         for name in with_other_side(armature, names):
             keep_pin(context, armature, name, kind, point=tuple(self.point))
-        said = {"NONE": "let go", "POSITION": "position pinned", "BOTH": "position and rotation pinned"}[kind]
+        said = {"NONE": "unpinned", "POSITION": "position pinned", "BOTH": "position and rotation pinned"}[kind]
         return "INFO", f"{', '.join(names)}: {said}"
 
 

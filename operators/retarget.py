@@ -42,7 +42,7 @@ class POISE_OT_retarget(Background, bpy.types.Operator):
         subtype="FILE_PATH",
     )  # fmt: skip
     plant: BoolProperty(
-        name="Plant Feet", description="Let feet stand where those of the other body bear on the ground", default=True
+        name="Plant Feet", description="Hold the feet where those of the other body touch the ground", default=True
     )
 
     def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:

@@ -88,7 +88,7 @@ class POISE_OT_set_role(_RolesTool, bpy.types.Operator):
     role: EnumProperty(
         name="Part",
         description="The part of the body",
-        items=[(role, role, f"The bone is {role}") for role in ROLES] + [(NO_PART, "None", "It plays no part")],
+        items=[(role, role, f"The bone is {role}") for role in ROLES] + [(NO_PART, "None", "No part")],
     )
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:

@@ -54,7 +54,7 @@ class POISE_PT_chains(ArmaturePanel, bpy.types.Panel):
         column.operator("poise.remove_chain", text="", icon="REMOVE")
         chain = chosen_in(armature, "chains")
         if chain is None:
-            draw_sentence(layout, context, "Select a chain's first bone, then the one to be led, and add it", "INFO")
+            draw_sentence(layout, context, "Select the base of a chain, then its effector, and press +", "INFO")
             return
         draw_sentence(layout, context, f"From {short(chain.base)} to {short(chain.effector)}", "BONE_DATA")
         draw_entries(layout, armature, chain)

@@ -26,7 +26,7 @@ class POISE_UL_tracks(bpy.types.UIList):
 
 
 class POISE_UL_phases(bpy.types.UIList):
-    """Supports and flights: what bears the body, from when to when"""
+    """Supports and flights: what supports the body in which frames"""
 
     def draw_item(
         self, context: Any, layout: Any, data: Any, item: Any, icon: int, active_data: Any, active: str, *_: Any

@@ -96,7 +96,7 @@ class POISE_PT_parts(_Part, bpy.types.Panel):
         row.operator("poise.export_roles", text="Save...")
         row = layout.row(align=True)
         row.operator("poise.swap_sides", text="Swap Sides")
-        row.operator("poise.clear_roles", text="All as Found").role = ""
+        row.operator("poise.clear_roles", text="Reset All").role = ""
         column = layout.column(align=True)
         for role, finding in rows.items():
             split = column.split(factor=0.4)
@@ -131,7 +131,7 @@ class POISE_PT_driven(_Part, bpy.types.Panel):
 def draw_roles_menu(layout: Any) -> None:
     """Draw the tools that correct roles in the Pose menu, where the search finds them."""
     layout.operator_menu_enum("poise.set_role", "role", text="Part of the Body")
-    layout.operator("poise.clear_roles", text="All Parts as Found").role = ""
+    layout.operator("poise.clear_roles", text="Reset All Parts").role = ""
     layout.operator_menu_enum("poise.set_facing", "facing")
     draw_tools(layout, ("swap_sides", "import_roles", "export_roles"))
 

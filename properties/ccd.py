@@ -90,7 +90,7 @@ class PoiseChain(bpy.types.PropertyGroup):
         update=marking("base"),
     )  # fmt: skip
     base_mark: mark()
-    effector: saved(props.StringProperty, "Effector", "The bone that is led to a place", update=marking("effector"))
+    effector: saved(props.StringProperty, "Effector", "The bone that is dragged", update=marking("effector"))
     effector_mark: mark()
     use_drag: saved(
         props.BoolProperty, "Use in Drags", "Drag its effector by this list in place of the whole body", default=True
@@ -132,10 +132,10 @@ class PoiseChain(bpy.types.PropertyGroup):
     entries: saved(props.CollectionProperty, "List", "The joints in the order in which they turn", type=PoiseActuation)
     active_entry: saved(props.IntProperty, "Active Joint", "The joint selected in the list", options=set())
     turns: saved(props.CollectionProperty, "Turns", "What the last drag made of the chain's bones", type=PoiseTurn)
-    point: saved(props.FloatVectorProperty, "Point", "Which point of the effector was led, in its own frame", size=3)
-    target: saved(props.FloatVectorProperty, "Target", "Where it was led to, in armature space", size=3, subtype="XYZ")
+    point: saved(props.FloatVectorProperty, "Point", "Point of the effector that was dragged, in its frame", size=3)
+    target: saved(props.FloatVectorProperty, "Target", "Where it was dragged, in armature space", size=3, subtype="XYZ")
     reached: saved(
-        props.FloatVectorProperty, "Reached", "Where the last solve brought it, in armature space", size=3,
+        props.FloatVectorProperty, "Reached", "Where the last solve moved it, in armature space", size=3,
         subtype="XYZ",
     )  # fmt: skip
     problem: saved(props.StringProperty, "Problem", "Why it could not be solved again")

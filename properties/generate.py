@@ -56,7 +56,7 @@ class PoiseTrack(bpy.types.PropertyGroup):
         props.FloatProperty, "Offset", "0 is the min pose, 1 the max pose; its keys are the samples", soft_min=0.0,
         soft_max=1.0, update=_preview,
     )  # fmt: skip
-    fit: saved(props.FloatProperty, "Fit", "The smooth curve through the samples; made anew with the motion")
+    fit: saved(props.FloatProperty, "Fit", "The smooth curve through the samples; made again with the motion")
     weight: saved(
         props.FloatProperty, "Weight", "How much a sample counts beside the others; its keys are the samples' weights",
         default=0.1, min=1e-6, soft_max=1.0, precision=3, update=_preview,
@@ -80,18 +80,18 @@ class PoiseTrack(bpy.types.PropertyGroup):
 
 
 class PoisePhase(bpy.types.PropertyGroup):
-    """Some frames of a generated motion in which a part of the body bears it, or nothing does"""
+    """Some frames of a generated motion in which a part of the body supports it, or nothing does"""
 
     name: key()
     part: saved(
-        props.StringProperty, "Part", "What bears: a part of the body, or a bone",
+        props.StringProperty, "Part", "What supports the body: a part of it, or a bone",
         update=marking("part", then=keying("part")),
     )  # fmt: skip
     part_mark: mark()
     kind: saved(
         props.EnumProperty,
         "Kind",
-        "What bears the body",
+        "What supports the body",
         items=(
             ("SUPPORT", "Support", "The part stands, and the rest of the body yields"),
             ("FLIGHT", "Flight", "Nothing does: the root follows the arc of a throw"),
@@ -109,7 +109,7 @@ class PoisePhase(bpy.types.PropertyGroup):
 GENERATED: Final[dict[str, Any]] = {
     "tracks": saved(props.CollectionProperty, "Tracks", "Parts of the body with their offsets", type=PoiseTrack),
     "active_track": saved(props.IntProperty, "Active Track", "The track selected in the list", options=set()),
-    "phases": saved(props.CollectionProperty, "Supports and Flights", "What bears the body, and when", type=PoisePhase),
+    "phases": saved(props.CollectionProperty, "Supports and Flights", "What supports the body", type=PoisePhase),
     "active_phase": saved(
         props.IntProperty, "Active Phase", "The support or flight selected in the list", options=set()
     ),

@@ -42,7 +42,7 @@ SETTINGS: Final[dict[str, Any]] = {
     },
     **{
         name: saved(
-            FloatProperty, label, "How much it withstands being pulled along; 1: it stays", default=0.0, **_SHARE
+            FloatProperty, label, "How much it resists being pulled along; 1: it stays", default=0.0, **_SHARE
         )
         for name, (_, label) in RESISTS.items()
     },

@@ -36,7 +36,7 @@ TRAVELS: Final = (
     (
         "FEET",
         "By Feet",
-        "The body goes where the foot that bears does not slide; for trackers that put the hips at zero",
+        "The body moves so that the foot on the ground does not slide; for trackers that put the hips at zero",
     ),
     ("HIPS", "By Hips", "The body goes where its hips are"),
     ("NONE", "In Place", "The root is not moved"),

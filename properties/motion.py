@@ -13,7 +13,7 @@ from .overrides import key, keying, saved, stored
 HELD: Final = (
     ("MOTION", "As in the Motion", "Where the motion has the bone in each frame, whatever other pins do"),
     ("FRAME", "At a Frame", "Where the motion has the bone in one frame"),
-    ("PLACE", "At a Place", "At a place of the armature's space, and as it stood there"),
+    ("PLACE", "At a Place", "At a place of the armature's space, and turned as it was there"),
     ("OBJECT", "With an Object", "It goes with an object, from where the motion has the bone in the first frame"),
 )
 
@@ -111,7 +111,7 @@ TIMED: Final[dict[str, Any]] = {
     "result": saved(
         props.PointerProperty,
         "Pinned Motion",
-        "The action that is made of the original motion and the timed pins, each time anew",
+        "The action that is made of the original motion and the timed pins",
         type=bpy.types.Action,
     ),
     "result_print": stored("Keys", "Of the pinned motion as it was made, to tell changes by hand"),
@@ -119,7 +119,7 @@ TIMED: Final[dict[str, Any]] = {
         "Bones", "What the bones were called, in order, when the original motion or the key poses were looked at"
     ),
     "still": stored(
-        "Unkeyed Bones", "How bones that the original motion has no keys of stood before timed pins moved them"
+        "Unkeyed Bones", "The pose, before timed pins moved them, of bones that the original motion has no keys of"
     ),
     "result_pins": stored(
         "Solved Pins", "What the pinned motion was made of, to tell which frames a change of its pins reaches"

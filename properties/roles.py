@@ -9,11 +9,11 @@ from .overrides import saved, stored
 
 # On every object.
 BODY: Final[dict[str, Any]] = {
-    "facing": saved(StringProperty, "Facing", "The axis that the body looks along, where it is not as found"),
+    "facing": saved(StringProperty, "Facing", "The axis that the body looks along, where that is not the one detected"),
 }
 # On every pose bone, where a renamed bone takes it along and a library override keeps it.
 SETTINGS: Final[dict[str, Any]] = {
-    "role": saved(StringProperty, "Part", "The part of the body that the bone plays, where it is not as found"),
+    "role": saved(StringProperty, "Part", "The part of the body that the bone is, where that is not the one detected"),
     "share": saved(
         FloatProperty,
         "Share",

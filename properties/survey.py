@@ -16,7 +16,7 @@ class PoiseFinding(bpy.types.PropertyGroup):
             ("BODY", "Body", "What is understood of the armature"),
             ("ASK", "Ask", "What is worth a look"),
             ("HINDRANCE", "Hindrance", "What is in the way of posing"),
-            ("DRIVEN", "Driven", "What decides bones in place of their own channels"),
+            ("DRIVEN", "Driven", "What drives bones in place of their own channels"),
             ("ROLE", "Role", "The part of the body that bones play"),
         ),
     )
@@ -24,7 +24,7 @@ class PoiseFinding(bpy.types.PropertyGroup):
     text: StringProperty(name="Text", description="What was found out")
     state: EnumProperty(
         name="State",
-        description="How it is known which bone plays a part",
+        description="How it is known which bone a part is",
         items=(
             ("FOUND", "Found", "Found, and sure"),
             ("GUESSED", "Guessed", "Found, and worth a look"),
@@ -39,7 +39,7 @@ class PoiseSurvey(bpy.types.PropertyGroup):
 
     owner: IntProperty(name="Armature", description="The number that the armature has in this session")
     entered: IntProperty(name="Entered", description="The armature that was last seen in Pose Mode")
-    said: StringProperty(name="Corrections", description="The corrections of parts that were heeded")
+    said: StringProperty(name="Corrections", description="The corrections of parts that were used")
     part: StringProperty(name="Part", description="The part of the body that is looked at", default="hips")
     findings: CollectionProperty(type=PoiseFinding, name="Findings", description="What was found out")
 

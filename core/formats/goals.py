@@ -376,7 +376,7 @@ def _read_goal(data: Any, where: str) -> Wish:
             raise CoreError(f'{where}.{field}: an object is where it is; with "relative_to" give numbers.')
     for name, wants in (("axes", "position"), ("rotation_axes", "rotation")):
         if name in values and wants not in values:
-            raise CoreError(f"{where}.{name}: only where the {wants} is pinned or led.")
+            raise CoreError(f"{where}.{name}: only where the {wants} is pinned or has a target.")
     if "to_point" in values and not isinstance(values["to"], str):
         raise CoreError(f'{where}.to_point: only where "to" is a bone.')
     return _checked(table.makes(**values), where)
@@ -387,7 +387,7 @@ def _pin(values: dict[str, Any], where: str) -> None:
     held = dict.fromkeys(values.pop("pin", ()), Held(values.pop("at", None)))
     for name in ("position", "rotation"):
         if name in values and name in held:
-            raise CoreError(f"{where}.{name}: the bone cannot be pinned and led in {name}; leave one of them out.")
+            raise CoreError(f"{where}.{name}: pinned already; leave one of the two out.")
     values |= held
     if "position" not in values and "rotation" not in values:
         raise CoreError(f'{where}: needs "pin", "position", "rotation", "look_at" or "distance".')
@@ -420,5 +420,5 @@ def on_bone(goal: Wish, where: str, roles: Roles, names: tuple[str, ...]) -> Wis
 def _checked(goal: Wish, where: str) -> Wish:
     for field, other in goal.others.items():
         if other == goal.bone:
-            raise CoreError(f'{where}.{field}: "{other}" cannot be led by itself; name another bone.')
+            raise CoreError(f'{where}.{field}: "{other}" cannot be a target for itself; name another bone.')
     return goal

@@ -49,7 +49,7 @@ HUMANOID: Final = Table(
               "out of reach; at 0 the limb is stretched, and what it misses is said",
               example='"pull": {"hand.L": 0.5}'),
         Field("resist", object_of(UNIT, _NAMED),
-              "how much hips, spine, neck and shoulders withstand being pulled along; at 1 they stay",
+              "how much hips, spine, neck and shoulders resist being pulled along; at 1 they stay",
               example='"resist": {"hips": 1}'),
         Field("shares", object_of(number(0.0, _MOST), _NAMED, NAME),
               "how much a bone of spine or neck turns beside the others: 1 is as by its place, at 0 it does not",

@@ -391,7 +391,7 @@ JOB: Final = Table(
               "missed and it does not topple; `null`: they are met whatever it takes",
               example='"strength": 1.0'),
         Field("roles", by_type({str: NAME}, ROLE_MAPPING),
-              "which bones play which part of the body, where it is not as found; or the name of a file",
+              "which bones are which parts of the body, where others are detected; or the name of a file",
               example='"roles": {"hand.L": "Hand_L"}'),
         FACING,
     ),

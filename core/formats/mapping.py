@@ -46,7 +46,7 @@ ROLE_MAPPING: Final = Kind(
     },
 )
 FACING: Final = Field(
-    "facing", choice(DIRECTED_AXES), "the axis of the armature that the body looks along, where it is not as found; "
+    "facing", choice(DIRECTED_AXES), "the axis of the armature that the body looks along, if not the one detected; "
     "the opposite of what is found swaps left and right", example='"facing": "-Y"',
 )  # fmt: skip
 MAPPING: Final = Table(

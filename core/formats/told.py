@@ -35,7 +35,7 @@ BONE: Final = Table(
         ("rotation_mode", NAME, "as Blender has it"),
         ("deform", FLAG, "it deforms meshes"),
         ("limits", by_type({type(None): NULL}, _AXES), "degrees by axis"),
-        ("driven", _SOME, "what decides it"),
+        ("driven", _SOME, "what drives it"),
     )
 )
 ACTION: Final = Table(

@@ -173,7 +173,7 @@ class DragBody:
         instead = "" if followed is None else f' Move the object "{followed}", which it follows.'
         if held[first]:
             reason = self.rig.driven[grabs[0].bone]
-            raise CoreError(f'"{grabs[0].bone}" is decided by {reason}; it cannot be dragged.{instead}')
+            raise CoreError(f'"{grabs[0].bone}" is driven by {reason}; it cannot be dragged.{instead}')
         if grabs[0].is_joint and not turning and self.rig.is_stuck(first):
             refusal = f'{above(first)}; "{grabs[0].bone}" hangs on it and'
             if self.rig.skeleton.movable[first]:

@@ -192,7 +192,7 @@ def _check(settings: Settings, skeleton: Skeleton, pose: Pose, goals: Sequence[A
     for goal in goals:
         other = goal.relative_to if isinstance(goal, (Goal, LookAt)) else getattr(goal, "other", None)
         if other is not None and skeleton.index(other) == skeleton.index(goal.bone):
-            raise CoreError(f'"{goal.bone}" cannot be led against itself; name another bone.')
+            raise CoreError(f'"{goal.bone}" cannot be a target for itself; name another bone.')
 
 
 def _limits_of(

@@ -32,7 +32,7 @@ def way(rig: Any, first: str, last: str) -> np.ndarray:
 
 def test_the_panel_says_that_the_body_is_led(human: Any) -> None:
     said = [row.text for row in context.window_manager.poise_survey.findings]
-    assert "394 bones are driven; the body is led by its controls." in said
+    assert "394 bones are driven; the body is posed by its controls." in said
 
 
 @pytest.mark.parametrize("fk", [0.0, 1.0])

@@ -143,7 +143,7 @@ def _lattice(rig: Any) -> None:
     ("spoil", "sentence"),
     [
         (_twin, "would get another rest pose, too"),
-        (_track, '"head" is decided by constraint "Damped Track"'),
+        (_track, '"head" is driven by constraint "Damped Track"'),
         (_strip, "NLA strips"),
         (_scale, "Bones are scaled"),
         (_shared, "is used by others, too"),

@@ -233,7 +233,7 @@ def test_a_bone_that_a_constraint_decides_is_named_with_the_constraint(run: Run,
     result = run("solve", "--blend", folder / "walk.blend", "--job", job, "--json")
     assert result.code == 1
     (sentence,) = result.json["explanations"]
-    assert 'hand.L is decided by constraint "Follow" on "hand.L" (Copy Location)' in sentence
+    assert 'hand.L is driven by constraint "Follow" on "hand.L" (Copy Location)' in sentence
 
 
 def test_a_device_or_pipe_is_written_into_and_not_replaced(run: Run, folder: Path) -> None:

@@ -142,7 +142,7 @@ def test_what_holds_a_bone_in_its_place_is_named_while_the_mouse_moves(empty_fil
         session.drag(share * np.array([0.1, -0.1, -0.1]), STILL)
     assert session.held() == []
     session.drag(np.array([0.0, 0.0, 5.0]), STILL)
-    said = 'b1 is decided by constraint "Copy Transforms" on "b1" (Copy Transforms)'
+    said = 'b1 is driven by constraint "Copy Transforms" on "b1" (Copy Transforms)'
     assert session.held() == [said]
     assert session.reasons()[0] == said
 
@@ -168,4 +168,4 @@ def test_a_hand_beyond_a_spine_that_is_held_is_shown_where_it_was_solved(shift: 
     np.testing.assert_allclose(world(rig, SPINE), spine, atol=SHOWN)
     missed = bool(np.linalg.norm(world(rig, hand) - wanted) > SHOWN)
     assert missed == (shift[0] > 0.0)
-    assert any("is decided by constraint" in reason for reason in session.reasons()) == missed
+    assert any("is driven by constraint" in reason for reason in session.reasons()) == missed

@@ -132,7 +132,7 @@ def test_a_driven_bone_that_cuts_the_chain_is_named(rig: Any, capfd: pytest.Capt
     placed = rig.pose.bones["forearm.L"].constraints.new("COPY_TRANSFORMS")
     placed.target, placed.subtarget = rig, "forearm.R"
     bpy.context.view_layer.update()
-    reason = '"forearm.L" is decided by constraint "Copy Transforms"'
+    reason = '"forearm.L" is driven by constraint "Copy Transforms"'
     choose(rig, "upper_arm.L", "hand.L")
     with pytest.raises(RuntimeError, match=f'{reason}.*: no joint of this chain moves "hand.L"'):
         bpy.ops.poise.add_chain()

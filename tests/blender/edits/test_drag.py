@@ -130,7 +130,7 @@ def test_what_cannot_be_dragged_is_refused_and_nothing_changes(
 def test_a_driven_bone_says_what_decides_it(rig: Any) -> None:
     rig.pose.bones["hand.L"].constraints.new("COPY_LOCATION").target = make_empty("Cup")
     bpy.context.view_layer.objects.active = rig
-    with pytest.raises(CoreError, match=r'"hand.L" is decided by constraint "Copy Location"'):
+    with pytest.raises(CoreError, match=r'"hand.L" is driven by constraint "Copy Location"'):
         session_of(rig, "hand.L")
 
 
@@ -149,7 +149,7 @@ def test_a_bone_that_hangs_on_a_driven_one_says_what_is_in_the_way_and_can_be_tu
     bpy.context.view_layer.objects.active = rig
     for name in ("upper_arm.L", "forearm.L", "chest"):
         rig.pose.bones[name].constraints.new("COPY_TRANSFORMS").target = cup
-    said = r'forearm.L is decided by constraint "Copy Transforms" on .*; "hand.L" hangs on it'
+    said = r'forearm.L is driven by constraint "Copy Transforms" on .*; "hand.L" hangs on it'
     with pytest.raises(RuntimeError, match=said):
         bpy.ops.poise.drag(bone="hand.L", shift=(0.0, -0.3, 0.0))
     before = world_rotation(rig, "hand.L")

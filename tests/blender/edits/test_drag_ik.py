@@ -91,7 +91,7 @@ def test_a_chain_that_follows_another_object_is_refused_and_names_it() -> None:
     ik.target = make_empty("Cup", (0.1, -0.3, 0.9))
     bpy.context.view_layer.objects.active = rig
     said = (
-        r'"b" is decided by constraint "IK" on "b" \(Inverse Kinematics\); it cannot be dragged. Move the object "Cup"'
+        r'"b" is driven by constraint "IK" on "b" \(Inverse Kinematics\); it cannot be dragged. Move the object "Cup"'
     )
     with pytest.raises(RuntimeError, match=said):
         bpy.ops.poise.drag(bone="b", shift=(0.1, 0.0, 0.0))

@@ -83,7 +83,7 @@ def test_feet_that_glide_do_not_stand_where_there_is_no_drift(walker: Any) -> No
     glide = speed[:, None] * [1.0, 0.0, 0.0]
     pose = shifted(edit.skeleton, still.pose, 0, glide - flat)
     bridge.write_keys(walker, edit.rig, replace(still, pose=pose), [], [0], new=False)
-    with pytest.raises(CoreError, match="Nothing bears on the ground"):
+    with pytest.raises(CoreError, match="Nothing touches the ground"):
         LockedFeet(context, walker, FRAMES, drift="none")
 
 

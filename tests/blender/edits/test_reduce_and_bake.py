@@ -266,7 +266,7 @@ def test_a_bake_names_what_it_does_not_key(clip: Any) -> None:
     clip.pose.bones["Head"].constraints.new("COPY_ROTATION").target = clip
     clip.pose.bones["Head"].constraints[0].subtarget = "Hips"
     edit = Baked(context, clip, (20, 22))
-    assert edit.unkeyed().startswith('1 of the bones get no keys; "Head" is decided by')
+    assert edit.unkeyed().startswith('1 of the bones get no keys; "Head" is driven by')
     clip.pose.bones["Head"].constraints.remove(clip.pose.bones["Head"].constraints[0])
     context.view_layer.update()
     assert not Baked(context, clip, (20, 22)).unkeyed()

@@ -324,7 +324,7 @@ def test_where_no_bone_is_free_the_tool_says_why_and_nothing_changes() -> None:
         bone.constraints.new("COPY_ROTATION").target = bpy.data.objects["Cup"]
     context.view_layer.update()
     before = contents()
-    with pytest.raises(RuntimeError, match=r'is decided by constraint "Copy Rotation"'):
+    with pytest.raises(RuntimeError, match=r'is driven by constraint "Copy Rotation"'):
         bpy.ops.poise.take_posture(posture="A")
     assert contents() == before
 

@@ -166,7 +166,7 @@ JUNK = [None, True, 0, -1, 2.5, 1e30, "", "x", [], [1], [1, 2, 3], {}, {"a": 1},
 # What no schema says: numbers in relation to others, and what Blender's names may not have.
 UNSAID = re.compile(
     "increase|backwards|no rotation|no direction|nothing is wanted|weighs|twice|fit into|fully on|only in a job|"
-    'keyed|only where|pinned and led|with "relative_to"|by itself|Flight|flight|only with|leads one|looks, dist|'
+    'keyed|only where|pinned already|with "relative_to"|for itself|Flight|flight|only with|leads one|looks, dist|'
     "needs \\d+ numbers|must be between [\\d.]+ and [\\d.]+, not|cannot be read"
 )
 
