@@ -111,7 +111,7 @@ def test_a_chain_goes_from_the_farthest_bone_to_the_active_one_or_the_other_way_
 @pytest.mark.parametrize(
     ("bones", "sentence"),
     [
-        (("hand.L",), "Select the first bone of a chain"),
+        (("hand.L",), "Select the base of a chain"),
         (ARM, 'There is a chain from "chest" to "hand.L" already'),
         (("hips", "spine"), None),
     ],
@@ -756,6 +756,6 @@ def test_a_list_that_names_a_bone_that_is_gone_says_so(rig: Any) -> None:
 
 def test_an_armature_without_chains_says_how_to_make_one() -> None:
     make_armature()
-    assert "first bone" in " ".join(labels(POISE_PT_chains))
+    assert "the base of a chain" in " ".join(labels(POISE_PT_chains))
     assert not POISE_PT_turns.poll(bpy.context)
     assert not POISE_PT_method.poll(SimpleNamespace(active_object=None))
