@@ -32,7 +32,7 @@ from .body import (
     write_body,
 )
 from .channels import read_channels, write_channels
-from .control_bodies import find_controlled, find_ik_chain, free_controls
+from .control_bodies import controls_by_role, find_controlled, find_ik_chain, free_controls
 from .control_frames import (
     ControlledFrames,
     Misfit,
@@ -46,7 +46,6 @@ from .control_switch import Switch, find_switch
 from .controls import (
     ControlledBody,
     ControlPoser,
-    controls_by_role,
     pose_controls,
     read_controlled,
     with_ik_starts,

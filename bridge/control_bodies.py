@@ -12,6 +12,7 @@ import numpy as np
 
 from ..core import Skeleton, rotation
 from ..core.body import BODY, SIDES, Roles
+from ..core.body.limbs import HingedLimb
 from ..core.body.roles import PARTS_OF_HANDS
 from ..core.limits import Framed, LimitGroup
 from ..core.pose import frame_rotations
@@ -309,6 +310,12 @@ def _hung(
             np.array([graph.hangs(controls[bone].turns, order[bone], controls) for bone in bones]), rigid,
             np.array([limbs.get(id(graph.bent.get(bone)), place[bone]) for bone in bones]), ridden, graph.goals,
             {place[pole]: starts[pole] for pole in riding if pole in starts and pole not in besides},
+            tuple(
+                HingedLimb(place[upper], place[lower], limbs[id(graph.bent[lower])],
+                           rotation.rotate(rotation.inv(turns[place[lower]]), axis))
+                for (upper, lower), axis in graph.hinge_axes().items()
+                if id(graph.bent[lower]) in limbs and hinges[number, [place[upper], place[lower]]].all()
+            ),
         ))  # fmt: skip
     return bodies
 
@@ -331,3 +338,17 @@ def _limits_of_parts(
         away = rotation.mul(rotation.inv(frames), turns[own])  # (k, 4) the parts at rest, in the controls' frames
         found.append(Framed(group, away, rotation.inv(away), own))
     return tuple(found)
+
+
+def controls_by_role(controlled: ControlledBody, roles: Roles, names: tuple[str, ...]) -> dict[str, str | list[str]]:
+    """Return the bone, or bones, that a user keys for each role."""
+    found: dict[str, str | list[str]] = {}
+    place = {int(bone): number for number, bone in enumerate(controlled.bones)}
+    for role, chain in {**roles.bones, **roles.limbs}.items():
+        bones = (chain,) if isinstance(chain, int) else chain
+        led = [controlled.controls[place[bone]] for bone in bones if bone in place]
+        every = [[bone for bone in (one.moves, one.turns, one.begins) if bone >= 0] for one in led]
+        keyed = [names[some[0]] for some in every if some]
+        if keyed:
+            found[role] = keyed[0] if isinstance(chain, int) else keyed
+    return found

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core import Pose, Skeleton, forward, rotation
 from ..core.body import Roles
+from ..core.body.limbs import bend_limbs
 from ..core.pose import frame_rotations
 from ..core.rotation import Array
 from ..core.skeleton import Indices
@@ -78,6 +79,15 @@ class ControlledFrames:
             pose = read_controlled(body, matrices[on], stretched=stretched)
             rotations[on], translations[on] = pose.rotations, pose.translations
         return Pose(rotations, translations)
+
+    def bent(self, pose: Pose, shown: Pose | None = None) -> Pose:
+        """Return poses (F) with limbs on IK bent as it bends them, see `bend_limbs`."""
+        rotations, translations = np.array(pose.rotations), np.array(pose.translations)
+        for number, body in enumerate(self.bodies):
+            on = self.which == number
+            there = bend_limbs(self.skeleton, pose[on], body.hinged, None if shown is None else shown[on])
+            rotations[on], translations[on] = there.rotations, there.translations
+        return replace(pose, rotations=rotations, translations=translations)
 
     def with_starts(self, rig: Rig) -> Rig:
         """Return the rig for this body, see `with_ik_starts`."""

@@ -11,12 +11,13 @@ import numpy as np
 from ..core.body.gaze import is_eye
 from ..core.limits import LimitGroup
 from ..core.pose import frame_rotations
+from ..core.rotation import Array
 from .armature import Rig, read_matrices
 from .channels import ArmatureObject, flags
 from .constraints import aims, hangs_only, in_force, replaces
 from .controls import SAME_PLACE, Control
 from .driven import constrained_bones
-from .hinges import hinge_limits
+from .hinges import hinge_limits, rest_planes
 from .shown import read_shown
 
 _ALIGNED: Final = float(np.cos(np.radians(15.0)))
@@ -182,15 +183,38 @@ class Graph:
 
     def hinges(self, parts: Mapping[int, int]) -> tuple[LimitGroup, ...]:
         """Return the limits of the lower segments of chains of two with a pole; `parts`: bone -> its number."""
-        pairs = [(list(chain.parts), chain) for chain in {id(chain): chain for chain in self.bent.values()}.values()]
-        lower = [own[1] for own, chain in pairs if chain.poled and len(own) == 2 and own[1] in parts]
+        lower = [part for _, part in self._pairs() if self.bent[part].poled and part in parts]
         lower = [part for part in lower if self.ik_locks[self.bent[part].parts[part]].sum() < 2]  # no hinge by itself
         bones = [self.bent[part].parts[part] for part in lower]
+        turns = frame_rotations(self.rest[bones, :, :3])
+        return hinge_limits([parts[part] for part in lower], *self._at_rest(lower), turns)
+
+    def hinge_axes(self) -> dict[tuple[int, int], Array]:
+        """Return the parts of chains of two that bend about one axis -> this (3,) at rest, in armature space.
+
+        It is the axis that IK locks leave free or, with a pole, the normal of the plane in which the chain is bent.
+        """
+        pairs = self._pairs()
+        axes, bent = rest_planes(*self._at_rest([lower for _, lower in pairs]))
+        found: dict[tuple[int, int], Array] = {}
+        for pair, axis, angle in zip(pairs, axes, bent.tolist(), strict=True):
+            chain = self.bent[pair[1]]
+            free = np.flatnonzero(~self.ik_locks[chain.parts[pair[1]]])
+            if angle and (chain.poled or len(free) == 1):
+                found[pair] = self.rest[chain.parts[pair[1]], :, free[0]] if len(free) == 1 else axis
+        return found
+
+    def _pairs(self) -> list[tuple[int, int]]:
+        """Return the upper and the lower part of the chains that bend two parts."""
+        chains = {id(chain): chain for chain in self.bent.values()}
+        return [(upper, lower) for upper, lower in (tuple(one.parts) for one in chains.values() if len(one.parts) == 2)]
+
+    def _at_rest(self, lower: list[int]) -> tuple[Array, Array]:
+        """Return where both segments of chains with some `lower` parts begin (n, 2, 3), and where they end (n, 3)."""
+        bones = [self.bent[part].parts[part] for part in lower]
         firsts = [next(iter(self.bent[part].parts.values())) for part in lower]
-        rest = self.rest[bones]
-        ends = rest[:, :, 3] + self.rig.skeleton.lengths[bones, None] * rest[:, :, 1]
-        heads = np.stack([self.rest[firsts, :, 3], rest[:, :, 3]], axis=1)
-        return hinge_limits([parts[part] for part in lower], heads, ends, frame_rotations(rest[:, :, :3]))
+        heads, along = self.rest[bones, :, 3], self.rig.skeleton.lengths[bones, None] * self.rest[bones, :, 1]
+        return np.stack([self.rest[firsts, :, 3], heads], axis=1), heads + along
 
     @property
     def poles(self) -> dict[int, int]:

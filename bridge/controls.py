@@ -15,6 +15,7 @@ import numpy as np
 
 from ..core import CoreError, Pose, Skeleton, rotation
 from ..core.body import Roles
+from ..core.body.limbs import HingedLimb, bend_limbs
 from ..core.limits import LimitGroup, clamp_rotations
 from ..core.pose import forward, frame_rotations
 from ..core.rotation import Array
@@ -26,6 +27,7 @@ SAME_PLACE: Final = 1e-3  # of the skeleton's size, between the heads of a bone 
 _ROUNDS: Final = 12
 _NOISE: Final = 1e-4  # radians, or share of the size: rounding of a bone that does not move, in single precision
 _THERE: Final = float(np.radians(0.02))
+_PLACED: Final = 2e-5  # of the size: knees that are nearly straight are beside by ten times as much
 # Tolerated errors of a tick that others follow, radians and share of the size: they are not visible.
 _GLANCE: Final = float(np.radians(1.0))
 _SEEN: Final = 5e-4
@@ -70,6 +72,7 @@ class ControlledBody:
     riding            further bones of the rig -> the bone of the body that they move with
     goals             targets and poles of the rig's IK chains
     poles             poles that may go where their limb needs them -> the first part of the limb
+    hinged            the limbs that IK bends about one axis
     """
 
     skeleton: Skeleton
@@ -85,6 +88,7 @@ class ControlledBody:
     riding: Mapping[int, int]
     goals: frozenset[int]
     poles: Mapping[int, int]
+    hinged: tuple[HingedLimb, ...] = ()
 
     @property
     def carried(self) -> Flags:
@@ -224,7 +228,7 @@ class ControlPoser:
         now = channels_to_pose(self.rig, exact, None, self._modes)
         task = _Task(self, pose, now, matrices, frames)
         task.look(matrices)
-        if task.is_done(passing=True):
+        if task.is_done():
             return ControlPose(now, [], [], task.heads, True, task.at_limits)
         after = task.next(now)
         self._writer.write(armature, after, channels)
@@ -291,7 +295,8 @@ class ControlPoser:
 def pose_controls(
     armature: ArmatureObject, rig: Rig, controlled: ControlledBody, pose: Pose, passing: bool = False
 ) -> ControlPose:
-    """Pose the controls once with a `ControlPoser`."""
+    """Pose the controls once with a `ControlPoser`, limbs on IK as it bends them, see `bend_limbs`."""
+    pose = bend_limbs(controlled.skeleton, pose, controlled.hinged)
     return ControlPoser(rig, controlled).pose(armature, pose, passing)
 
 
@@ -315,7 +320,8 @@ class _Task:
         self._follows = (poser.turned >= 0) | (self.aims >= 0)
         self._led = self._follows | (poser.begins >= 0)
         parents, count = controlled.skeleton.parents, len(self.heads)
-        self._bent_above = (parents >= 0) & (poser.turned[parents] < 0)  # by IK, may twist those below in any round
+        bent_above = (parents >= 0) & (poser.turned[parents] < 0)  # IK may twist those below it in any round
+        self._twists = self._follows & ~bent_above
         # parts whose twist no control determines: eyes, and segments with twist bones
         self._stubborn = self.aims >= 0
         self._held = np.zeros(count, bool)  # parts whose control is at its limit, and parts below them
@@ -342,7 +348,7 @@ class _Task:
         change = rotation.mul(self._wanted, rotation.inv(own))  # (N, 4) the error of each part
         swing, twisted = rotation.swing_twist(change, rotation.rotate(own, np.array([0.0, 1.0, 0.0])))
         before, self._twist = self._twist, rotation.angle_between(twisted, rotation.IDENTITY)
-        self._stubborn |= (self._twist > _THERE) & (self._twist > _EASED * before) & ~self._bent_above
+        self._stubborn |= (self._twist > _THERE) & (self._twist > _EASED * before) & self._twists
         self._change = np.where(self._stubborn[:, None], swing, change)
         self._errors = np.where(self._led, rotation.angle_between(self._change, rotation.IDENTITY), 0.0)
         self._beside = rotation.mul(  # (N, 4) the errors of FK controls that are mixed with IK
@@ -366,10 +372,10 @@ class _Task:
                 self.heads = np.array(self.heads)  # those of the drag stay as they are
                 self.heads[pole] = self.heads[first] + around
 
-    def is_done(self, passing: bool) -> bool:
+    def is_done(self, passing: bool = False) -> bool:
         """Return whether the parts are where they are wanted; if `passing`, as far as that can be seen."""
         moved, error = self._poser.moved >= 0, self._errors.max()
-        if error < _THERE and self._far[moved].max(initial=0.0) < _THERE:
+        if error < _THERE and self._far[moved].max(initial=0.0) < _PLACED:
             return True
         return bool(passing and error < _GLANCE and self._far[(self._poser.turned >= 0) | moved].max() < _SEEN)
 
@@ -460,8 +466,9 @@ def _turned(
     bones = movers[parts]
     base = rotation.mul(turns[bones], rotation.inv(now.rotations[bones]))
     base = rotation.mul(base, poser.unturned[parts])
-    # a control at the part's place goes there directly: corrected by the error, it would run away if IK falls short
-    lever = (heads[controlled.frames[parts]] - heads[bones]) * poser.apart[parts, None]
+    # IK ends a little beside its target; a control whose limb falls short goes to the part's place itself, not beyond
+    lever = heads[controlled.frames[parts]] - heads[bones]
+    lever *= (poser.apart[parts] | (rotation.lengths(lever) < SAME_PLACE * skeleton.size))[:, None]
     swung = np.where((bones == turners[parts])[:, None], rotation.rotate(change[parts], lever), lever)
     step = wanted_heads[parts] - swung - heads[bones]
     translations[bones] += rotation.rotate(rotation.inv(base), step)
@@ -483,17 +490,3 @@ def _blended(now: Pose, poser: ControlPoser, change: Array, turns: Array, beside
     after = rotation.mul(beside[parts], turns[bones])
     rotations[bones] = rotation.normalize(rotation.mul(rotation.inv(rotation.mul(carried, base)), after))
     return Pose.trusted(rotations, now.translations, now.scales, now.driven_matrices)
-
-
-def controls_by_role(controlled: ControlledBody, roles: Roles, names: tuple[str, ...]) -> dict[str, str | list[str]]:
-    """Return the bone, or bones, that a user keys for each role."""
-    found: dict[str, str | list[str]] = {}
-    place = {int(bone): number for number, bone in enumerate(controlled.bones)}
-    for role, chain in {**roles.bones, **roles.limbs}.items():
-        bones = (chain,) if isinstance(chain, int) else chain
-        led = [controlled.controls[place[bone]] for bone in bones if bone in place]
-        every = [[bone for bone in (one.moves, one.turns, one.begins) if bone >= 0] for one in led]
-        keyed = [names[some[0]] for some in every if some]
-        if keyed:
-            found[role] = keyed[0] if isinstance(chain, int) else keyed
-    return found

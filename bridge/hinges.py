@@ -23,13 +23,12 @@ def hinge_limits(parts: Sequence[int], heads: Array, ends: Array, turns: Array) 
 
     heads (n, 2, 3) of both segments, ends (n, 3) of the lower ones and turns (n, 4) of these, all at rest.
     """
-    upper, lower = heads[:, 1] - heads[:, 0], ends - heads[:, 1]
-    across = np.cross(upper, lower)
-    bent = np.arctan2(np.linalg.norm(across, axis=-1), np.sum(upper * lower, axis=-1))
-    kept = np.flatnonzero(bent > _STRAIGHT)
+    axes, bent = rest_planes(heads, ends)
+    kept = np.flatnonzero(bent)
     if not len(kept):
         return ()
-    x, y = (ways / np.linalg.norm(ways, axis=-1, keepdims=True) for ways in (across[kept], lower[kept]))
+    lower = (ends - heads[:, 1])[kept]
+    x, y = axes[kept], lower / np.linalg.norm(lower, axis=-1, keepdims=True)
     frames = rotation.from_matrix(np.stack([x, y, np.cross(x, y)], axis=-1))
     before = rotation.mul(rotation.inv(frames), turns[kept])
     high = np.zeros((len(kept), 3))
@@ -37,3 +36,15 @@ def hinge_limits(parts: Sequence[int], heads: Array, ends: Array, turns: Array) 
     low[:, 0], high[:, 0] = -bent[kept], np.pi - bent[kept]
     numbers: Indices = np.array(parts)[kept]
     return (Framed(EulerBox(numbers, ["XYZ"] * len(kept), low, high), before, rotation.inv(before)),)
+
+
+def rest_planes(heads: Array, ends: Array) -> tuple[Array, Array]:
+    """Return the unit normals (n, 3) of the planes in which chains of two are bent at rest, and by how much (n,).
+
+    heads (n, 2, 3) of both segments, ends (n, 3) of the lower ones. The angle, in radians, is 0 if there is no plane.
+    """
+    upper, lower = heads[:, 1] - heads[:, 0], ends - heads[:, 1]
+    across = np.cross(upper, lower)
+    far = np.linalg.norm(across, axis=-1)
+    bent = np.arctan2(far, np.sum(upper * lower, axis=-1))
+    return across / np.where(far > 0.0, far, 1.0)[:, None], np.where(bent > _STRAIGHT, bent, 0.0)

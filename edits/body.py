@@ -63,7 +63,7 @@ class BodyEdit(MotionEdit):
             steps = find_control_motion(
                 context, armature, self.rig, controlled, self.before, wanted, frames is not None
             )
-            self.control_motion, _ = run_steps(steps)
+            self.control_motion, self.asked, _ = run_steps(steps)
             self.found = self.control_motion.motion
             return
         stood = replace(self.body, pose=stack([one.pose for one in bodies]))

@@ -59,9 +59,12 @@ class BodyMotion(MotionEdit):
             pose = bridge.read_pose(armature, self.rig)[None][np.zeros(len(on), int)] if alone else motion.pose[on]
             channels = Motion(pose, motion.frames[on], motion.fps)
             body = bridge.repeated(self.controlled.now, len(on)) if alone else self.controlled.take(on)
-            self.control_motion, _ = yield from find_control_motion(
+            self.control_motion, wanted, _ = yield from find_control_motion(
                 bpy.context, armature, self.rig, body, channels, self.after.pose[on], True
             )
+        rotations, translations = np.array(self.after.pose.rotations), np.array(self.after.pose.translations)
+        rotations[on], translations[on] = wanted.rotations, wanted.translations
+        self.after = replace(self.after, pose=replace(self.after.pose, rotations=rotations, translations=translations))
 
     def control_frames(self) -> Frames:
         """Return the frames, counted from 0, in which the controls are posed."""

@@ -69,10 +69,11 @@ def find_control_motion(
     motion: Motion,
     pose: Pose,
     framed: bool,
-) -> Generator[float, None, tuple[ControlMotion, Pose]]:
-    """Bring the body to `pose` (F) by its controls; return the rig's motion and the poses that the body took.
+) -> Generator[float, None, tuple[ControlMotion, Pose, Pose]]:
+    """Bring the body to `pose` (F) by its controls; return the rig's motion, and two poses (F) of the body.
 
-    These have the lengths to which IK stretches limbs.
+    These are the wanted one, with limbs bent as IK bends them, and the one that Blender shows. Both have the lengths to
+    which IK stretches limbs.
 
     `motion` (F): the rig's channels before. With `framed` each pose is evaluated at its frame, else all are at the
     present one. A control keeps its channels in frames in which it does not drive the body. Yields the share that is
@@ -80,6 +81,7 @@ def find_control_motion(
     where a part does not follow its control.
     """
     rotations, translations = np.array(motion.pose.rotations), np.array(motion.pose.translations)
+    pose = controlled.bent(pose)
     evaluated: list[Any] = []
     recorder = ControlRecorder(armature, rig)
     try:
@@ -97,8 +99,10 @@ def find_control_motion(
         context.view_layer.update()
     posed = replace(motion, pose=replace(motion.pose, rotations=rotations, translations=translations))
     seen = np.stack(evaluated)
-    found = replace(recorder.result(posed), misfit=bridge.explain_misfit(armature, controlled, pose, seen))
-    return found, controlled.read(seen, stretched=True)
+    shown = controlled.read(seen, stretched=True)
+    wanted = controlled.bent(pose, shown)
+    found = replace(recorder.result(posed), misfit=bridge.explain_misfit(armature, controlled, wanted, seen))
+    return found, wanted, shown
 
 
 def write_controls(armature: Any, rig: bridge.Rig, control: ControlMotion, action: str | None) -> Any:

@@ -180,7 +180,7 @@ class JobEdit(MotionEdit):
                     self.control_motion = replace(self.control_motion, misfit=[])  # what is shown is what is solved
                     break
             pose, framed = self.solution.pose, self.job.frames is not None
-            self.control_motion, reached = yield from find_control_motion(
+            self.control_motion, _, reached = yield from find_control_motion(
                 self._context, armature, self.rig, self.controlled, self.before, pose, framed
             )
 

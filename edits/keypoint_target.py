@@ -1,7 +1,7 @@
 """An armature as the target of keypoints: its own bones or, where these are driven, their controls."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -78,20 +78,19 @@ def _left_out(rig: bridge.Rig, bones: Iterable[int]) -> tuple[str, ...]:
 
 def write_body_motion(
     context: Any, armature: Any, target: KeypointTarget, motion: Motion, fingers: Array | None, action: str | None
-) -> Any:
-    """Key the body's motion as one of its own and return the action. Raises CoreError with nothing changed.
+) -> tuple[Any, Motion]:
+    """Key the body's motion as one of its own and return the action, and the motion with limbs as IK bends them.
 
-    Fingers (F, 2, 15, 4) that are not seen are not keyed.
+    Fingers (F, 2, 15, 4) that are not seen are not keyed. Raises CoreError with nothing changed.
     """
     if target.controlled is None:
-        return bridge.write_motion(
-            armature, target.rig, motion, target.character.posed_bones(fingers)[0].tolist(), action
-        )
+        bones = target.character.posed_bones(fingers)[0].tolist()
+        return bridge.write_motion(armature, target.rig, motion, bones, action), motion
     with bridge.using_action(armature, None):  # the keys of the present action must not show through
         present = bridge.read_pose(armature, target.rig)[None][np.zeros(len(motion), int)]
         channels = Motion(present, motion.frames, motion.fps)
         steps = find_control_motion(
             context, armature, target.rig, bridge.repeated(target.controlled, len(motion)), channels, motion.pose, False
         )
-        control, _ = run_steps(steps)
-    return write_controls(armature, target.rig, control, action)
+        control, wanted, _ = run_steps(steps)
+    return write_controls(armature, target.rig, control, action), replace(motion, pose=wanted)

@@ -139,7 +139,7 @@ def perform_keypoints(
     motion, ends = solve_motion(target, captured, frames, scene_fps, job)
     clock.append(perf_counter())
     try:
-        action = write_body_motion(context, armature, target, motion, captured.fingers, job.action)
+        action, motion = write_body_motion(context, armature, target, motion, captured.fingers, job.action)
     except CoreError as why:
         if target.controlled is None:
             raise
@@ -148,7 +148,7 @@ def perform_keypoints(
         except CoreError:
             raise why from None
         motion, ends = solve_motion(target, captured, frames, scene_fps, job)
-        action = write_body_motion(context, armature, target, motion, captured.fingers, job.action)
+        action, motion = write_body_motion(context, armature, target, motion, captured.fingers, job.action)
     clock.append(perf_counter())
     if job.exact and job.lock_feet:
         notes += ("Feet are not locked: with exact ends they are where their points are.",)

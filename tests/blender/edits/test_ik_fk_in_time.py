@@ -144,6 +144,9 @@ def test_held_feet_stay_where_they_are_over_a_switch(stepping: Any, tool: str) -
         np.testing.assert_allclose(places, np.broadcast_to(stood, places.shape), atol=1e-3)
     else:
         assert edit.pins
+    apart, turned = differences(stepping, edit, *forward(edit.skeleton, edit.after.pose))
+    assert apart.max() < 1.0
+    assert turned.max() < 0.5
 
 
 def test_a_tool_poses_each_frame_by_what_drives_it_there(stepping: Any) -> None:

@@ -65,7 +65,7 @@ def test_a_swivel_that_ik_cannot_show_is_said_in_numbers() -> None:
 def _pose(rig: Any, whole: Any, controlled: Any, pose: Pose) -> tuple[list[str], Pose]:
     motion = Motion(bridge.read_pose(rig, whole)[None], np.array([1.0]), 24.0)
     steps = find_control_motion(context, rig, controlled.with_starts(whole), controlled, motion, pose, False)
-    found, reached = run_steps(steps)
+    found, _, reached = run_steps(steps)
     return found.misfit, reached
 
 

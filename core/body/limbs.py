@@ -1,0 +1,90 @@
+"""Limbs whose middle joint is a hinge, as inverse kinematics bends them: in one plane, and to one side."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from .. import rotation
+from ..pose import Pose, forward
+from ..rotation import Array, cross, lengths
+from ..skeleton import Skeleton
+
+_STRAIGHT: Final = 0.03  # of the way to its end: a joint so far beside it is hardly bent, by four degrees
+
+
+@dataclass(frozen=True, eq=False)
+class HingedLimb:
+    """The bones of a limb, each the parent of the next; `axis` (3,) of the hinge is a unit vector of the lower one."""
+
+    upper: int
+    lower: int
+    end: int
+    axis: Array
+
+
+def bend_limbs(skeleton: Skeleton, pose: Pose, limbs: Sequence[HingedLimb], shown: Pose | None = None) -> Pose:
+    """Return poses (...) in which limbs bend about their hinges, to the side to which they are bent at rest.
+
+    Their ends keep place and rotation, if they are in reach. About the line to its end a limb is turned so that its
+    middle joint is where it was; one that is nearly straight, or bent to the other side, turns as its upper bone did.
+    `shown`: poses (...) whose translations, and so lengths, the segments are to have.
+    """
+    rotations, translations = np.array(pose.rotations), np.array(pose.translations)
+    heads, turns = forward(skeleton, pose)
+    for limb in limbs:
+        upper, lower, end = limb.upper, limb.lower, limb.end
+        if shown is not None:
+            translations[..., [lower, end], :] = shown.translations[..., [lower, end], :]
+        first, second = (
+            skeleton.offsets[bone] + rotation.rotate(skeleton.rest_rotations[bone], translations[..., bone, :])
+            for bone in (lower, end)
+        )  # of the upper and of the lower bone: where the next one begins
+        rest = skeleton.rest_rotations[lower]
+        way, middle = heads[..., end, :] - heads[..., upper, :], heads[..., lower, :] - heads[..., upper, :]
+        angle = _bend(first, rotation.rotate(rest, second), rotation.rotate(rest, limb.axis), lengths(way))
+        bent = rotation.from_axis_angle(limb.axis, angle)
+        reach = first + rotation.rotate(rotation.mul(rest, bent), second)
+        before = turns[..., upper, :]
+        after = rotation.mul(rotation.shortest(rotation.rotate(before, reach), way), before)
+        after = rotation.mul(_swivel(way, rotation.rotate(after, first), middle), after)
+        above = rotation.mul(before, rotation.inv(rotations[..., upper, :]))
+        rotations[..., upper, :] = rotation.mul(rotation.inv(above), after)
+        rotations[..., lower, :] = bent
+        base = rotation.mul(rotation.mul(rotation.mul(after, rest), bent), skeleton.rest_rotations[end])
+        rotations[..., end, :] = rotation.mul(rotation.inv(base), turns[..., end, :])
+    return replace(pose, rotations=rotations, translations=translations)
+
+
+def _bend(first: Array, second: Array, hinge: Array, far: Array) -> Array:
+    """Return the angle (...) to turn `second` by about a hinge (3,), so that the sum with `first` has a length (...).
+
+    first, second (..., 3). Where none does, it is the nearest one; of two it is the one on the same side of the angle
+    with the longest sum as 0.
+    """
+    along = (second @ hinge)[..., None] * hinge
+    across = second - along
+    sine, cosine = _dot(first, cross(hinge, across)), _dot(first, across)
+    straight = np.arctan2(sine, cosine)
+    wanted = 0.5 * (far * far - _dot(first, first) - _dot(second, second)) - _dot(first, along)
+    return straight - np.sign(straight) * np.arccos(np.clip(wanted / np.hypot(sine, cosine), -1.0, 1.0))
+
+
+def _swivel(way: Array, here: Array, wanted: Array) -> Array:
+    """Return the rotations (..., 4) about vectors (..., 3) of joints `here` (..., 3) towards where they are wanted.
+
+    That counts by the fourth power of how far it is beside the vector, and less if it is on the other side.
+    """
+    far = lengths(way)[..., None]
+    axis = way / np.where(far > 0.0, far, 1.0)
+    here, wanted = (joint - _dot(joint, axis)[..., None] * axis for joint in (here, wanted))
+    angle = np.arctan2(_dot(axis, cross(here, wanted)), _dot(here, wanted))
+    beside = lengths(wanted) / np.where(far > 0.0, far, 1.0)[..., 0]
+    share = 0.5 * (1.0 + np.cos(angle)) * (beside / _STRAIGHT) ** 4
+    return rotation.from_axis_angle(axis, np.arctan2(share * np.sin(angle), 1.0 + share * np.cos(angle)))
+
+
+def _dot(one: Array, other: Array) -> Array:
+    """(...)"""
+    return (one * other).sum(axis=-1)
