@@ -57,7 +57,7 @@ class _Channel:
     name: str
     index: int
     frames: Array
-    values: Array
+    values: NDArray[Any]
     handles: Array | None = None
 
     @cached_property
@@ -335,7 +335,7 @@ def _channels(
 ) -> list[_Channel]:  # fmt: skip
     """Return the channels to be keyed, sorted by bone."""
     skeleton, pose = rig.skeleton, motion.pose
-    rows: list[tuple[int, str, int, Array]] = []  # bone, property, index, values
+    rows: list[tuple[int, str, int, NDArray[Any]]] = []  # bone, property, index, values
     for bone, values in rotation_curves(armature, rig, motion, bones).items():
         mode = skeleton.rotation_modes[bone]
         locks = skeleton.rotation_locks[bone] if mode in rotation.EULER_ORDERS else np.zeros(4, bool)
@@ -350,10 +350,12 @@ def _channels(
     return [_Channel(skeleton.names[bone], name, i, motion.frames, values) for bone, name, i, values in rows]
 
 
-def rotation_curves(armature: ArmatureObject, rig: Rig, motion: Motion, bones: Iterable[int]) -> dict[int, Array]:
+def rotation_curves(
+    armature: ArmatureObject, rig: Rig, motion: Motion, bones: Iterable[int]
+) -> dict[int, NDArray[np.float32]]:
     """Return rotations (F, n) of movable bones in their own modes, without jumps after the key before the motion."""
     curves, present, wanted = _curves(armature), read_channels(armature, rig.channels), set(bones)
-    found: dict[int, Array] = {}
+    found: dict[int, NDArray[np.float32]] = {}
     for mode, group in rig.modes.items():
         chosen = [bone for bone in group[rig.skeleton.movable[group]].tolist() if bone in wanted]
         if not chosen:
@@ -363,7 +365,10 @@ def rotation_curves(armature: ArmatureObject, rig: Rig, motion: Motion, bones: I
             _start(curves, channel_path(rig.skeleton.names[bone], name), present[name][bone], motion.frames[0])
             for bone in chosen
         ])  # fmt: skip
-        values = rotations_to_curves(motion.pose.rotations[:, chosen], mode, start)
+        values = np.empty((len(motion), len(chosen), CHANNELS[name]), np.float32)
+        for part in blocks(len(motion)):
+            own = rotations_to_curves(motion.pose.rotations[part][:, chosen], mode, start)
+            values[part], start = own, own[-1]
         found |= {bone: values[:, k] for k, bone in enumerate(chosen)}
     return found
 

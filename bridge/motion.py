@@ -9,10 +9,12 @@ from typing import Any, Final
 
 import bpy
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..core import Motion, Pose
 from ..core.formats.table import FRAME_LIMIT
+from ..core.motion import BLOCK, blocks
+from ..core.pose import PoseBuffer
 from ..core.rotation import Array
 from ..core.steps import run_steps
 from .armature import Rig, channels_to_pose, check, read_matrices, read_rig, world_matrix
@@ -68,7 +70,10 @@ def reading_motion(
             f"{_MOST // len(rig.skeleton)} are the most."
         )
     if only_curves_decide(armature, rig):
-        pose = channels_to_pose(rig, _sample(armature, rig, numbers), None)
+        sampled, buffer = _Sampled(armature, rig, numbers), PoseBuffer(len(numbers), len(rig.skeleton))
+        for part in blocks(len(numbers)):
+            buffer.put(part, channels_to_pose(rig, sampled.channels(part), None))
+        pose = buffer.pose()
         worlds = np.repeat(world_matrix(armature)[None], len(numbers), axis=0)
     else:
         pose, worlds = yield from _step(armature, rig, numbers, note)
@@ -92,7 +97,7 @@ def reading_turns(
         return motion.pose.rotations[:, bones]
     modes = np.array([rig.skeleton.rotation_modes[bone] for bone in bones])
     places = {str(mode): np.flatnonzero(modes == mode) for mode in np.unique(modes)}
-    return channels_to_rotations(_sample(armature, rig, numbers, bones), places)
+    return channels_to_rotations(_Sampled(armature, rig, numbers, bones).channels(slice(None)), places)
 
 
 def check_not_tweaked(armature: ArmatureObject) -> None:
@@ -224,58 +229,79 @@ def _stands_still(armature: ArmatureObject, curve: Any) -> bool:
     return bool(np.all(values[:, 1::2] == present))
 
 
-def _sample(armature: ArmatureObject, rig: Rig, frames: Array, bones: Sequence[int] | None = None) -> dict[str, Array]:
-    """Return channels (F, J, n) from the F-curves, of `bones` if given; those without a curve keep their value."""
-    bones = range(len(rig.skeleton)) if bones is None else bones
-    present = read_channels(armature, rig.channels)
-    result = {name: np.repeat(values[None, list(bones)], len(frames), axis=0) for name, values in present.items()}
-    targets = {
-        channel_path(rig.skeleton.names[bone], name): (values, i)
-        for i, bone in enumerate(bones)
-        for name, values in result.items()
-    }
-    for curve in active_curves(armature):
-        target = targets.get(curve.data_path)
-        if target is not None and curve.array_index < target[0].shape[-1]:
-            target[0][:, target[1], curve.array_index] = _evaluate(curve, frames)
-    return result
+class _Sampled:
+    """Channels from the F-curves at frames (F,), of `bones` if given; those without a curve keep their value."""
+
+    def __init__(self, armature: ArmatureObject, rig: Rig, frames: Array, bones: Sequence[int] | None = None) -> None:
+        chosen = range(len(rig.skeleton)) if bones is None else bones
+        self._frames = frames
+        self._present = {name: one[list(chosen)] for name, one in read_channels(armature, rig.channels).items()}
+        targets = {
+            channel_path(rig.skeleton.names[bone], name): (name, i)
+            for i, bone in enumerate(chosen)
+            for name in self._present
+        }
+        self._curves = [
+            (*targets[curve.data_path], curve.array_index, _evaluate(curve, frames))
+            for curve in active_curves(armature)
+            if curve.data_path in targets and curve.array_index < CHANNELS[targets[curve.data_path][0]]
+        ]
+
+    def channels(self, part: slice) -> dict[str, Array]:
+        """Return the channels (F, J, n) of a part of the frames."""
+        count = len(self._frames[part])
+        result = {name: np.repeat(values[None], count, axis=0) for name, values in self._present.items()}
+        for name, bone, index, values in self._curves:
+            result[name][:, bone, index] = values[part]
+        return result
 
 
-def _evaluate(curve: Any, frames: Array) -> Array:
+def _evaluate(curve: Any, frames: Array) -> NDArray[np.float32]:
     """Return values (F,) of an F-curve: in bulk at its keys, else by Blender, with modifiers, easing and cycles."""
     points = curve.keyframe_points
     if len(frames) * _FEW < len(points):
-        return np.array(list(map(curve.evaluate, frames.tolist())))
+        return _evaluated(curve, frames)
     keys = np.empty((len(points), 2), np.float32)
     points.foreach_get("co", keys.ravel())
     times = keys[:, 0]
     if not len(curve.modifiers) and np.array_equal(times, frames):
-        return keys[:, 1].astype(float)
+        return keys[:, 1].copy()
     if len(curve.modifiers) or not len(times) or np.any(np.diff(times) <= SAME_FRAME):
-        return np.array(list(map(curve.evaluate, frames.tolist())))
+        return _evaluated(curve, frames)
     at = np.minimum(np.searchsorted(times, frames), len(times) - 1)
     values, between = keys[at, 1], times[at] != frames
-    values[between] = list(map(curve.evaluate, frames[between].tolist()))
+    values[between] = _evaluated(curve, frames[between])
     return values
+
+
+def _evaluated(curve: Any, frames: Array) -> NDArray[np.float32]:
+    return np.fromiter(map(curve.evaluate, frames.tolist()), np.float32, len(frames))
 
 
 def _step(
     armature: ArmatureObject, rig: Rig, frames: Array, also: Callable[[], object] | None
 ) -> Generator[float, None, tuple[Pose, Array]]:
-    channels: list[dict[str, Array]] = []
-    matrices: list[Array] = []
-    worlds: list[Array] = []
+    buffer, worlds = PoseBuffer(len(frames), len(rig.skeleton)), np.empty((len(frames), 4, 4))
+    noted: list[tuple[dict[str, Array], Array]] = []  # channels and matrices of the frames of one block
+    done = 0
 
     def note() -> None:
-        channels.append(read_channels(armature, rig.channels))
-        matrices.append(read_matrices(armature))
-        worlds.append(world_matrix(armature))
+        noted.append((read_channels(armature, rig.channels), read_matrices(armature)))
+        worlds[done + len(noted) - 1] = world_matrix(armature)
         if also is not None:
             also()
 
-    yield from _going_through(armature, frames, note)
-    stacked = {name: np.stack([c[name] for c in channels]) for name in channels[0]}
-    return channels_to_pose(rig, stacked, np.stack(matrices) if rig.evaluated else None), np.stack(worlds)
+    with closing(_going_through(armature, frames, note)) as shares:
+        for share in shares:
+            if len(noted) == BLOCK or done + len(noted) == len(frames):
+                channels, matrices = zip(*noted, strict=True)
+                stacked = {name: np.stack([one[name] for one in channels]) for name in channels[0]}
+                seen = np.stack(matrices) if rig.evaluated else None
+                buffer.put(slice(done, done + len(noted)), channels_to_pose(rig, stacked, seen))
+                done += len(noted)
+                noted.clear()
+            yield share
+    return buffer.pose(), worlds
 
 
 def _going_through(armature: ArmatureObject, frames: Array, note: Callable[[], None]) -> Generator[float, None, None]:

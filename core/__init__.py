@@ -20,7 +20,7 @@ from .motion import Motion
 from .pose import Pose, forward, forward_matrices
 from .skeleton import Skeleton
 from .solution import Solution
-from .solvers import ContributionCCD, Method, PinAndDrag, solve
+from .solvers import ContributionCCD, Method, PinAndDrag, solve, solve_in_blocks
 from .solvers.chain.actuations import Actuation
 from .solvers.humanoid import Humanoid
 
@@ -49,4 +49,5 @@ __all__ = [
     "forward_matrices",
     "rotation",
     "solve",
+    "solve_in_blocks",
 ]

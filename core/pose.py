@@ -16,6 +16,7 @@ from .skeleton import Indices, Skeleton, frozen
 
 _UNIT: Final = 1e-3  # largest error of the length of quaternions; smaller errors are normalized
 _SHEAR_COSINE: Final = 1e-4  # Blender's threshold for shear between X and Z
+_TAILS: Final = {"rotations": (4,), "translations": (3,), "scales": (3,), "driven_matrices": (3, 4)}  # shapes by bone
 _FLOAT32_EPSILON: Final = float(np.finfo(np.float32).eps)
 
 
@@ -91,6 +92,27 @@ class Pose:
     def __getitem__(self, index: Any) -> "Pose":
         """Return a part of the batch; `index` is for the leading axes."""
         return Pose(*(None if part is None else part[index] for part in self._parts))  # pyright: ignore
+
+
+class PoseBuffer:
+    """F poses of J bones that are put in some at a time: a motion is read and solved so, to limit memory."""
+
+    def __init__(self, frames: int, bones: int) -> None:
+        self._shape = frames, bones
+        self._parts: dict[str, Array] = {}
+
+    def put(self, part: slice, pose: Pose) -> None:
+        """Take over poses for a part of the frames; scales that others do not have are 1."""
+        for name, tail in _TAILS.items():
+            values: Array | None = getattr(pose, name)
+            if values is not None and name not in self._parts:
+                self._parts[name] = np.ones((*self._shape, *tail))
+            if name in self._parts:
+                self._parts[name][part] = 1.0 if values is None else values
+
+    def pose(self) -> Pose:
+        """Return all of them; call this once, when all frames are put in."""
+        return Pose.trusted(*(self._parts.get(name) for name in _TAILS))  # pyright: ignore
 
 
 def _numbers(name: str, values: Any) -> Array:

@@ -1,8 +1,8 @@
 """Solutions: the pose that a solver found, its errors, and explanations."""
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, replace
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from . import rotation
 from .errors import CoreError
 from .goals import AnyGoal, Balance
-from .pose import Pose
+from .pose import Pose, PoseBuffer
 from .rotation import Array
 from .skeleton import Skeleton, is_whole
 
@@ -58,13 +58,16 @@ class Solution:
     limits_active: NDArray[np.bool_] | None = None
     finished: NDArray[np.bool_] | None = None
 
+    @property
+    def _by_frame(self) -> dict[str, NDArray[Any]]:
+        names = ("position_error", "rotation_error", "iterations", "converged")
+        names += ("brought_in", "limits_active", "finished")
+        return {name: array for name in names if (array := getattr(self, name)) is not None}
+
     def reshape(self, batch_shape: tuple[int, ...]) -> "Solution":
         """Return the same solution with other leading axes."""
         drop = self.iterations.ndim
-        names = ("position_error", "rotation_error", "iterations", "converged")
-        names += ("brought_in", "limits_active", "finished")
-        arrays = {name: array for name in names if (array := getattr(self, name)) is not None}
-        shaped = {name: array.reshape(batch_shape + array.shape[drop:]) for name, array in arrays.items()}
+        shaped = {name: array.reshape(batch_shape + array.shape[drop:]) for name, array in self._by_frame.items()}
         return replace(self, pose=self.pose.reshape(batch_shape), start=self.start.reshape(batch_shape), **shaped)
 
     def met(self) -> NDArray[np.bool_]:
@@ -138,3 +141,20 @@ class Solution:
         skeleton = replace(self.skeleton, limits=limits) if batch and limits else self.skeleton
         found = self.method.reasons(skeleton, pose, goals, index)
         return found[:_MANY] + ([f"{len(found) - _MANY} more"] if len(found) > _MANY else [])
+
+
+def joined_solutions(
+    parts: Iterable[Solution], skeleton: Skeleton, goals: tuple[AnyGoal, ...], start: Pose
+) -> Solution:
+    """Return the solution of all frames of `start` (F) from solutions of some after the other."""
+    poses, arrays, done = PoseBuffer(*start.rotations.shape[:2]), dict[str, list[NDArray[Any]]](), 0
+    one = None
+    for one in parts:
+        count = len(one.pose.rotations)
+        poses.put(slice(done, done + count), one.pose)
+        done += count
+        for name, array in one._by_frame.items():
+            arrays.setdefault(name, []).append(array)
+    assert one is not None
+    joined = {name: np.concatenate(some) for name, some in arrays.items()}
+    return replace(one, skeleton=skeleton, goals=goals, pose=poses.pose(), start=start, **joined)

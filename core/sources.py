@@ -52,7 +52,7 @@ def parse_json(text: str, pairs: Callable[[list[tuple[str, Any]]], Any] | None =
     Raises ValueError if it is no JSON, CoreError, which is one, if it is nested more than DEEPEST deep.
     """
     marks = np.frombuffer(_TEXTS.sub("", text).encode("ascii", "replace").translate(None, _OTHERS), np.uint8)
-    steps = np.where(np.isin(marks, np.frombuffer(_OPEN, np.uint8)), 1, -1)
-    if np.cumsum(steps).max(initial=0) > DEEPEST:
+    steps = np.where(np.isin(marks, np.frombuffer(_OPEN, np.uint8)), np.int8(1), np.int8(-1))
+    if np.cumsum(steps, dtype=np.int32).max(initial=0) > DEEPEST:  # eight times the file in int64
         raise CoreError(f"it is nested too deeply: more than {DEEPEST} lists and objects in each other.")
     return json.loads(text, object_pairs_hook=pairs)

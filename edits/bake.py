@@ -44,7 +44,7 @@ class Baked(MotionEdit):
     def _free(self, armature: Any) -> None:
         """Find the channels that show what Blender shows, and the bones that they free."""
         seen = self.before.pose.driven_matrices  # None where the motion was not read frame by frame
-        seen = self.shown(armature, slice(None)).matrices if seen is None else seen
+        seen = self.shown(armature, slice(None)).matrices.astype(float) if seen is None else seen
         free = np.isin(np.arange(len(self.rig.skeleton)), self._bones)
         skeleton = bridge.freed_rig(armature, self.rig, self._bones.tolist()).skeleton
         pose, changed = freed_pose(skeleton, self.before.pose, seen, self.rig.decided, free)

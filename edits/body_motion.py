@@ -48,7 +48,7 @@ class BodyMotion(MotionEdit):
         frames = self._channels.frames[part]
         with preserve_channels(bpy.context, armature):
             seen = evaluate(bpy.context, armature, frames)
-        pose = self.controlled.take(part).read(seen.matrices, stretched=True)
+        pose = self.controlled.take(part).read(seen.matrices.astype(float), stretched=True)
         return Motion(pose, frames, self._channels.fps), seen.worlds
 
     def pose_controls(self, armature: Any, new: bool = True) -> Generator[float, None, None]:

@@ -23,8 +23,8 @@ GoalSpace = Space | int  # the world, the armature, or, by its index, the frame 
 class Evaluation:
     """Matrices of bones and objects at F frames.
 
-    frames (F,); worlds (F, 4, 4) from armature to world space; matrices (F, J, 3, 4) of the bones in armature space;
-    objects: matrices (F, 4, 4) in world space of the objects that goals follow.
+    frames (F,); worlds (F, 4, 4) from armature to world space; matrices (F, J, 3, 4) of the bones in armature space,
+    float32 where Blender evaluated them; objects: matrices (F, 4, 4) in world space of the objects that goals follow.
     """
 
     frames: Array
@@ -42,12 +42,12 @@ class Evaluation:
 
     def bone_point(self, bone: int, point: Array) -> Array:
         """Return a point of a bone, (F, 3) in armature space."""
-        own = self.matrices[:, bone]
+        own = self.matrices[:, bone].astype(float)
         return own[..., :3] @ point + own[..., 3]
 
     def bone_rotation(self, bone: int) -> Array:
         """Return a bone's rotation, (F, 4) in armature space."""
-        return frame_rotations(self.matrices[:, bone, :, :3])
+        return frame_rotations(self.matrices[:, bone, :, :3].astype(float))
 
     def positions_in(self, space: GoalSpace, positions: Array) -> Array:
         """Return positions (F, 3) of armature space in another space."""
@@ -100,12 +100,12 @@ class Evaluation:
 
 def evaluate(context: Any, armature: Any, frames: Array | None, follow: Mapping[Any, Any] = NO_OBJECTS) -> Evaluation:
     """Evaluate bones, armature object and objects to follow at `frames` (F,), or, where these are None, now."""
-    found: list[tuple[Array, ...]] = []
     if frames is None:
         context.view_layer.update()
-    for _ in iterate_frames(context, frames):
-        worlds = [bridge.world_matrix(other) for other in (armature, *follow.values())]
-        found.append((bridge.read_matrices(armature), *worlds))
     numbers = np.array([context.scene.frame_current_final]) if frames is None else frames
-    matrices, own, *objects = (np.stack(column) for column in zip(*found, strict=True))
-    return Evaluation(numbers, own, matrices, dict(zip(follow, objects, strict=True)))
+    matrices = np.empty((len(numbers), len(armature.pose.bones), 3, 4), np.float32)
+    worlds = np.empty((1 + len(follow), len(numbers), 4, 4))
+    for place in iterate_frames(context, frames):
+        matrices[place] = bridge.read_matrices(armature)
+        worlds[:, place] = [bridge.world_matrix(other) for other in (armature, *follow.values())]
+    return Evaluation(numbers, worlds[0], matrices, dict(zip(follow, worlds[1:], strict=True)))

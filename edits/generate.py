@@ -147,7 +147,8 @@ def pose_at(
         if controlled is None:
             return bridge.read_motion(armature, rig, [frame])[0].pose[0]
         with preserve_channels(context, armature):
-            return bridge.read_controlled(controlled, evaluate(context, armature, np.array([frame])).matrices[0])
+            seen = evaluate(context, armature, np.array([frame])).matrices[0]
+            return bridge.read_controlled(controlled, seen.astype(float))
 
     if moment.action is None:
         if moment.frame is not None:

@@ -12,13 +12,25 @@ from numpy.typing import NDArray
 
 from .. import bridge
 from ..bridge.motion import preserve_channels
-from ..core import ContributionCCD, CoreError, PinAndDrag, Pose, Skeleton, Solution, forward_matrices, rotation, solve
+from ..core import (
+    ContributionCCD,
+    CoreError,
+    PinAndDrag,
+    Pose,
+    Skeleton,
+    Solution,
+    forward_matrices,
+    rotation,
+    solve,
+    solve_in_blocks,
+)
 from ..core.body import Roles
 from ..core.body.anatomy import Tuning, anatomy, with_anatomy, with_ranges
 from ..core.body.ranges import joint_range, with_joint_ranges
 from ..core.contribution import with_hinges
 from ..core.formats.job import Job, PoseTargets, on_bones
 from ..core.formats.report import GoalReport, Report
+from ..core.motion import blocks
 from ..core.rotation import Array
 from ..core.skeleton import no_bone
 from ..core.solvers import SeveralChains
@@ -55,8 +67,7 @@ def perform_job(
     _check_action(context, armature, job)
     edit = JobEdit(context, armature, job)
     progress(0.2)
-    edit.solve()
-    progress(0.6)
+    edit.solve(lambda share: (bridge.check_stopped(), progress(0.2 + 0.4 * share)))
     begin = perf_counter()
     run_steps(edit.pose_controls(armature))
     posed(edit)
@@ -89,7 +100,7 @@ class JobEdit(MotionEdit):
             self.controlled = controlled.take(slice(len(self.before)))
             self.rig = controlled.with_starts(self.rig)
             self.body, self.roles = controlled.skeleton, controlled.roles
-            start = self.controlled.read(poses.matrices)
+            start = self.controlled.read(poses.matrices.astype(float))
             poses = frames_of_body(self.controlled, poses)
             places = range(len(self.before), len(numbers))
             held = {
@@ -123,7 +134,10 @@ class JobEdit(MotionEdit):
 
     def _evaluation(self) -> Evaluation:
         """Return where everything is that the goals refer to, in the frames of the motion before."""
-        seen = Evaluation(self.before.frames, self.worlds, forward_matrices(self.skeleton, self.before.pose))
+        matrices = np.empty((*self.before.pose.rotations.shape[:2], 3, 4), np.float32)
+        for part in blocks(len(matrices)):
+            matrices[part] = forward_matrices(self.skeleton, self.before.pose[part])
+        seen = Evaluation(self.before.frames, self.worlds, matrices)
         if not self._follow:
             return seen
         frames = None if self.job.frames is None else self.before.frames
@@ -405,7 +419,7 @@ def _solution(
     )
     pose = _start_pose(job, writable, pose, method.reference, goals)
     writable, method = with_anatomy(writable, method, roles, ranges=job.anatomical_limits, tuning=tuning)
-    return solve(writable, pose, goals, method, progress)
+    return solve_in_blocks(writable, pose, goals, method, progress)
 
 
 def _with_idle(before: Pose, after: Pose, idle: NDArray[np.bool_]) -> Pose:

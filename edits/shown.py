@@ -70,7 +70,7 @@ def measure_pose(
         here, there = wanted(part), shown(part)
         if not len(here.bones):
             return None
-        seen = there.matrices[:, here.bones]
+        seen = there.matrices[:, here.bones].astype(float)
         off = seen - here.matrices
         ends = np.stack([off[..., 3], off[..., 3] + here.lengths[:, None] * off[..., 1]])  # heads and tails
         ends = lengths((there.worlds[:, None, :3, :3] @ ends[..., None])[..., 0]).max(axis=0)

@@ -1,17 +1,19 @@
 """Solvers, one folder each. A method is a frozen set of settings with a function `solve`."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
 
 from ..errors import CoreError
 from ..goals import AnyGoal
+from ..motion import blocks
 from ..pose import Pose
 from ..skeleton import Skeleton
-from ..solution import Solution
-from ..steps import Progress, no_progress
-from .batches import check_inputs
+from ..solution import Solution, joined_solutions
+from ..steps import Progress, no_progress, share_of
+from .batches import batch_shape_of, check_inputs
 from .chain import ContributionCCD, SeveralChains
 from .pins import PinAndDrag
 
@@ -48,4 +50,24 @@ def solve(
         ) from error
 
 
-__all__ = ["ContributionCCD", "Method", "PinAndDrag", "SeveralChains", "solve"]
+def solve_in_blocks(
+    skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal], method: PinAndDrag, progress: Progress = no_progress
+) -> Solution:
+    """Return what `solve` does for F poses, solved a block of frames after the other, to limit memory.
+
+    `progress`: see `solve`. Goals by velocity need a target by frame.
+    """
+    shape = batch_shape_of(goals, pose)
+    count, reference = len(pose.rotations), method.reference
+
+    def solved(part: slice) -> Solution:
+        limits = tuple(group.at_frames(np.arange(part.start, part.stop)) for group in skeleton.limits)
+        own = method if reference is None else replace(method, reference=reference[part])
+        asked = [goal.at((part,), shape) for goal in goals]
+        done = share_of(progress, part.start / count, part.stop / count)
+        return solve(replace(skeleton, limits=limits), pose[part], asked, own, done)
+
+    return joined_solutions(map(solved, blocks(count)), skeleton, tuple(goals), pose)
+
+
+__all__ = ["ContributionCCD", "Method", "PinAndDrag", "SeveralChains", "solve", "solve_in_blocks"]
