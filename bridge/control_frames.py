@@ -11,7 +11,7 @@ from ..core import Pose, Skeleton, forward, rotation
 from ..core.body import Roles
 from ..core.body.limbs import bend_limbs
 from ..core.pose import frame_rotations
-from ..core.rotation import Array
+from ..core.rotation import Array, Floats
 from ..core.skeleton import Indices
 from .armature import Rig, length_scale, say_length, world_matrix
 from .channels import ArmatureObject
@@ -62,7 +62,7 @@ class ControlledFrames:
         """Return some of the frames, by their places or as a slice."""
         return replace(self, which=self.which[places])
 
-    def parts(self, matrices: Array) -> Array:
+    def parts(self, matrices: Floats) -> Array:
         """Return the matrices (F, N, 3, 4) of the parts, of those of the rig's bones (F, J, 3, 4)."""
         found = np.empty((len(matrices), len(self.skeleton), 3, 4))
         for number, body in enumerate(self.bodies):

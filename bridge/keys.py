@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from ..core import Motion, Pose, rotation
 from ..core.channels import rotations_to_curves
-from ..core.editing.reduction import BoneKeys
+from ..core.editing.bone_keys import BoneKeys
 from ..core.motion import blocks
-from ..core.rotation import Array
+from ..core.rotation import Array, Floats
 from .armature import Rig, check, read_pose, scale_channels
 from .channels import CHANNELS, ArmatureObject, channel_path, channelbag_of, read_channels, rotation_channel
 from .driven import split_path
@@ -350,12 +350,10 @@ def _channels(
     return [_Channel(skeleton.names[bone], name, i, motion.frames, values) for bone, name, i, values in rows]
 
 
-def rotation_curves(
-    armature: ArmatureObject, rig: Rig, motion: Motion, bones: Iterable[int]
-) -> dict[int, NDArray[np.float32]]:
+def rotation_curves(armature: ArmatureObject, rig: Rig, motion: Motion, bones: Iterable[int]) -> dict[int, Floats]:
     """Return rotations (F, n) of movable bones in their own modes, without jumps after the key before the motion."""
     curves, present, wanted = _curves(armature), read_channels(armature, rig.channels), set(bones)
-    found: dict[int, NDArray[np.float32]] = {}
+    found: dict[int, Floats] = {}
     for mode, group in rig.modes.items():
         chosen = [bone for bone in group[rig.skeleton.movable[group]].tolist() if bone in wanted]
         if not chosen:

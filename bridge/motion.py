@@ -9,13 +9,13 @@ from typing import Any, Final
 
 import bpy
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..core import Motion, Pose
 from ..core.formats.table import FRAME_LIMIT
 from ..core.motion import BLOCK, blocks
 from ..core.pose import PoseBuffer
-from ..core.rotation import Array
+from ..core.rotation import Array, Floats
 from ..core.steps import run_steps
 from .armature import Rig, channels_to_pose, check, read_matrices, read_rig, world_matrix
 from .channels import (
@@ -256,7 +256,7 @@ class _Sampled:
         return result
 
 
-def _evaluate(curve: Any, frames: Array) -> NDArray[np.float32]:
+def _evaluate(curve: Any, frames: Array) -> Floats:
     """Return values (F,) of an F-curve: in bulk at its keys, else by Blender, with modifiers, easing and cycles."""
     points = curve.keyframe_points
     if len(frames) * _FEW < len(points):
@@ -274,7 +274,7 @@ def _evaluate(curve: Any, frames: Array) -> NDArray[np.float32]:
     return values
 
 
-def _evaluated(curve: Any, frames: Array) -> NDArray[np.float32]:
+def _evaluated(curve: Any, frames: Array) -> Floats:
     return np.fromiter(map(curve.evaluate, frames.tolist()), np.float32, len(frames))
 
 

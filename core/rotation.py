@@ -5,12 +5,13 @@ Blender's: in "XYZ" the rotation about X comes first, so the matrix is Rz @ Ry @
 """
 
 import math
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
+Floats = NDArray[np.floating[Any]]  # of float64, or of float32 as Blender has them
 
 EULER_ORDERS: Final = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
 IDENTITY: Final[Array] = np.array([1.0, 0.0, 0.0, 0.0])

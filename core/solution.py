@@ -59,7 +59,8 @@ class Solution:
     finished: NDArray[np.bool_] | None = None
 
     @property
-    def _by_frame(self) -> dict[str, NDArray[Any]]:
+    def by_frame(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays (..., n), by their names."""
         names = ("position_error", "rotation_error", "iterations", "converged")
         names += ("brought_in", "limits_active", "finished")
         return {name: array for name in names if (array := getattr(self, name)) is not None}
@@ -67,7 +68,7 @@ class Solution:
     def reshape(self, batch_shape: tuple[int, ...]) -> "Solution":
         """Return the same solution with other leading axes."""
         drop = self.iterations.ndim
-        shaped = {name: array.reshape(batch_shape + array.shape[drop:]) for name, array in self._by_frame.items()}
+        shaped = {name: array.reshape(batch_shape + array.shape[drop:]) for name, array in self.by_frame.items()}
         return replace(self, pose=self.pose.reshape(batch_shape), start=self.start.reshape(batch_shape), **shaped)
 
     def met(self) -> NDArray[np.bool_]:
@@ -153,7 +154,7 @@ def joined_solutions(
         count = len(one.pose.rotations)
         poses.put(slice(done, done + count), one.pose)
         done += count
-        for name, array in one._by_frame.items():
+        for name, array in one.by_frame.items():
             arrays.setdefault(name, []).append(array)
     assert one is not None
     joined = {name: np.concatenate(some) for name, some in arrays.items()}

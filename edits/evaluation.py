@@ -11,7 +11,7 @@ from ..bridge.motion import iterate_frames
 from ..core import rotation
 from ..core.formats.goals import Space
 from ..core.pose import frame_rotations
-from ..core.rotation import Array
+from ..core.rotation import Array, Floats
 
 NO_OBJECTS: Final[Mapping[Any, Any]] = {}
 _EVEN: Final = 1e-4  # largest difference of an object's stretches, as a share of the largest one, in an even scale
@@ -29,7 +29,7 @@ class Evaluation:
 
     frames: Array
     worlds: Array
-    matrices: Array
+    matrices: Floats
     objects: dict[Any, Array] = field(default_factory=dict)
 
     def at(self, place: int) -> "Evaluation":

@@ -8,7 +8,8 @@ import numpy as np
 from .. import bridge
 from ..core import CoreError, Skeleton
 from ..core.body import SIDES
-from ..core.editing.reduction import CONSTANT, QUARTERS, BoneChannels, ReducedKeys, reduce_keys, watched_points
+from ..core.editing.bone_keys import QUARTERS, BoneChannels, ReducedKeys
+from ..core.editing.reduction import CONSTANT, reduce_keys, watched_points
 from ..core.formats.recipe import bones_of
 from ..core.formats.report import GoalReport
 from ..core.motion import blocks

@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from ..rotation import Array
+from ..rotation import Array, Floats
 from ..skeleton import Indices, Skeleton
 from .detection import find_roles
 from .roles import SIDES, Roles
@@ -68,7 +68,7 @@ def soles_of(skeleton: Skeleton, supports: Sequence[int]) -> tuple[Indices, Arra
     return np.array(bones), np.concatenate(places)
 
 
-def distance_beyond(skeleton: Skeleton, matrices: Array, masses: Array, supports: Sequence[int], up: Array) -> Array:
+def distance_beyond(skeleton: Skeleton, matrices: Floats, masses: Array, supports: Sequence[int], up: Array) -> Array:
     """Return how far the centre of mass is beyond the polygon of the supports, seen along `up`; (F,), 0 inside.
 
     matrices  (F, J, 3, 4) bone frames in armature space

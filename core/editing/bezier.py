@@ -4,6 +4,7 @@ Frame and value are both cubics of the parameter of the curve; the first is inve
 constant before the first key and after the last one.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Self
 
@@ -40,6 +41,17 @@ class Keys:
             times = np.broadcast_to((frames + lengths)[:, None], values.shape)
             handles.append(np.stack([times, values + lengths[:, None] * slope], axis=-1))
         return cls(frames, values, *handles)
+
+    @classmethod
+    def joined(cls, parts: "Sequence[Keys]") -> Self:
+        """Return the keys of parts, each of which begins with the key that ends the one before."""
+        first, *others = parts
+        frames, values, left = (
+            np.concatenate([getattr(first, name), *(getattr(part, name)[1:] for part in others)])
+            for name in ("frames", "values", "left")
+        )
+        right = np.concatenate([*(part.right[:-1] for part in parts), parts[-1].right[-1:]])
+        return cls(frames, values, left, right)
 
     def evaluate(self, at: Array) -> Array:
         """Return the values (S, C) at frames (S,)."""

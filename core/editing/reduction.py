@@ -4,13 +4,15 @@ Every bone has its own key times; values and slopes at its keys are the least-sq
 order the error of a watched point is a sum over bones: a small rotation moves a point by its lever. First each bone
 gets keys until its own share of the error is a small part of the tolerance. Then keys are removed one by one, in rounds
 that allow larger errors, if all points stay within the aim. Exact evaluation judges the result; if the error exceeds
-the tolerance, the aim is lowered. Curves are smooth, except at keys on two successive frames: there each
-segment may have its own slopes, so that corners and jumps of the motion are kept.
+the tolerance, the aim is lowered. Long motions are reduced in parts, so that time is linear and memory bounded: all
+bones have a key where two parts meet, with the values and slopes of the motion. Curves are smooth, except at keys on
+two successive frames: there each segment may have its own slopes, so that corners and jumps of the motion are kept.
 """
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -24,8 +26,9 @@ from ..pose import Pose, forward
 from ..rotation import Array
 from ..skeleton import Indices, Skeleton
 from .bezier import Keys
+from .bone_keys import QUARTERS, BoneChannels, BoneKeys, ReducedKeys
 
-QUARTERS: Final = 4  # samples per frame
+PART: Final = 512  # frames that are reduced at once
 SPACING: Final = 12  # frames between the first keys
 APART: Final = 6  # frames between keys inserted at once, and the reach of the search for a frame without key
 # watched points, in lengths of their bone from its head: the tail, and points beside, which show twist; the head is
@@ -44,53 +47,6 @@ NEAR: Final = 0.75  # frames: smallest distance of new keys to keys between fram
 LOWEST: Final = 0.7  # of the tolerance: lowest aim
 CONSTANT: Final = 1e-7  # of the skeleton's size: a location that changes less has no keys
 _OF_FOUR: Final = ("QUATERNION", "AXIS_ANGLE")
-
-
-@dataclass(frozen=True, eq=False)
-class BoneChannels:
-    """Keyed channels of a bone: rotation (F, 3 or 4) in the bone's own mode, and location (F, 3) or None.
-
-    `times`: the frames of its keys. New keys may be at these too where they are between frames.
-    """
-
-    bone: int
-    mode: str
-    rotation: Array
-    location: Array | None
-    times: Array | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class BoneKeys:
-    """Keys of a bone; their columns are its rotation, then its location if that is keyed."""
-
-    bone: int
-    mode: str
-    located: bool
-    keys: Keys
-
-
-@dataclass(frozen=True, eq=False)
-class ReducedKeys:
-    """The result of `reduce_keys`; a key is all channels of a bone at one frame.
-
-    kept    keys that are left of the keys `before`
-    error   largest distance of a watched point from its original position, at any quarter of a frame
-    frame   where that is
-    missed  indices of bones that cause errors above the tolerance, whatever keys they get
-    """
-
-    bones: tuple[BoneKeys, ...]
-    kept: int
-    before: int
-    error: float
-    frame: float
-    missed: tuple[int, ...] = ()
-
-    @property
-    def share(self) -> float:
-        """The share of keys that are left."""
-        return self.kept / max(self.before, 1)
 
 
 def watched_points(skeleton: Skeleton, pose: Pose, bones: Sequence[int]) -> Array:
@@ -145,8 +101,20 @@ def reduce_keys(
         raise CoreError("Keys can be left out of three or more frames that follow each other.")
     given = channels_of(skeleton, motion) if channels is None else channels
     keyed = {bone for one in chosen for bone in skeleton.ancestors(one)}
-    reducer = _KeyReducer(skeleton, motion, chosen, [one for one in given if one.bone in keyed], tolerance)
-    return reducer.reduce(progress or (lambda share: None))
+    given = [one for one in given if one.bone in keyed]
+    if whole:
+        return _KeyReducer(skeleton, motion, chosen, given, tolerance).reduce(progress or (lambda share: None))
+    parts, found = _parts((count - 1) // QUARTERS), list[ReducedKeys]()
+    for number, (first, last) in enumerate(parts):
+        some = slice(QUARTERS * first, QUARTERS * last + 1)
+        reducer = _KeyReducer(
+            skeleton, replace(motion, pose=motion.pose[some], frames=motion.frames[some]), chosen,
+            [one.within(some, first > 0, last < parts[-1][1]) for one in given], tolerance,
+        )  # fmt: skip
+        found.append(
+            reducer.reduce(lambda share, n=number: None if progress is None else progress((n + share) / len(parts)))
+        )
+    return ReducedKeys.joined(found)
 
 
 class _Fit:
@@ -154,9 +122,8 @@ class _Fit:
 
     def __init__(self, channels: BoneChannels, whole: bool, first: float) -> None:
         self.channels, self.first = channels, first
-        parts = [channels.rotation] if channels.location is None else [channels.rotation, channels.location]
         self.width = channels.rotation.shape[1]
-        given = np.concatenate(parts, axis=1).astype(float)
+        given = channels.values.astype(float)
         self.truth = _between(given) if whole else given
         frames = (len(self.truth) - 1) // QUARTERS + 1
         self.rotations = to_rotations(self.truth[:, : self.width], channels.mode)
@@ -169,6 +136,9 @@ class _Fit:
     def _fit_all(self) -> None:
         # values, slopes before and slopes after the keys
         self.heights = np.zeros((3, len(self.times), self.truth.shape[1]))
+        for end, slope in zip((0, -1), self.channels.slopes, strict=True):
+            if slope is not None:
+                self.heights[:, end] = self.truth[end], slope, slope
         self.fit(0, len(self.times) - 1)
 
     def fit(self, first: int, last: int) -> slice:
@@ -178,6 +148,9 @@ class _Fit:
         basis = _hermite(self.times[above : below + 1], np.arange(samples.start, samples.stop) / QUARTERS)
         free = np.zeros((3, below - above + 1), bool)
         free[:, first - above : last - above + 1] = True
+        before, after = self.channels.slopes
+        free[:, 0] &= above > 0 or before is None
+        free[:, -1] &= below < len(self.times) - 1 or after is None
         heights = self.heights[:, above : below + 1]
         matrix = basis.reshape(len(basis), -1)
         start = np.zeros_like(heights)  # a flat curve stays exactly so
@@ -383,6 +356,12 @@ class _KeyReducer:
             self.errors[samples, moved], self.shares[number][samples] = errors, share
         else:
             fit.times, fit.corners, fit.heights, fit.fitted = before
+
+
+def _parts(frames: int) -> list[tuple[int, int]]:
+    """Return the first and the last frame of parts of a motion, which share these, of about PART frames."""
+    ends = np.linspace(0, frames, max(round(frames / PART), 1) + 1).astype(int).tolist()
+    return list(pairwise(ends))
 
 
 def _between(values: Array) -> Array:

@@ -61,7 +61,7 @@ def solve_in_blocks(
     count, reference = len(pose.rotations), method.reference
 
     def solved(part: slice) -> Solution:
-        limits = tuple(group.at_frames(np.arange(part.start, part.stop)) for group in skeleton.limits)
+        limits = tuple(group.at_frames(np.arange(count)[part]) for group in skeleton.limits)
         own = method if reference is None else replace(method, reference=reference[part])
         asked = [goal.at((part,), shape) for goal in goals]
         done = share_of(progress, part.start / count, part.stop / count)

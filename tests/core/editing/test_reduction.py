@@ -9,7 +9,8 @@ from benchmarks.motion.clips import Clip, read_clip
 from core import CoreError, Motion, Pose, Skeleton, forward, rotation
 from core.channels import to_rotations
 from core.editing.bezier import Keys
-from core.editing.reduction import ReducedKeys, channels_of, reduce_keys
+from core.editing.bone_keys import ReducedKeys
+from core.editing.reduction import channels_of, reduce_keys
 from tests.paths import DATA
 
 WALK = DATA / "motion" / "cmu_07_12.bvh"
@@ -158,3 +159,21 @@ def test_what_cannot_be_reduced_is_refused() -> None:
         reduce_keys(skeleton, motion, [], 0.1)
     with pytest.raises(CoreError, match="follow each other"):
         reduce_keys(skeleton, replace(motion, frames=2.0 * motion.frames), ["arm"], 0.1)
+
+
+def test_a_long_motion_is_reduced_in_parts_that_meet_smoothly(monkeypatch: pytest.MonkeyPatch) -> None:
+    at = np.arange(241) / 4
+    skeleton, motion = arm(np.sin(0.3 * at) + 0.3 * np.sin(1.1 * at))
+    motion = replace(motion, frames=10.0 + at)
+    whole = reduce_keys(skeleton, motion, ["arm"], 0.005)
+    monkeypatch.setattr("core.editing.reduction.PART", 20)
+    parts = reduce_keys(skeleton, motion, ["arm"], 0.005)
+    keys = parts.bones[0].keys
+    assert np.all(np.diff(keys.frames) > 0.0)
+    assert parts.kept == len(keys.frames) <= whole.kept + 4
+    turned = forward(skeleton, Pose(to_rotations(keys.evaluate(motion.frames), "XYZ")[:, None], np.zeros((241, 1, 3))))
+    assert rotation.angle_between(turned[1], motion.pose.rotations).max() <= 0.005
+    for border in (30.0, 50.0):
+        place = int(np.flatnonzero(keys.frames == border)[0])
+        left, right = (side[place, 0] - [border, keys.values[place, 0]] for side in (keys.left, keys.right))
+        np.testing.assert_allclose(left[1] / left[0], right[1] / right[0], atol=1e-9)
