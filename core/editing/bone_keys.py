@@ -10,6 +10,9 @@ from ..rotation import Array, Floats
 from .bezier import Keys
 
 QUARTERS: Final = 4  # samples per frame
+_AHEAD: Final = np.array(
+    [-3.0, 4.0, -1.0]
+)  # twice the slope at the first of three samples
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,9 +37,10 @@ class BoneChannels:
 
     def within(self, some: "slice[int, int]", before: bool, after: bool) -> Self:
         """Return the channels at some samples at quarters of frames, and whether the motion goes on beside them."""
+        values = self.values[some].astype(float)
         beside = [
-            (self.values[at + 1] - self.values[at - 1]).astype(float) * (0.5 * QUARTERS) if on else None
-            for at, on in ((some.start, before), (some.stop - 1, after))
+            0.5 * QUARTERS * (_AHEAD @ side) if on else None
+            for side, on in ((values[:3], before), (-values[:-4:-1], after))
         ]
         location = None if self.location is None else self.location[some]
         return replace(self, rotation=self.rotation[some], location=location, slopes=(beside[0], beside[1]))
