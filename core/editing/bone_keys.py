@@ -10,9 +10,7 @@ from ..rotation import Array, Floats
 from .bezier import Keys
 
 QUARTERS: Final = 4  # samples per frame
-_AHEAD: Final = np.array(
-    [-3.0, 4.0, -1.0]
-)  # twice the slope at the first of three samples
+_AHEAD: Final = np.array([-3.0, 4.0, -1.0])  # twice the slope at the first of three samples
 
 
 @dataclass(frozen=True, eq=False)
