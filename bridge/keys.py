@@ -47,7 +47,7 @@ _HARMLESS_MODIFIERS: Final = {"CYCLES"}  # they repeat the keys outside their ra
 
 
 @dataclass(frozen=True)
-class _Channel:
+class Channel:
     """A channel of a bone to be keyed: values (K,) of the property name[index] at frames (K,).
 
     handles (2, K, 2): frames and values of the left and the right handles; None: Blender places them.
@@ -110,7 +110,7 @@ def write_keys(
     name that exists and for curves whose keys would not determine the evaluated pose.
     """
     check_target(armature, action, new)
-    channels = _channels(armature, rig, motion, list(bones), list(translated), scale_channels(rig, scaled, sizes))
+    channels = channels_of(armature, rig, motion, list(bones), list(translated), scale_channels(rig, scaled, sizes))
     return _write_all(armature, channels, action, new)
 
 
@@ -128,11 +128,11 @@ def write_motion(
     scales = None if here.scales is None else np.broadcast_to(here.scales, (count, *here.scales.shape))
     now = Pose.trusted(rotations, translations, scales, None)
     turned, moved, grown = changed_bones(now, motion.pose, rig.skeleton.size)
-    channels = _channels(armature, rig, motion, sorted({*bones, *turned.tolist()}), moved.tolist())
+    channels = channels_of(armature, rig, motion, sorted({*bones, *turned.tolist()}), moved.tolist())
     scales = np.ones_like(motion.pose.translations) if motion.pose.scales is None else motion.pose.scales
     names = rig.skeleton.names
     channels += [
-        _Channel(names[bone], "scale", axis, motion.frames, scales[:, bone, axis])
+        Channel(names[bone], "scale", axis, motion.frames, scales[:, bone, axis])
         for bone in grown.tolist() if rig.skeleton.movable[bone] for axis in range(CHANNELS["scale"])
     ]  # fmt: skip
     return _write_into(armature, _target(armature, action, new=True, empty=True), channels)
@@ -153,20 +153,20 @@ def write_visual(
     their effect. Otherwise as `write_keys`.
     """
     check_target(armature, action, new)
-    chosen, free, curves = list(bones), set(freed), _curves(armature)
+    chosen, free, curves = list(bones), set(freed), curves_of(armature)
     present, names = read_channels(armature, ("scale",))["scale"], rig.skeleton.names
     placed = [bone for bone in chosen if bone in free or np.any(motion.pose.translations[:, bone])]
-    channels = _channels(armature, freed_rig(armature, rig, free), motion, chosen, placed, scale_channels(rig, chosen))
+    channels = channels_of(
+        armature, freed_rig(armature, rig, free), motion, chosen, placed, scale_channels(rig, chosen)
+    )
     scales = np.ones_like(motion.pose.translations) if motion.pose.scales is None else motion.pose.scales
     for bone in sorted(free):
         grown = max(np.abs(values - 1.0).max() for values in (scales[:, bone], present[bone])) > _GROWN
         if grown or (channel_path(names[bone], "scale"), 0) in curves:
-            channels += [
-                _Channel(names[bone], "scale", axis, motion.frames, scales[:, bone, axis]) for axis in range(3)
-            ]
+            channels += [Channel(names[bone], "scale", axis, motion.frames, scales[:, bone, axis]) for axis in range(3)]
     first, last = keyed_range(armature)
     flat = new and motion.frames[0] <= first and motion.frames[-1] >= last
-    _check_curves(armature, channels, flat)
+    check_curves(armature, channels, flat)
     return _write_into(armature, _target(armature, action, new), channels, flat)
 
 
@@ -176,14 +176,14 @@ def prepare_keys(armature: ArmatureObject, rig: Rig, motions: Mapping[int, Motio
     Raises BridgeError for all that `write_keys` refuses; the returned function raises nothing.
     """
     check_target(armature, None, new=False)
-    keyed = {path for path, _ in _curves(armature)}
+    keyed = {path for path, _ in curves_of(armature)}
     channels = [
         channel
         for bone, motion in motions.items()
-        for channel in _channels(armature, rig, motion, [bone], [bone])
+        for channel in channels_of(armature, rig, motion, [bone], [bone])
         if channel.data_path in keyed
     ]
-    _check_curves(armature, channels)
+    check_curves(armature, channels)
     return partial(_write_all, armature, channels, None, new=False)
 
 
@@ -197,7 +197,7 @@ def write_reduced(
     `write_keys`.
     """
     check_target(armature, action, new)
-    channels: list[_Channel] = []
+    channels: list[Channel] = []
     for one in bones:
         bone, name = rig.skeleton.names[one.bone], rotation_channel(one.mode)
         width = CHANNELS[name]
@@ -208,7 +208,7 @@ def write_reduced(
         keys = one.keys
         for channel, index, column in free:
             handles = np.stack([keys.left[:, column], keys.right[:, column]])
-            channels.append(_Channel(bone, channel, index, keys.frames, keys.values[:, column], handles))
+            channels.append(Channel(bone, channel, index, keys.frames, keys.values[:, column], handles))
     written = _write_all(armature, channels, action, new)
     names = {rig.skeleton.names[bone] for bone in still}
     for bone, curve in _curves_of_bones(armature):
@@ -234,17 +234,17 @@ def check_target(armature: ArmatureObject, action: str | None = None, new: bool 
         raise BridgeError(f'The action "{old.name}" is linked from another file; write to a new one.')
 
 
-def _write_all(armature: ArmatureObject, channels: Sequence[_Channel], name: str | None, new: bool) -> bpy.types.Action:
-    _check_curves(armature, channels)
+def _write_all(armature: ArmatureObject, channels: Sequence[Channel], name: str | None, new: bool) -> bpy.types.Action:
+    check_curves(armature, channels)
     return _write_into(armature, _target(armature, name, new), channels)
 
 
 def _write_into(
-    armature: ArmatureObject, target: bpy.types.Action, channels: Sequence[_Channel], flat: bool = False
+    armature: ArmatureObject, target: bpy.types.Action, channels: Sequence[Channel], flat: bool = False
 ) -> bpy.types.Action:
     """Write channels into an action; `flat`: the keys contain the effect of modifiers, which are removed."""
     for channel in channels:
-        curve = _ensure(armature, target, channel)
+        curve = ensure_curve(armature, target, channel)
         for modifier in _changing(curve) if flat else ():
             curve.modifiers.remove(modifier)
         _write(curve, channel)
@@ -257,7 +257,7 @@ def meets_curves(armature: ArmatureObject, rig: Rig, motion: Motion, bones: Iter
 
     If not, the channels differ by whole turns or in sign although the rotation is the same, and the curve would jump.
     """
-    curves, names = _curves(armature), rig.skeleton.names
+    curves, names = curves_of(armature), rig.skeleton.names
     for bone, values in rotation_curves(armature, rig, motion, bones).items():
         path = channel_path(names[bone], rotation_channel(rig.skeleton.rotation_modes[bone]))
         for index, value in enumerate(values[-1].tolist()):
@@ -309,7 +309,7 @@ def _is_on_top(data: bpy.types.AnimData) -> bool:
     return data.action_influence == 1.0 and data.action_blend_type == "REPLACE"
 
 
-def _curves(armature: ArmatureObject) -> dict[tuple[str, int], Any]:
+def curves_of(armature: ArmatureObject) -> dict[tuple[str, int], Any]:
     """Return the F-curves of the object's slot by data path and index."""
     bag = channelbag_of(armature)
     fcurves: Any = bag.fcurves if bag is not None else ()
@@ -318,7 +318,7 @@ def _curves(armature: ArmatureObject) -> dict[tuple[str, int], Any]:
 
 def _curves_of_bones(armature: ArmatureObject) -> Iterator[tuple[str, Any]]:
     """Yield the F-curves of bones with the bones' names."""
-    for (data_path, _), curve in _curves(armature).items():
+    for (data_path, _), curve in curves_of(armature).items():
         place = split_path(data_path)
         if place is not None:
             yield place[0], curve
@@ -329,10 +329,10 @@ def _times(curve: Any) -> NDArray[Any]:
     return read_keys(curve.keyframe_points, ("co",))["co"][:, 0]
 
 
-def _channels(
+def channels_of(
     armature: ArmatureObject, rig: Rig, motion: Motion, bones: list[int], translated: list[int],
     scaled: NDArray[np.int64] | None = None,
-) -> list[_Channel]:  # fmt: skip
+) -> list[Channel]:  # fmt: skip
     """Return the channels to be keyed, sorted by bone."""
     skeleton, pose = rig.skeleton, motion.pose
     rows: list[tuple[int, str, int, NDArray[Any]]] = []  # bone, property, index, values
@@ -347,12 +347,12 @@ def _channels(
         rows += [(bone, "scale", i, pose.scales[:, bone, i]) for bone, i in scaled.tolist()]
     kinds = list(CHANNELS)
     rows.sort(key=lambda row: (row[0], kinds.index(row[1]), row[2]))
-    return [_Channel(skeleton.names[bone], name, i, motion.frames, values) for bone, name, i, values in rows]
+    return [Channel(skeleton.names[bone], name, i, motion.frames, values) for bone, name, i, values in rows]
 
 
 def rotation_curves(armature: ArmatureObject, rig: Rig, motion: Motion, bones: Iterable[int]) -> dict[int, Floats]:
     """Return rotations (F, n) of movable bones in their own modes, without jumps after the key before the motion."""
-    curves, present, wanted = _curves(armature), read_channels(armature, rig.channels), set(bones)
+    curves, present, wanted = curves_of(armature), read_channels(armature, rig.channels), set(bones)
     found: dict[int, Floats] = {}
     for mode, group in rig.modes.items():
         chosen = [bone for bone in group[rig.skeleton.movable[group]].tolist() if bone in wanted]
@@ -387,16 +387,16 @@ def _changing(curve: Any) -> list[Any]:
     return [one for one in curve.modifiers if not one.mute and one.type not in _HARMLESS_MODIFIERS]
 
 
-def _check_curves(armature: ArmatureObject, channels: Iterable[_Channel], flat: bool = False) -> None:
+def check_curves(armature: ArmatureObject, channels: Iterable[Channel], flat: bool = False) -> None:
     """Raise BridgeError if keys of the channels would not determine the pose; `flat`: modifiers will be removed."""
-    curves = _curves(armature)
+    curves = curves_of(armature)
     for channel in channels:
         curve = curves.get((channel.data_path, channel.index))
         if curve is not None:
             _check_curve(channel, curve, flat)
 
 
-def _check_curve(channel: _Channel, curve: Any, flat: bool) -> None:
+def _check_curve(channel: Channel, curve: Any, flat: bool) -> None:
     what = f'The curve {channel.name}[{channel.index}] of "{channel.bone}"'
     if curve.lock or (curve.group is not None and curve.group.lock):
         raise BridgeError(f"{what} is locked; unlock it in the Graph Editor first.")
@@ -436,7 +436,7 @@ def _target(armature: ArmatureObject, name: str | None, new: bool, empty: bool =
 def remove_keys(armature: ArmatureObject, rig: Rig, bones: Iterable[int], first: float, last: float) -> None:
     """Remove the keys of bones (indices) from frame `first` to `last`, both included."""
     paths = {channel_path(rig.skeleton.names[bone], name) for bone in bones for name in CHANNELS}
-    for curve in (curve for (path, _), curve in _curves(armature).items() if path in paths):
+    for curve in (curve for (path, _), curve in curves_of(armature).items() if path in paths):
         keys = read_keys(curve.keyframe_points, KEY)
         at = keys["co"][:, 0]
         stays = (at < first - SAME_FRAME) | (at > last + SAME_FRAME)
@@ -445,7 +445,7 @@ def remove_keys(armature: ArmatureObject, rig: Rig, bones: Iterable[int], first:
             write_keys_of(curve, kept, dict.fromkeys(HANDLES, np.ones(stays.sum(), bool)))
 
 
-def _ensure(armature: ArmatureObject, action: bpy.types.Action, channel: _Channel) -> Any:
+def ensure_curve(armature: ArmatureObject, action: bpy.types.Action, channel: Channel) -> Any:
     """Return the F-curve of a channel; a new one is put into the group of its bone."""
     curve = action.fcurve_ensure_for_datablock(armature, channel.data_path, index=channel.index)
     if curve.is_empty and curve.group is None:
@@ -455,7 +455,7 @@ def _ensure(armature: ArmatureObject, action: bpy.types.Action, channel: _Channe
     return curve
 
 
-def _write(curve: Any, channel: _Channel) -> None:
+def _write(curve: Any, channel: Channel) -> None:
     """Replace the keys between the first and the last frame of the channel."""
     points, frames = curve.keyframe_points, channel.frames
     first_inside, last_inside = frames[0] - SAME_FRAME, frames[-1] + SAME_FRAME
@@ -478,7 +478,7 @@ def _write(curve: Any, channel: _Channel) -> None:
     write_keys_of(curve, merged, held)
 
 
-def _fresh_keys(old: Keys, channel: _Channel) -> Keys:
+def _fresh_keys(old: Keys, channel: Channel) -> Keys:
     """Return the properties of new keys: with the channel's handles, else with the old keys' interpolation."""
     frames = channel.frames
     places = np.empty((len(frames), 2), np.float32)

@@ -14,13 +14,17 @@ from ..bridge.motion import SAME_FRAME
 from ..bridge.other_frames import evaluating_at
 from ..core import CoreError, Motion, Pose, Skeleton
 from ..core.body import SIDES, Roles
-from ..core.body.anatomy import carrier_of
 from ..core.editing.contacts import BodyPoint, find_contacts_at, foot_points
 from ..core.rotation import Array, lengths
 from ..core.skeleton import Flags
 from .ghosts import key_frames, scene_frames, selected_bones
 
-_JOINTS: Final = {"HIPS": ("hips",), "HEAD": ("head",), "HANDS": tuple(f"hand.{side}" for side in SIDES)}
+_JOINTS: Final[dict[str, tuple[str, ...]]] = {
+    "HIPS": ("hips",),
+    "HEAD": ("head",),
+    "HANDS": tuple(f"hand.{side}" for side in SIDES),
+}
+_LIMBS: Final = {"HIPS": "spine", "HEAD": "head"}  # of animals, whose first bone is the part
 _FEET: Final = tuple(f"foot.{side}" for side in SIDES)
 _JOINT: Final = (0.0, 0.0, 0.0)
 _TIE: Final = 1.5  # pixels within which dots count as one place on screen
@@ -80,21 +84,25 @@ def find_traced(armature: Any) -> Traced:
     else:
         parts = armature.poise_trail_parts
         points = [point for part in _JOINTS if part in parts for point in _joints(skeleton, roles, part)]
-        points += (_joints(skeleton, roles, "FEET") or feet) if "FEET" in parts else []
+        points += feet_of(skeleton, roles) if "FEET" in parts else []
     soles = tuple(sole for sole in feet if any(_same_foot(roles, point, sole) for point in points))
     bears = np.array([[_same_foot(roles, point, sole) for sole in soles] for point in points], bool)
     return Traced(tuple(points), soles, bears.reshape(len(points), len(soles)), skeleton.size)
 
 
+def feet_of(skeleton: Skeleton, roles: Roles) -> list[BodyPoint]:
+    """Return the ankles of a human, the tips of the legs of an animal."""
+    ankles = {name: roles.bone(name) for name in _FEET}
+    found = [BodyPoint(name, bone, _JOINT) for name, bone in ankles.items() if bone >= 0]
+    return found or list(foot_points(skeleton, roles))
+
+
 def _joints(skeleton: Skeleton, roles: Roles, part: str) -> list[BodyPoint]:
     """Return the joints of a part of the body."""
-    names = _FEET if part == "FEET" else _JOINTS[part]
-    found = {name: roles.bone(name) for name in names}
-    if not roles.humanoid and part == "HIPS":
-        carrier = carrier_of(skeleton, roles)
-        found["hips"] = -1 if carrier is None else carrier
-    if not roles.humanoid and part == "HEAD":
-        found["head"] = next(iter(roles.limbs.get("head", ())), -1)
+    found = {name: roles.bone(name) for name in _JOINTS[part]}
+    if not roles.humanoid:
+        limb = roles.limbs.get(_LIMBS.get(part, ""), ())
+        found = {part.lower(): bone for bone in limb[:1]}
     return [BodyPoint(name, bone, _JOINT) for name, bone in found.items() if bone >= 0]
 
 

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from .. import bridge
 from ..core import CoreError
+from ..core.rotation import Array
 from ..edits.trails import Traced, Trail, find_traced, make_trails, nearest_dot, read_positions, trail_frames
 from ..overlay.draw import Drawing
 from ..overlay.marks import Marks, TrailMark
@@ -22,6 +23,7 @@ class TrailShow(OtherFrames):
         super().__init__()
         self.trails: list[Trail] = []
         self._traced: Traced | None = None  # what is known is where these points are
+        self.dragged: Marks | None = None  # drawn instead while a dot is dragged
         self.drawing = Drawing(self._find, bridge.read_view)
 
     def frames(self, context: Any, armature: Any) -> list[float]:
@@ -47,13 +49,15 @@ class TrailShow(OtherFrames):
     def _find(self, context: Any) -> Marks | None:
         if not self.is_shown(context.active_object):
             return None
+        if self.dragged is not None:
+            return self.dragged
         now = context.scene.frame_current_final
         return Marks(trails=[mark_of(trail, now) for trail in self.trails])
 
 
-def mark_of(trail: Trail, now: float) -> TrailMark:
-    """Return the mark of a trail when the present frame is `now`."""
-    return TrailMark(trail.positions, trail.frames - now, trail.keyed, trail.bears)
+def mark_of(trail: Trail, now: float, shares: Array | None = None) -> TrailMark:
+    """Return the mark of a trail when the present frame is `now`; `shares` (F,): see `TrailMark`."""
+    return TrailMark(trail.positions, trail.frames - now, trail.keyed, trail.bears, shares)
 
 
 def show_trails() -> TrailShow:

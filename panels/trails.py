@@ -27,6 +27,7 @@ class POISE_PT_trails(ArmaturePanel, bpy.types.Panel):
         column.row().prop(armature, "poise_trail_range", expand=True)
         if armature.poise_trail_range == "AROUND":
             column.prop(armature, "poise_trail_around")
+        column.prop(armature, "poise_trail_falloff")
 
 
 CLASSES = (POISE_PT_trails,)

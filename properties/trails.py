@@ -31,7 +31,7 @@ SETTINGS: Final[dict[str, Any]] = {
         options={"ENUM_FLAG"},
         default={"HIPS", "HANDS", "FEET"},
         items=(
-            ("HIPS", "Hips", "The hips, or the bone that carries an animal"),
+            ("HIPS", "Hips", "The hips, or the first bone of an animal's spine"),
             ("HANDS", "Hands", "The wrists"),
             ("FEET", "Feet", "The ankles, or the tips of an animal's legs"),
             ("HEAD", "Head", "The joint of the head"),
@@ -50,5 +50,9 @@ SETTINGS: Final[dict[str, Any]] = {
     "trail_around": saved(
         IntProperty, "Around", "How many frames before and after the present one have a dot", update=tell_change,
         default=20, min=1, soft_max=100, max=1000,
+    ),
+    "trail_falloff": saved(
+        IntProperty, "Falloff", "How many frames before and after a dragged dot follow it", default=10, min=0,
+        soft_max=100, max=1000,
     ),
 }  # fmt: skip

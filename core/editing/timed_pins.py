@@ -191,6 +191,40 @@ def pin_errors(skeleton: Skeleton, motion: Motion, pin: TimedPin) -> tuple[Array
     return gaps, angles
 
 
+def held_as_found(skeleton: Skeleton, motion: Motion, pins: Sequence[TimedPin]) -> list[TimedPin]:
+    """Return pins that hold what the given ones hold where the motion has it."""
+    found: list[TimedPin] = []
+    for pin in pins:
+        (first, stop), count = pin.span(motion), len(motion)
+        gaps, turns = pin_errors(skeleton, motion, pin)
+        position = None if pin.position is None else np.array(_over_time(pin, pin.position, (count, 3)))
+        turn = None if pin.rotation is None else np.array(_over_time(pin, pin.rotation, (count, 4)))
+        if position is not None:
+            position[first:stop] += gaps
+        if turn is not None:
+            turn[first:stop] = rotation.mul(rotation.exp(turns), turn[first:stop])
+        found.append(replace(pin, position=position, rotation=turn))
+    return found
+
+
+def spread_change(before: Motion, after: Motion, solved: Flags) -> Motion:
+    """Return `after` with the change of the frames `solved` (F,) spread evenly over those between them.
+
+    The first and the last frame are those of `before`, unless they are solved, too.
+    """
+    frames, old, new = before.frames, before.pose, after.pose
+    knots = solved.copy()
+    knots[[0, -1]] = True
+    change = np.zeros((*old.translations.shape[:2], 6))
+    change[..., 3:][solved] = new.translations[solved] - old.translations[solved]
+    change[..., :3][solved] = rotation.log(rotation.mul(rotation.inv(old.rotations[solved]), new.rotations[solved]))
+    columns = change[knots].reshape(knots.sum(), -1).T
+    change = np.transpose([np.interp(frames, frames[knots], column) for column in columns]).reshape(change.shape)
+    rotations = rotation.mul(old.rotations, rotation.exp(change[..., :3]))
+    pose = Pose.trusted(rotations, old.translations + change[..., 3:], old.scales, old.driven_matrices)
+    return replace(after, pose=pose)
+
+
 def affected_frames(
     skeleton: Skeleton, motion: Motion, before: Sequence[PinFingerprint], after: Sequence[PinFingerprint]
 ) -> Flags:
@@ -298,7 +332,8 @@ class _PinSolver:
         self.method = replace(method, coherent=not draft, fps=motion.fps, settle=method.settle and not draft)
         self.schedule = _PinSchedule(skeleton, motion.frames, pins)
         self._spans = self.schedule.spans
-        self.frames = self.schedule.frames_of_passes(DRAFT if draft else PASSES, only)
+        count = (DRAFT if draft else PASSES) if self.schedule.fades else 1
+        self.frames = self.schedule.frames_of_passes(count, only)
         self.goals = [self._goal(lane) for lane in self._lanes()]
         named = [pin.bone for pin in pins] + [pin.relative_to for pin in pins if pin.relative_to is not None]
         bones = {bone for name in named for bone in skeleton.ancestors(skeleton.index(name))}

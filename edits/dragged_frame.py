@@ -1,0 +1,202 @@
+"""A point of the body dragged at one frame of a motion, which follows before and after that frame."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+
+from .. import bridge
+from ..bridge.key_changes import change_keys
+from ..bridge.motion import SAME_FRAME
+from ..bridge.shapes import placed
+from ..core import CoreError, Motion, PinAndDrag, Skeleton, forward, rotation
+from ..core.body.anatomy import anatomy, carrier_of
+from ..core.editing.contacts import BodyPoint, point_positions
+from ..core.editing.timed_pins import TimedPin, held_as_found, share_within, spread_change
+from ..core.formats.report import GoalReport
+from ..core.pose import shifted
+from ..core.rotation import Array
+from ..core.skeleton import Flags
+from .ghosts import key_frames
+from .held_motion import HeldMotion
+from .motion_edit import ChangedBones, Frames, Progress
+from .pins import held_goals, part_of
+from .timed_pins import PinReader
+from .trails import Trail, feet_of
+
+MOST: Final = 1000  # frames of a falloff
+_DRAFTED: Final = 13  # frames that a draft solves, at most
+
+
+@dataclass(frozen=True)
+class Falloff:
+    """Frames that follow: those from `start` to `end` as far as the dragged one, fading out over eases beside them."""
+
+    start: float
+    end: float
+    ease_in: float
+    ease_out: float
+
+    def shares(self, frames: Array) -> Array:
+        """Return how far frames (F,) follow: 0 to 1."""
+        span = self.start, self.end
+        before, after = (share_within(frames, span, ease) for ease in (self.ease_in, self.ease_out))
+        return np.where(frames < self.start, before, after)
+
+    @property
+    def edges(self) -> tuple[float, float]:
+        """The last frame before the change and the first one after it."""
+        return self.start - self.ease_in, self.end + self.ease_out
+
+
+def find_falloff(trail: Trail, place: int, width: float) -> Falloff:
+    """Return the falloff of `width` frames for a dot of a trail: where the point stands, it is moved as one.
+
+    It ends where the point stands before and after that.
+    """
+    frames, same = trail.frames, trail.bears == trail.bears[place]
+    first = place - int(np.argmin(np.append(same[place::-1], False))) + 1
+    last = place + int(np.argmin(np.append(same[place:], False))) - 1
+    if trail.bears[place]:
+        others = np.flatnonzero(trail.bears)
+        free = (frames[others[others < first]].max(initial=-np.inf), frames[others[others > last]].min(initial=np.inf))
+        start, end = float(frames[first]), float(frames[last])
+    else:
+        free = (frames[first - 1] if first else -np.inf, frames[last + 1] if last + 1 < len(frames) else np.inf)
+        start = end = float(frames[place])
+    return Falloff(start, end, min(width, start - float(free[0])), min(width, float(free[1]) - end))
+
+
+class DraggedFrame(HeldMotion):
+    """A motion with a point of a bone moved at a `frame`, and those around that follow as a falloff says.
+
+    Each frame in which the armature has keys, and the dragged one, is solved: the point is where the motion has it,
+    moved by its share of the way; feet, pins and timed pins are where the motion has them. `shift` says the way.
+    """
+
+    method = "drag-frame"
+    measured = False
+
+    def __init__(
+        self, context: Any, armature: Any, bone: str, point: Sequence[float], frame: int, falloff: Falloff
+    ) -> None:
+        first, last = bridge.keyed_range(armature)
+        if not first <= frame <= last:
+            raise CoreError(f"The motion has frames {first} to {last}, not {frame}.")
+        begin, stop = (float(np.clip(edge, first, last)) for edge in falloff.edges)
+        keys = key_frames(armature, np.ones(len(armature.pose.bones), bool))
+        keys = keys[(keys >= first) & (keys <= last)]
+        outer = (keys[keys <= begin].max(initial=first), keys[keys >= stop].min(initial=last))
+        within = keys[(keys > outer[0]) & (keys < outer[1])]
+        frames: Any = np.unique([*np.arange(np.floor(outer[0]), np.ceil(outer[1]) + 1.0), *within, *outer])
+        super().__init__(context, armature, frames[np.diff(frames, prepend=-np.inf) > SAME_FRAME])
+        self.frame, self.falloff, self.edges = frame, falloff, (begin, stop)
+        self.shares = falloff.shares(self.before.frames)
+        keyed = np.abs(self.before.frames[:, None] - keys).min(axis=1, initial=np.inf) <= SAME_FRAME
+        self._keyed = (self.shares > 0.0) & (keyed | np.isin(self.before.frames, (frame, begin, stop)))
+        self._bone, self._point = self.part_of(armature, bone, point)
+        self._held = [*self._feet(), *self._pinned_parts(context, armature)]
+        self.shift(np.zeros(3))
+
+    def part_of(self, armature: Any, name: str, point: Sequence[float]) -> tuple[int, tuple[float, float, float]]:
+        """Return the bone of the body that a bone is, or is carried by, and its point there. Raises CoreError."""
+        now = None if self.controlled is None else self.controlled.now
+        bone, place, _ = part_of(self.rig, now, bridge.read_matrices(armature), name, point)
+        x, y, z = place.tolist()
+        return bone, (x, y, z)
+
+    def shift(self, way: Array, draft: bool = False) -> None:
+        """Move the point by a way (3,) of the world from where the motion has it; `draft`: see `pin_motion`."""
+        ways = self.shares[:, None] * np.linalg.solve(self.worlds[:, :3, :3], np.asarray(way, float)[:, None])[..., 0]
+        heads, turns = forward(self.skeleton, self.before.pose)
+        bone, span = self._bone, self.edges
+        own = heads[:, bone] + rotation.rotate(turns[:, bone], self._point) + ways
+        foot = any(one.bone == bone for one in feet_of(self.skeleton, self.roles))
+        dragged = TimedPin(bone, *span, own, turns[:, bone] if foot else None, point=self._point, priority=1)
+        self.pins = [dragged, *self._held]
+        self.draft, self.only = draft, self._drafted() if draft else self._keyed
+        carrier, self.after = carrier_of(self.skeleton, self.roles), self.before
+        if carrier == bone:  # what it carries goes along, and what is held stays
+            pose = shifted(self.skeleton, self.before.pose, bone, ways)
+            self.after = replace(self.before, pose=pose)
+
+    def settings(self, motion: Motion) -> tuple[Skeleton, PinAndDrag]:
+        """Return the limits of a motion with pins, and joints that turn as in a drag."""
+        skeleton, method = super().settings(motion)
+        found = anatomy(self.skeleton, self.roles)
+        return skeleton, replace(
+            method, deviations=found.deviations, correlations=found.correlations, bends=found.bends
+        )
+
+    def compute(self, progress: Progress) -> None:
+        super().compute(progress)
+        assert self.only is not None
+        self.after = spread_change(self.before, self.after, self.only)
+
+    def places(self, points: Sequence[BodyPoint]) -> Array:
+        """Return where points are in the frames of the solved motion, (F, P, 3) in the world."""
+        return placed(self.worlds, point_positions(self.skeleton, self.after.pose, points))
+
+    def lines(self) -> Array:
+        """Return lines (m, 2, 3) in the world from the heads of the body's bones to their tails at the frame."""
+        at = int(np.searchsorted(self.before.frames, self.frame))
+        heads, turns = forward(self.skeleton, self.after.pose[at])
+        ways = np.zeros_like(heads)
+        ways[:, 1] = self.skeleton.lengths
+        ends = np.stack([heads, heads + rotation.rotate(turns, ways)], axis=1)
+        return placed(self.worlds[at], ends)
+
+    def control_frames(self) -> Frames:
+        return np.flatnonzero(self._keyed)
+
+    def write_keys(self, armature: Any, changed: ChangedBones, action: str | None, new: bool) -> Any:
+        motion, (turned, moved, _) = self.rig_motion(armature, changed, new)
+        return change_keys(armature, self.rig, motion, turned.tolist(), moved.tolist(), self.frame, self.edges)
+
+    def measure(self, armature: Any) -> tuple[GoalReport, ...]:
+        """Return how the pins hold at the dragged frame."""
+        here = self.frame
+        return self.measure_pins(
+            armature, [replace(pin, start=max(pin.start, here), end=max(min(pin.end, here), here)) for pin in self.pins]
+        )
+
+    def _drafted(self) -> Flags:
+        """Return the frames (F,) that a draft solves: the dragged one and some of the others."""
+        on = np.flatnonzero(self._keyed)
+        chosen = on[np.unique(np.linspace(0, len(on) - 1, min(len(on), _DRAFTED)).round().astype(int))]
+        drafted = np.zeros(len(self.before), bool)
+        drafted[chosen] = True
+        return drafted | (self.before.frames == self.frame)
+
+    def _feet(self) -> list[TimedPin]:
+        """Return pins of the feet where the motion has them, but of that which is dragged."""
+        skeleton = self.skeleton
+        feet = feet_of(skeleton, self.roles)
+        above = {foot.bone: skeleton.ancestors(foot.bone) for foot in feet}
+        heads, turns = forward(skeleton, self.before.pose)
+        found: list[TimedPin] = []
+        for foot in feet:
+            carried = [other for other, chain in above.items() if self._bone in chain]
+            if carried == [foot.bone] or foot.bone in skeleton.ancestors(self._bone):
+                continue
+            place = heads[:, foot.bone] + rotation.rotate(turns[:, foot.bone], foot.position)
+            found.append(TimedPin(foot.bone, *self.edges, place, turns[:, foot.bone], point=foot.position))
+        return found
+
+    def _pinned_parts(self, context: Any, armature: Any) -> list[TimedPin]:
+        """Return the armature's pins and timed pins; they hold where the motion has their bones."""
+        reader, (begin, stop) = PinReader(self.skeleton, self.before, self.worlds), self.edges
+        goals = held_goals(armature, self.rig, None if self.controlled is None else self.controlled.now)
+        found = [
+            TimedPin(goal.bone, begin, stop, goal.position, goal.rotation, 0.0, 0.0, goal.point, priority=goal.priority)
+            for goal in goals
+        ]
+        for pin in armature.poise_timed_pins:
+            if not pin.mute and pin.end >= begin and pin.start <= stop:
+                with suppress(CoreError):  # Solve Motion says which cannot hold
+                    one = reader.read(context, armature, pin)
+                    start, end = max(one.start, begin), min(one.end, stop)
+                    found.append(replace(one, start=start, end=end, ease_in=0.0, ease_out=0.0))
+        return held_as_found(self.skeleton, self.before, found)

@@ -1,0 +1,266 @@
+"""Drag a dot of a trail: the body at its frame, and the motion around it, follow."""
+
+from dataclasses import replace
+from time import perf_counter
+from typing import Any, Final
+
+import bpy
+import numpy as np
+from bpy.props import FloatProperty, FloatVectorProperty, IntProperty
+
+from .. import bridge
+from ..core import CoreError, rotation
+from ..core.editing.contacts import BodyPoint
+from ..edits.drag.pointer import Pointer
+from ..edits.dragged_frame import MOST, DraggedFrame, Falloff, find_falloff
+from ..edits.trails import Trail, nearest_dot
+from ..edits.words import counted
+from ..overlay.draw import ui_scale
+from ..overlay.marks import BoneMark, Marks
+from .other_frames import OtherFrames
+from .tool import Tool, frame_property, name_property
+from .trails import TrailShow, mark_of
+
+_TICK: Final = 0.06  # seconds between two drafts, at least
+_REACH: Final = 8.0  # pixels between the mouse and a dot that is grabbed, at a scale of 1
+_AXES: Final = {"X": 0, "Y": 1, "Z": 2}
+_WIDER: Final = {"WHEELUPMOUSE": 1.2, "WHEELDOWNMOUSE": 1.0 / 1.2}  # falloffs
+_CONFIRM: Final = {("LEFTMOUSE", "RELEASE"), ("RET", "PRESS"), ("NUMPAD_ENTER", "PRESS")}
+_CANCEL: Final = {"ESC", "RIGHTMOUSE"}
+_NAVIGATE: Final = {"MIDDLEMOUSE", "NDOF_MOTION", "TRACKPADPAN", "TRACKPADZOOM"}
+_HINTS: Final = "Release: solve   Esc: cancel   Wheel: falloff   X, Y, Z: axis   Shift: precise   Ctrl: snap"
+
+
+class POISE_OT_drag_frame(Tool, bpy.types.Operator):
+    """Move a point of the body at one frame; the motion around it follows, feet and pins hold"""
+
+    bl_idname = "poise.drag_frame"
+    bl_label = "Drag Frame"
+    bl_options = {"REGISTER", "UNDO", "BLOCKING"}
+
+    bone: name_property("Bone", "The dragged bone")
+    point: FloatVectorProperty(
+        name="Point", description="Which point of the bone, in its own frame; by default its head", size=3,
+        options={"SKIP_SAVE"},
+    )  # fmt: skip
+    frame: frame_property("Frame", "The frame at which it is moved")
+    shift: FloatVectorProperty(
+        name="Move", description="How far it is moved in the world", size=3, subtype="TRANSLATION",
+        options={"SKIP_SAVE"},
+    )  # fmt: skip
+    before: FloatProperty(
+        name="Before", description="Over how many frames the change begins", default=10.0, min=0.0, max=MOST,
+        options={"SKIP_SAVE"},
+    )  # fmt: skip
+    after: FloatProperty(
+        name="After", description="Over how many frames the change ends", default=10.0, min=0.0, max=MOST,
+        options={"SKIP_SAVE"},
+    )  # fmt: skip
+    earlier: IntProperty(
+        name="With Earlier", min=0, options={"SKIP_SAVE"},
+        description="How many frames before it are moved as far, such as those in which a foot stands",
+    )  # fmt: skip
+    later: IntProperty(
+        name="With Later", description="How many frames after it are moved as far", min=0, options={"SKIP_SAVE"}
+    )
+
+    # -- from Python, and from Adjust Last Operation -----------------------------------------------------------------
+
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        if not np.isfinite([*self.shift, *self.point]).all():
+            raise CoreError("Point and move have to be finite numbers.")
+        start, end = self.frame - self.earlier, self.frame + self.later
+        falloff = Falloff(float(start), float(end), self.before, self.after)
+        return self._write(armature, DraggedFrame(context, armature, self.bone, self.point, self.frame, falloff))
+
+    def _write(self, armature: Any, edit: DraggedFrame) -> tuple[str, str]:
+        """Solve and key an edit; return the report. Raises CoreError with nothing changed."""
+        edit.shift(np.array(self.shift))
+        edit.solve()
+        report = edit.write(armature, new=False)
+        bones = len({*report.rotated, *report.moved})
+        sentence = f"{counted(bones, 'bone')} keyed at frame {self.frame}, with the keys around it"
+        wrong = report.explanations
+        return ("WARNING", f"{sentence}; {wrong[0]}") if wrong else ("INFO", sentence)
+
+    # -- with the mouse ---------------------------------------------------------------------------------------------
+
+    def invoke(self, context: Any, event: Any) -> set[str]:
+        region, data = context.region, context.region_data
+        if region is None or region.type != "WINDOW" or data is None:
+            return self.execute(context)
+        mouse = (event.mouse_prev_press_x - region.x, event.mouse_prev_press_y - region.y)
+        view, armature = bridge.read_view(region, data), context.active_object
+        found = _pick(context, view, mouse)
+        if found is None:
+            return {"CANCELLED", "PASS_THROUGH"}
+        self._show, self._trail, self._place = found
+        self._width, self._armature = float(armature.poise_trail_falloff), (armature.name, armature.session_uid)
+        try:
+            self._begin(context, armature)
+        except CoreError as error:
+            return self.refuse(error)
+        here = self._trail.positions[self._place]
+        overlay = context.space_data.overlay
+        grid = overlay.grid_scale / max(overlay.grid_subdivisions, 1)
+        self._pointer = Pointer(view, here, here, rotation.IDENTITY, np.array(mouse, float), grid, snap=event.ctrl)
+        self._moved, self._seconds = True, 0.0
+        self._timer = context.window_manager.event_timer_add(_TICK, window=context.window)
+        context.workspace.status_text_set(_HINTS)
+        context.window_manager.modal_handler_add(self)
+        self._follow(context, event)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: Any, event: Any) -> set[str]:
+        try:
+            return self._handle(context, event)
+        except CoreError as error:
+            self.cancel(context)
+            return self.refuse(error)
+        except BaseException:
+            self.cancel(context)
+            raise
+
+    def cancel(self, context: Any) -> None:
+        """Show the trails as they are; Blender calls this, too, when it closes the file or the window."""
+        self._show.dragged = None
+        if self._timer is not None:
+            context.window_manager.event_timer_remove(self._timer)
+            self._timer = None
+        if context.workspace is not None:
+            context.workspace.status_text_set(None)
+        if context.area is not None:
+            context.area.tag_redraw()
+
+    def _begin(self, context: Any, armature: Any) -> None:
+        """Read the motion around the dot, as far as the falloff goes."""
+        trail, place = self._trail, self._place
+        self.bone, self.point, self.frame = trail.bone, trail.point, round(trail.frames[place])
+        falloff = find_falloff(trail, place, self._width)
+        self.before, self.after = falloff.ease_in, falloff.ease_out
+        self.earlier, self.later = round(self.frame - falloff.start), round(falloff.end - self.frame)
+        self._edit = DraggedFrame(context, armature, self.bone, self.point, self.frame, falloff)
+        self._points = [self._point_of(armature, one) for one in self._show.trails]
+
+    def _point_of(self, armature: Any, trail: Trail) -> BodyPoint | None:
+        """Return the point of the body whose trail it is, or None."""
+        try:
+            bone, point = self._edit.part_of(armature, trail.bone, trail.point)
+        except CoreError:
+            return None
+        return BodyPoint(trail.bone, bone, point)
+
+    def _handle(self, context: Any, event: Any) -> set[str]:
+        pointer = self._pointer
+        if event.type == "MOUSEMOVE":
+            self._follow(context, event)
+        elif event.type == "TIMER":
+            if self._moved:
+                self._draft(context)
+        elif event.type in {"LEFT_SHIFT", "RIGHT_SHIFT"}:
+            pointer.precise = event.value == "PRESS"
+        elif event.type in {"LEFT_CTRL", "RIGHT_CTRL"}:
+            pointer.snap = event.value == "PRESS"
+            self._follow(context, event)
+        elif (event.type, event.value) in _CONFIRM:
+            return self._finish(context)
+        elif event.value != "PRESS":
+            return {"RUNNING_MODAL"}
+        elif event.type in _CANCEL:
+            self.cancel(context)
+            return {"CANCELLED"}
+        elif event.type in _NAVIGATE:
+            return {"PASS_THROUGH"}
+        elif event.type in _AXES:
+            pointer.constrain(_AXES[event.type], plane=event.shift)
+            self._follow(context, event)
+        elif event.type in _WIDER:
+            wider = round(self._width * _WIDER[event.type])
+            step = 1 if _WIDER[event.type] > 1.0 else -1
+            self._width = float(np.clip(wider if wider != self._width else wider + step, 0, MOST))
+            self._begin(context, self._find_armature())
+            self._moved = True
+        return {"RUNNING_MODAL"}
+
+    def _find_armature(self) -> Any:
+        """Return the armature; raises CoreError if it is gone."""
+        return bridge.find_again(*self._armature, self._edit.rig.skeleton.names)
+
+    def _follow(self, context: Any, event: Any) -> None:
+        """Note where the mouse is."""
+        self._pointer.view = bridge.read_view(context.region, context.region_data)  # the user may have orbited
+        self._pointer.move((event.mouse_region_x, event.mouse_region_y))
+        self._moved = True
+
+    def _draft(self, context: Any) -> None:
+        """Show what the motion would be."""
+        begin = perf_counter()
+        edit, shift = self._edit, self._pointer.shift()
+        edit.shift(shift, draft=True)
+        edit.solve()
+        now = context.scene.frame_current_final
+        trails, shown = self._drafted(), Marks()
+        for trail in trails:
+            own = trail.bone == self._trail.bone and trail.point == self._trail.point
+            shown.trails.append(mark_of(trail, now, edit.falloff.shares(trail.frames) if own else None))
+            if own:
+                wanted = self._trail.positions[self._place] + shift
+                shown.targets.append(np.stack([wanted, trail.positions[self._place]]))
+        shown.bones.append(BoneMark(edit.lines(), "hover"))
+        self._moved, self._seconds = False, perf_counter() - begin
+        shown.text = [self._sentence()]
+        self._show.dragged = shown
+        _redraw(context)
+
+    def _drafted(self) -> list[Trail]:
+        """Return the trails with the places that the edit has for them."""
+        edit, frames = self._edit, self._edit.before.frames
+        known = [point for point in self._points if point is not None]
+        places = iter(np.moveaxis(edit.places(known), 1, 0))
+        found: list[Trail] = []
+        for trail, point in zip(self._show.trails, self._points, strict=True):
+            if point is None:
+                found.append(trail)
+                continue
+            positions, own = trail.positions.copy(), next(places)
+            on = np.flatnonzero((trail.frames > edit.before.frames[0]) & (trail.frames < edit.before.frames[-1]))
+            positions[on] = own[np.searchsorted(frames, trail.frames[on])]
+            found.append(replace(trail, positions=positions))
+        return found
+
+    def _sentence(self) -> str:
+        start, end, before, after = (round(one) for one in vars(self._edit.falloff).values())
+        held = f"frame {self.frame}" if start == end else f"frames {start} to {end}, where it stands"
+        around = f"{before} before and {after} after"
+        return f"Dragging {self.bone} at {held}; {around} follow, {1e3 * self._seconds:.0f} ms"
+
+    def _finish(self, context: Any) -> set[str]:
+        """Solve and key."""
+        self.shift = self._pointer.shift()
+        armature = self._find_armature()
+        self.cancel(context)
+        told = self._write(armature, self._edit)
+        armature.poise_trail_falloff = round(self._width)
+        return self.tell(*told)
+
+
+def _pick(context: Any, view: bridge.View, mouse: tuple[float, float]) -> tuple[TrailShow, Trail, int] | None:
+    """Return the trail whose dot is at a pixel, its place there, and what shows it.
+
+    Dots of the present frame are left to the body, which is there.
+    """
+    now = context.scene.frame_current_final
+    for show in OtherFrames.opened:
+        if isinstance(show, TrailShow) and show.is_shown(context.active_object):
+            hit = nearest_dot(show.trails, view, mouse, now)
+            if hit is not None and hit[0] <= _REACH * ui_scale(context) and hit[1].frames[hit[2]] != now:
+                return show, hit[1], hit[2]
+    return None
+
+
+def _redraw(context: Any) -> None:
+    """Redraw all viewports: Blender itself redraws only the one with the mouse."""
+    for window in context.window_manager.windows:
+        for area in window.screen.areas:
+            if area.type == "VIEW_3D":
+                area.tag_redraw()

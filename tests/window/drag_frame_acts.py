@@ -1,0 +1,76 @@
+"""Dots of trails that are dragged. It runs inside Blender, which has no pytest."""
+
+from collections.abc import Generator
+from typing import Any
+
+from tests.window.trail_acts import START, begin, trail_show
+
+FRAME = 40
+NOTCHES = 3  # of the wheel
+
+
+def drag_dots(hand: Any, clip: str) -> Generator[float, None, dict[str, Any]]:
+    """Drag a dot of a hand, first to Esc, then with the wheel, and undo; returns what was seen on the way."""
+    import bpy
+
+    rig = yield from begin(hand, clip)
+    name, scene = rig.name, bpy.context.scene
+    scene.frame_start = 2  # the clip begins with its rest pose
+    show = trail_show()
+    rig.poise_use_trails = True
+    yield from hand.until(lambda: len(show.trails) > 0 and len(show.trails[0].frames) == scene.frame_end - 1)
+    yield from hand.open_tab("Poise")
+    bpy.ops.ed.undo_push(message="before")
+
+    def trail() -> Any:
+        return next(one for one in show.trails if one.bone.endswith("LeftHand"))
+
+    def keys() -> list[list[float]]:
+        bag = bpy.data.objects[name].animation_data.action.layers[0].strips[0].channelbags[0]
+        return [[value for point in curve.keyframe_points for value in point.co] for curve in bag.fcurves]
+
+    place = FRAME - scene.frame_start
+    dot, before, start = hand.pixel(trail().positions[place]), keys(), trail().positions.copy()
+    seen: dict[str, Any] = {"curves": len(before)}
+
+    def hold(up: int) -> Generator[float, None, None]:
+        hand.move(*dot)
+        yield 0.2
+        hand.hold("LEFTMOUSE")
+        for step in range(1, 11):
+            hand.move(dot[0], dot[1] + up * step // 10)
+            yield 0.05
+        yield from hand.until(lambda: show.dragged is not None)
+
+    yield from hold(80)
+    seen["drafted"] = show.dragged is not None
+    seen["picture"] = hand.screenshot("drag_frame")
+    hand.press("ESC")
+    yield 0.3
+    hand.let_go("LEFTMOUSE")
+    yield 0.5
+    seen["given back"] = [show.dragged is None, keys() == before, scene.frame_current == START]
+
+    yield from hold(80)
+    for _ in range(NOTCHES):
+        hand.press("WHEELUPMOUSE")
+        yield 0.3
+    text = show.dragged.text[0]
+    hand.let_go("LEFTMOUSE")
+    yield from hand.until(lambda: show.dragged is None and bool(abs(trail().positions - start).max() > 0.0))
+    moved = abs(trail().positions - start).max(axis=1)
+    seen["text"], seen["falloff"] = text, bpy.data.objects[name].poise_trail_falloff
+    seen["moved"] = trail().frames[moved > 1e-5].tolist()
+    seen["up"] = float(trail().positions[place][2] - start[place][2])
+    seen["pixels"] = hand.pixel(trail().positions[place])[1] - dot[1]
+    seen["frame"] = scene.frame_current
+    seen["picture after"] = hand.screenshot("drag_frame_after")
+    seen["counts"] = [len(row) for row in keys()] == [len(row) for row in before]
+
+    with bpy.context.temp_override(window=hand.window):
+        bpy.ops.ed.undo()
+    yield 0.5
+    seen["undone"] = keys() == before
+    yield from hand.until(lambda: bool(abs(trail().positions - start).max() < 1e-6))
+    seen["back"] = bool(abs(trail().positions - start).max() < 1e-6)
+    return seen
