@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -109,7 +110,7 @@ class DraggedFrame(HeldMotion):
 
     def shift(self, way: Array, draft: bool = False) -> None:
         """Move the point by a way (3,) of the world from where the motion has it; `draft`: see `pin_motion`."""
-        ways = self.shares[:, None] * np.linalg.solve(self.worlds[:, :3, :3], np.asarray(way, float)[:, None])[..., 0]
+        ways = self.shares[:, None] * (np.linalg.inv(self.worlds[:, :3, :3]) @ np.asarray(way, float))
         heads, turns = forward(self.skeleton, self.before.pose)
         bone, span = self._bone, self.edges
         own = heads[:, bone] + rotation.rotate(turns[:, bone], self._point) + ways
@@ -123,9 +124,12 @@ class DraggedFrame(HeldMotion):
             self.after = replace(self.before, pose=pose)
 
     def settings(self, motion: Motion) -> tuple[Skeleton, PinAndDrag]:
-        """Return the limits of a motion with pins, and joints that turn as in a drag."""
-        skeleton, method = super().settings(motion)
-        found = anatomy(self.skeleton, self.roles)
+        """Return the limits of the motion as it was, and joints that turn as in a drag."""
+        return self._settings
+
+    @cached_property
+    def _settings(self) -> tuple[Skeleton, PinAndDrag]:
+        (skeleton, method), found = super().settings(self.before), anatomy(self.skeleton, self.roles)
         return skeleton, replace(
             method, deviations=found.deviations, correlations=found.correlations, bends=found.bends
         )
@@ -153,6 +157,9 @@ class DraggedFrame(HeldMotion):
 
     def write_keys(self, armature: Any, changed: ChangedBones, action: str | None, new: bool) -> Any:
         motion, (turned, moved, _) = self.rig_motion(armature, changed, new)
+        if self.control_motion is None:  # which has these frames alone
+            on = self.control_frames()
+            motion = Motion(motion.pose[on], motion.frames[on], motion.fps)
         return change_keys(armature, self.rig, motion, turned.tolist(), moved.tolist(), self.frame, self.edges)
 
     def measure(self, armature: Any) -> tuple[GoalReport, ...]:

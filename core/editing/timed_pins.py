@@ -407,10 +407,12 @@ class _PinSolver:
             motion = replace(motion, pose=Pose.trusted(rotations, translations, own.scales, own.driven_matrices))
         errors = np.zeros((2, len(self.pins)))
         for number, pin in enumerate(self.pins):
-            asked = self.only[slice(*self._spans[number])]
-            if asked.any():
-                gaps = pin_errors(self.skeleton, motion, pin)
-                errors[:, number] = [rotation.lengths(part)[asked].max() for part in gaps]
+            first, stop = self._spans[number]
+            asked = first + np.flatnonzero(self.only[first:stop])
+            if len(asked):
+                part = Motion(motion.pose[asked], motion.frames[asked], motion.fps)
+                gaps = pin_errors(self.skeleton, part, pin.within(asked))
+                errors[:, number] = [rotation.lengths(one).max() for one in gaps]
         return PinMotionResult(motion, changed, *errors)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Generator
 from typing import Any
 
-from tests.window.trail_acts import START, begin, trail_show
+from tests.window.trail_acts import FIRST, START, begin, trail_show
 
 FRAME = 40
 NOTCHES = 3  # of the wheel
@@ -15,10 +15,9 @@ def drag_dots(hand: Any, clip: str) -> Generator[float, None, dict[str, Any]]:
 
     rig = yield from begin(hand, clip)
     name, scene = rig.name, bpy.context.scene
-    scene.frame_start = 2  # the clip begins with its rest pose
     show = trail_show()
     rig.poise_use_trails = True
-    yield from hand.until(lambda: len(show.trails) > 0 and len(show.trails[0].frames) == scene.frame_end - 1)
+    yield from hand.until(lambda: len(show.trails) > 0 and len(show.trails[0].frames) == scene.frame_end + 1 - FIRST)
     yield from hand.open_tab("Poise")
     bpy.ops.ed.undo_push(message="before")
 
@@ -29,7 +28,7 @@ def drag_dots(hand: Any, clip: str) -> Generator[float, None, dict[str, Any]]:
         bag = bpy.data.objects[name].animation_data.action.layers[0].strips[0].channelbags[0]
         return [[value for point in curve.keyframe_points for value in point.co] for curve in bag.fcurves]
 
-    place = FRAME - scene.frame_start
+    place = FRAME - FIRST
     dot, before, start = hand.pixel(trail().positions[place]), keys(), trail().positions.copy()
     seen: dict[str, Any] = {"curves": len(before)}
 

@@ -3,7 +3,7 @@
 from collections.abc import Generator
 from typing import Any
 
-START, CLICKED = 30, 41
+FIRST, START, CLICKED = 2, 30, 41  # the clip begins with its rest pose
 
 
 def begin(hand: Any, clip: str) -> Generator[float, None, Any]:
@@ -14,10 +14,9 @@ def begin(hand: Any, clip: str) -> Generator[float, None, Any]:
     bpy.context.view_layer.objects.active = rig
     rig.select_set(True)
     bpy.ops.poise.retarget(filepath=clip)
-    bpy.context.scene.frame_start, bpy.context.scene.frame_end = (
-        round(end) for end in rig.animation_data.action.frame_range
-    )
-    bpy.context.scene.frame_set(START)
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = FIRST, round(rig.animation_data.action.frame_range[1])
+    scene.frame_set(START)
     bpy.ops.object.mode_set(mode="POSE")
     bpy.ops.pose.select_all(action="DESELECT")
     with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
@@ -39,7 +38,7 @@ def look_at_trails(hand: Any, clip: str) -> Generator[float, None, dict[str, Any
     show, scene = trail_show(), bpy.context.scene
     scenes = len(bpy.data.scenes)
     rig.poise_use_trails = True
-    yield from hand.until(lambda: len(show.trails) > 0 and len(show.trails[0].frames) == scene.frame_end)
+    yield from hand.until(lambda: len(show.trails) > 0 and len(show.trails[0].frames) == scene.frame_end - 1)
     seen: dict[str, Any] = {"bones": [trail.bone for trail in show.trails], "picture": hand.screenshot("trails")}
     seen["left"] = [len(bpy.data.scenes) - scenes, scene.frame_current]
     known = list(show.trails)
@@ -56,11 +55,11 @@ def look_at_trails(hand: Any, clip: str) -> Generator[float, None, dict[str, Any
     seen["moved"] = show.trails[0].frames[moved].tolist()
     bpy.ops.ed.undo_push()
 
-    scene.frame_set(1)
+    scene.frame_set(FIRST)
     yield 0.5
     seen["picture first"] = hand.screenshot("trails_first")
     hand_trail = next(trail for trail in show.trails if trail.bone.endswith("LeftHand"))
-    yield from hand.click(*hand.pixel(hand_trail.positions[CLICKED - 1]))
+    yield from hand.click(*hand.pixel(hand_trail.positions[CLICKED - FIRST]))
     yield 0.5
     seen["clicked"] = scene.frame_current
     return seen

@@ -132,7 +132,7 @@ def test_a_pin_beside_others_of_its_point_changes_their_eases_too(walk: Clip) ->
 
 
 def test_progress_is_told_and_may_cancel(walk: Clip) -> None:
-    pin = hold_pin(walk.skeleton, walk.motion, "LeftHand", 20.0, 22.0, at=10.0)
+    pin = hold_pin(walk.skeleton, walk.motion, "LeftHand", 20.0, 22.0, at=10.0, ease=4.0)
     told: list[float] = []
     pin_motion(walk.skeleton, walk.motion, [pin], progress=told.append)
     np.testing.assert_allclose(told, np.arange(1, PASSES + 1) / PASSES)

@@ -1,0 +1,262 @@
+"""A point of the body is dragged at one frame of a motion: what that does to that frame, and to all others."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+import bridge
+from core import CoreError
+from edits.dragged_frame import DraggedFrame, Falloff, find_falloff
+from edits.pin_list import set_pins
+from edits.timed_pins import add_timed_pin
+from edits.trails import Trail
+from tests.blender.edits.test_trails import WALK, trails_of
+from tests.blender.rigs import contents, context, load, make_armature, make_ik_body, make_walk, select, world
+
+pytestmark = pytest.mark.usefixtures("empty_file")
+NEAR = 1e-3  # of the size of the body
+
+
+def captured() -> Any:
+    """A walk that is keyed on every frame, with its trails."""
+    rig = load(WALK)[0]
+    context.view_layer.objects.active = rig
+    context.scene.frame_start = 2  # the clip begins with its rest pose
+    context.scene.frame_set(20)
+    return rig
+
+
+def trail_of(rig: Any, role: str) -> Trail:
+    rig.poise_use_trails = True
+    roles = bridge.read_roles(rig, bridge.read_rig(rig).skeleton)
+    return trails_of(rig)[rig.pose.bones[roles.bone(role)].name]
+
+
+def drag(rig: Any, trail: Trail, frame: int, way: Sequence[float], width: float = 10.0) -> Falloff:
+    """Drag the dot of a frame, and write; the way is in sizes of the body."""
+    falloff = find_falloff(trail, int(np.flatnonzero(trail.frames == frame)[0]), width)
+    edit = DraggedFrame(context, rig, trail.bone, trail.point, frame, falloff)
+    edit.shift(np.array(way) * size(rig))
+    edit.solve()
+    edit.write(rig, new=False)
+    return falloff
+
+
+def size(rig: Any) -> float:
+    return bridge.read_rig(rig).skeleton.size * float(bridge.length_scale(bridge.world_matrix(rig)))
+
+
+def keys_of(rig: Any) -> dict[tuple[str, int], np.ndarray]:
+    """The keys (n, 2) of all curves."""
+    curves = bridge.motion.active_curves(rig)
+    return {(c.data_path, c.array_index): np.array([tuple(k.co) for k in c.keyframe_points]) for c in curves}
+
+
+def moved(before: dict[str, Trail], after: dict[str, Trail], bone: str) -> np.ndarray:
+    return after[bone].positions - before[bone].positions
+
+
+def smootherstep(share: np.ndarray) -> np.ndarray:
+    t = np.clip(share, 0.0, 1.0)
+    return 6.0 * t**5 - 15.0 * t**4 + 10.0 * t**3
+
+
+def test_frames_follow_by_the_falloff_and_feet_stay() -> None:
+    rig = captured()
+    hand = trail_of(rig, "hand.L")
+    before, keys = trails_of(rig), keys_of(rig)
+    drag(rig, hand, 30, (0.0, 0.05, 0.12), width=8)
+    after, changed = trails_of(rig), keys_of(rig)
+    shares = smootherstep(1.0 - np.abs(hand.frames - 30.0) / 8.0)
+    wanted = shares[:, None] * size(rig) * np.array([0.0, 0.05, 0.12])
+    np.testing.assert_allclose(moved(before, after, hand.bone), wanted, atol=NEAR * size(rig))
+    for role in ("foot.L", "foot.R"):
+        assert np.abs(moved(before, after, trail_of(rig, role).bone)).max() < NEAR * size(rig)
+    assert changed.keys() == keys.keys()
+    for name, row in keys.items():
+        beside = np.abs(row[:, 0] - 30.0) >= 8.0
+        assert changed[name][beside].tolist() == row[beside].tolist()  # bit for bit
+        assert changed[name][:, 0].tolist() == row[:, 0].tolist()
+
+
+def test_the_hips_carry_the_body_and_feet_stay() -> None:
+    rig = captured()
+    hips = trail_of(rig, "hips")
+    before = trails_of(rig)
+    drag(rig, hips, 30, (0.0, 0.03, -0.08))
+    after = trails_of(rig)
+    at = hips.frames.tolist().index(30)
+    np.testing.assert_allclose(
+        moved(before, after, hips.bone)[at], size(rig) * np.array([0.0, 0.03, -0.08]), atol=NEAR * size(rig)
+    )
+    for role in ("foot.L", "foot.R"):
+        assert np.abs(moved(before, after, trail_of(rig, role).bone)).max() < NEAR * size(rig)
+
+
+def test_where_a_foot_stands_it_is_moved_as_one_and_steps_beside_stay() -> None:
+    rig = captured()
+    foot = trail_of(rig, "foot.L")
+    place = int(np.flatnonzero(foot.bears & (foot.frames > 25))[2])
+    before = trails_of(rig)
+    falloff = drag(rig, foot, round(foot.frames[place]), (0.06, 0.0, 0.0), width=30)
+    way = moved(before, trails_of(rig), foot.bone)
+    stands = (foot.frames >= falloff.start) & (foot.frames <= falloff.end)
+    assert stands.sum() > 5
+    assert foot.bears[stands].all()
+    np.testing.assert_allclose(way[stands], [[0.06 * size(rig), 0.0, 0.0]] * stands.sum(), atol=NEAR * size(rig))
+    others = foot.bears & ~stands
+    assert others.any()
+    assert np.abs(way[others]).max() < NEAR * size(rig)
+
+
+def test_of_a_swing_the_falloff_ends_where_the_foot_stands() -> None:
+    none, bears = np.zeros(12, bool), np.array([1, 1, 0, 0, 0, 0, 1, 1, 1, 0, 0, 1], bool)
+    trail = Trail("foot.L", (0.0, 0.0, 0.0), np.arange(12.0), np.zeros((12, 3)), none, bears)
+    assert find_falloff(trail, 4, 10.0) == Falloff(4.0, 4.0, 3.0, 2.0)
+    assert find_falloff(trail, 4, 1.0) == Falloff(4.0, 4.0, 1.0, 1.0)
+    assert find_falloff(trail, 7, 10.0) == Falloff(6.0, 8.0, 5.0, 3.0)
+    assert find_falloff(trail, 0, 10.0) == Falloff(0.0, 1.0, 10.0, 5.0)
+    assert find_falloff(trail, 9, 10.0) == Falloff(9.0, 9.0, 1.0, 2.0)
+
+
+def sparse() -> Any:
+    rig = make_armature()
+    make_walk(rig)  # keys at 1, 5, 10, 15, 20
+    context.view_layer.objects.active = rig
+    return rig
+
+
+def test_few_keys_stay_few() -> None:
+    rig = sparse()
+    hand = trail_of(rig, "hand.L")
+    keys = keys_of(rig)
+    before = world_at(rig, "hand.L", 12)
+    drag(rig, hand, 12, (0.0, -0.05, 0.1), width=4)
+    np.testing.assert_allclose(world_at(rig, "hand.L", 12) - before, size(rig) * np.array([0.0, -0.05, 0.1]), atol=1e-3)
+    changed = keys_of(rig)
+    for name, row in changed.items():
+        own = keys.get(name)
+        if own is None:  # a channel that had no keys: the change ends at the edges of the falloff
+            assert row[:, 0].tolist() == [8.0, 12.0, 16.0]
+            assert row[0, 1] == row[2, 1]
+        elif len(row) > len(own):
+            assert row[:, 0].tolist() == [1.0, 5.0, 10.0, 12.0, 15.0, 20.0]
+            assert row[[0, 1, 5]].tolist() == own[[0, 1, 4]].tolist()
+        else:
+            assert row.tolist() == own.tolist()
+    assert any(len(row) > len(keys.get(name, row)) for name, row in changed.items())
+
+
+def world_at(rig: Any, bone: str, frame: int) -> np.ndarray:
+    context.scene.frame_set(frame)
+    return world(rig, bone)
+
+
+def test_handles_go_along_with_their_keys() -> None:
+    rig = sparse()
+    for curve in bridge.motion.active_curves(rig):
+        for number, key in enumerate(curve.keyframe_points):
+            key.handle_left_type = key.handle_right_type = "FREE"
+            key.handle_left = (key.co[0] - 1.0, key.co[1] - 0.01 * number)
+            key.handle_right = (key.co[0] + 1.0, key.co[1] + 0.02 * number)
+
+    def handles() -> dict[Any, Any]:
+        return {
+            (curve.data_path, curve.array_index, key.co[0]): (
+                key.co[1], key.handle_left[1] - key.co[1], key.handle_right[1] - key.co[1],
+            )
+            for curve in bridge.motion.active_curves(rig) for key in curve.keyframe_points
+        }  # fmt: skip
+
+    before = handles()
+    drag(rig, trail_of(rig, "hand.L"), 10, (0.0, -0.05, 0.1), width=6)
+    after = handles()
+    assert before.keys() <= after.keys()
+    changed = [name for name, row in before.items() if abs(after[name][0] - row[0]) > 1e-4]
+    assert {name[2] for name in changed} == {5.0, 10.0, 15.0}
+    for name, row in before.items():
+        np.testing.assert_allclose(after[name][1:], row[1:], atol=1e-5)
+
+
+def test_pins_and_timed_pins_hold() -> None:
+    rig = captured()
+    hips, hand, other = (trail_of(rig, role) for role in ("hips", "hand.L", "hand.R"))
+    select(rig, [])
+    set_pins(context, rig, [hand.bone], "POSITION")
+    with_pin = add_timed_pin(rig, other.bone, 25, 35)
+    with_pin.held = "MOTION"
+    before = trails_of(rig)
+    drag(rig, hips, 30, (0.0, 0.0, -0.05), width=6)
+    after = trails_of(rig)
+    within = np.abs(hips.frames - 30) < 6
+    for trail in (hand, other):
+        assert np.abs(moved(before, after, trail.bone)[within]).max() < NEAR * size(rig)
+
+
+def test_limbs_on_ik_follow_by_their_targets() -> None:
+    rig = make_ik_body()
+    context.view_layer.objects.active = rig
+    for frame in (1, 10, 20):
+        for bone in rig.pose.bones:
+            bone.location = (0.0, 0.001 * frame, 0.0)
+            bone.keyframe_insert("location", frame=frame)
+    context.scene.frame_start, context.scene.frame_end = 1, 20
+    foot, hips, other = (trail_of(rig, role) for role in ("foot.L", "hips", "foot.R"))
+    for trail, way in ((hips, (0.0, 0.0, -0.06)), (foot, (0.0, -0.1, 0.08))):
+        before = [world_at(rig, one.bone, 12) for one in (trail, other)]
+        drag(rig, trail, 12, way, width=5)
+        now = [world_at(rig, one.bone, 12) for one in (trail, other)]
+        np.testing.assert_allclose(now[0] - before[0], size(rig) * np.array(way), atol=2e-3)
+        np.testing.assert_allclose(now[1], before[1], atol=2e-3)
+    assert "foot_ik.L" in {path.split('"')[1] for path, _ in keys_of(rig)}
+
+
+def test_what_cannot_be_keyed_is_refused_and_nothing_changes() -> None:
+    rig = captured()
+    hand = trail_of(rig, "hand.L")
+    with pytest.raises(CoreError, match="not 999"):
+        DraggedFrame(context, rig, hand.bone, hand.point, 999, Falloff(999.0, 999.0, 1.0, 1.0))
+    curves = list(bridge.motion.active_curves(rig))
+    for curve in curves:
+        if "LeftArm" in curve.data_path:
+            curve.lock = True
+    before = contents()
+    with pytest.raises(CoreError, match="is locked"):
+        drag(rig, hand, 30, (0.0, 0.0, 0.1))
+    assert contents() == before
+
+
+def test_a_draft_is_near_to_what_is_keyed_and_changes_nothing() -> None:
+    rig = captured()
+    hand = trail_of(rig, "hand.L")
+    falloff = find_falloff(hand, int(np.flatnonzero(hand.frames == 30)[0]), 20)
+    edit = DraggedFrame(context, rig, hand.bone, hand.point, 30, falloff)
+    before = contents()
+    places: list[np.ndarray] = []
+    for draft in (True, False):
+        edit.shift(np.array([0.0, 0.0, 0.1 * size(rig)]), draft)
+        edit.solve()
+        point = bridge_point(edit, rig, hand)
+        places.append(edit.places([point])[:, 0])
+    assert contents() == before
+    assert np.abs(places[0] - places[1]).max() < 0.01 * size(rig)
+
+
+def bridge_point(edit: DraggedFrame, rig: Any, trail: Trail) -> Any:
+    from core.editing.contacts import BodyPoint
+
+    return BodyPoint(trail.bone, *edit.part_of(rig, trail.bone, trail.point))
+
+
+def test_the_operator_keys_and_reports() -> None:
+    rig = sparse()
+    select(rig, [])
+    before = world_at(rig, "hand.L", 12)
+    done = bpy.ops.poise.drag_frame(bone="hand.L", frame=12, shift=(0.0, -0.05, 0.1), before=4, after=4)
+    assert done == {"FINISHED"}
+    np.testing.assert_allclose(world_at(rig, "hand.L", 12) - before, [0.0, -0.05, 0.1], atol=1e-3)
+    with pytest.raises(RuntimeError, match="No bone"):
+        bpy.ops.poise.drag_frame(bone="nobody", frame=12)
