@@ -54,6 +54,7 @@ from .driven import followed_object, mute_constraints
 from .errors import BridgeError
 from .freed import freed_rig
 from .grab import Grab, is_tip, pick
+from .ground import MeshGround, read_ground
 from .interrupt import check_stopped, interruptible, undisturbed
 from .keys import (
     changed_bones,

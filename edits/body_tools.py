@@ -138,7 +138,7 @@ class SurfaceTool(BodyTool):
     surface: str = _setting(
         "GROUND", "Surface", "Surface to align to",
         items=(
-            ("GROUND", "Ground", "A level plane of the world"),
+            ("GROUND", "Ground", "The meshes below that are chosen as Ground of the armature, or else a level plane"),
             ("CURSOR", "3D Cursor", "The plane through the 3D cursor, square to its Z axis"),
             ("OBJECT", "Object", "The nearest place of a mesh, or the XY plane of another object"),
         ),
@@ -170,7 +170,9 @@ class SurfaceTool(BodyTool):
             frame = np.array(context.scene.cursor.matrix, float)
             return frame[:3, 3], frame[:3, 2]
         if self.surface == "GROUND":
-            return np.zeros(3), _UP
+            size = float(np.max(armature.dimensions))
+            ground = bridge.read_ground(context, armature, np.eye(4), size)
+            return (None if ground is None else ground.plane(place)) or (np.zeros(3), _UP)
         surface = _find_object(context, self.object, armature)
         matrix = np.array(surface.matrix_world, float)
         if surface.type != "MESH":

@@ -11,11 +11,10 @@ from ..core import CoreError
 from ..core.body import SIDES, Roles
 from ..core.body.anatomy import carrier_of
 from ..core.editing.contacts import SLOWEST, BodyPoint, Contacts, find_contacts, foot_points
-from ..core.editing.floor import floor_under
+from ..core.editing.floor import above_soles, floor_under
 from ..core.editing.foot_lock import EASE, contact_pins, count_skating, steadied
 from ..core.editing.timed_pins import share_within
 from .held_motion import HeldMotion
-from .motion_edit import MotionEdit
 
 FEET: Final = "feet"
 HANDS: Final = "hands"
@@ -64,14 +63,17 @@ class LockedFeet(HeldMotion):
         return shares
 
 
-def find_ground_contacts(edit: MotionEdit, points: Sequence[BodyPoint], drifts: bool = True) -> Contacts:
+def find_ground_contacts(edit: HeldMotion, points: Sequence[BodyPoint], drifts: bool = True) -> Contacts:
     """Return the contacts of points with the ground, normal to the world's Z, which may drift.
 
     Raises CoreError if there are none.
     """
     if np.ptp(edit.worlds, axis=0).max() > _STILL * np.abs(edit.worlds).max():
         raise CoreError("The armature object itself moves; contacts are found where only its bones do.")
-    found = find_contacts(edit.skeleton, edit.before, points, up=bridge.world_up(edit.worlds[0]), drifts=drifts)
+    skeleton, up = edit.skeleton, bridge.world_up(edit.worlds[0])
+    found = find_contacts(skeleton, edit.before, points, up=up, drifts=drifts, surface=edit.surface)
+    if edit.surface is not None:  # which is where it is: what is held above it by a sensor's error goes down to it
+        found = replace(found, resting=above_soles(skeleton, edit.roles, points))
     if not found.touching.any():
         named = ", ".join(point.name for point in points)
         raise CoreError(f"Nothing touches the ground; looked at: {named}.")

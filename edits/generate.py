@@ -62,7 +62,7 @@ class Generated(HeldMotion):
         poses = self.low, self.high
         lowest = min(float(lowest_sole(self.skeleton, self.roles, pose, points, self._up)) for pose in poses)
         sunk = 0.0 if made.path is None else float((made.path.shifts @ self._up).min())
-        return Floor(self._up, lowest + min(sunk, 0.0), levels=False)
+        return Floor(self._up, lowest + min(sunk, 0.0), levels=False, surface=self.surface)
 
     def settings(self, motion: Motion) -> tuple[Skeleton, PinAndDrag]:
         return self.skeleton, replace(WHOLE_BODY, root_bone=self._root)

@@ -1,10 +1,13 @@
 """Motions with pins over time."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from .. import bridge
 from ..core import Motion, PinAndDrag, Skeleton
+from ..core.editing.contacts import Surface
 from ..core.editing.floor import Floor, floor_pins
 from ..core.editing.foot_lock import foot_lock_settings
 from ..core.editing.timed_pins import TimedPin, pin_errors, pin_motion
@@ -12,7 +15,7 @@ from ..core.formats.report import GoalReport
 from ..core.rotation import lengths
 from ..core.skeleton import Flags
 from .body_motion import BodyMotion
-from .motion_edit import POSITION_TOLERANCE, ROTATION_TOLERANCE, Progress, no_progress
+from .motion_edit import POSITION_TOLERANCE, ROTATION_TOLERANCE, Frames, Progress, no_progress
 
 
 class HeldMotion(BodyMotion):
@@ -25,10 +28,15 @@ class HeldMotion(BodyMotion):
     """
 
     method = "pins"
+    surface: Surface | None = None  # meshes that are the ground
     only: Flags | None = None
     draft = False
     floor: Floor | None = None
     reasons: Sequence[str] = ()
+
+    def __init__(self, context: Any, armature: Any, frames: tuple[int, int] | Frames) -> None:
+        super().__init__(context, armature, frames)
+        self.surface = bridge.read_ground(context, armature, self.worlds[0], self.skeleton.size)
 
     def compute(self, progress: Progress) -> None:
         self.after = self.hold(self.after, self.pins, progress)

@@ -11,6 +11,7 @@ from ..core.editing.contacts import find_contacts, foot_points
 from ..core.editing.floor import floor_under
 from ..core.editing.foot_lock import contact_pins
 from ..core.editing.path import edit_path
+from ..core.editing.timed_pins import share_within
 from .held_motion import HeldMotion
 
 EASE: Final = 0.5  # seconds
@@ -51,9 +52,11 @@ class PathEdit(HeldMotion):
         as_one = scale == 1.0 and bend == 0.0 and frames[0] <= whole[0] and frames[1] >= whole[1]
         points = foot_points(skeleton, self.roles) if plant and not as_one else ()
         if points:
-            contacts = find_contacts(skeleton, self.before, points, up=up)
-            self.pins = contact_pins(skeleton, self.after, contacts)
-            self.floor = floor_under(skeleton, self.before, self.roles, contacts, self.pins)
+            contacts = find_contacts(skeleton, self.before, points, up=up, surface=self.surface)
+            pins, eased = contact_pins(skeleton, self.after, contacts), ease * self.before.fps
+            self.pins = [pin for pin in pins if pin.start <= frames[1] + eased and pin.end >= frames[0] - eased]
+            share = share_within(self.before.frames, frames, eased)
+            self.floor = floor_under(skeleton, self.before, self.roles, contacts, pins, share)
 
 
 def check_path(offset: Sequence[float], scale: float, bend: float, ease: float) -> None:

@@ -61,9 +61,9 @@ class Retargeted(HeldMotion):
             motion, contacts = steadied(own, motion, contacts, carrier_of(own, roles))
         self.after = retarget(own, motion, roles, skeleton, self.roles)
         if plant:
-            self.floor = Floor(axis_vector(self.roles.up), ground_at_rest(skeleton, self.roles))
+            self.floor = Floor(axis_vector(self.roles.up), ground_at_rest(skeleton, self.roles), surface=self.surface)
         if contacts is not None:
-            self.after, self.pins = keep_contacts(skeleton, self.after, self.roles, contacts)
+            self.after, self.pins = keep_contacts(skeleton, self.after, self.roles, contacts, surface=self.surface)
 
 
 def _with_object(skeleton: Skeleton, motion: Motion, worlds: Array) -> Motion:

@@ -43,7 +43,7 @@ class SmoothEdit(HeldMotion):
         points = foot_points(self.skeleton, self.roles) if plant else ()
         if points:
             up = bridge.world_up(self.worlds[0])
-            contacts = find_contacts(self.skeleton, self.after, points, up=up, drifts=False)
+            contacts = find_contacts(self.skeleton, self.after, points, up=up, drifts=False, surface=self.surface)
             self.pins = contact_pins(self.skeleton, self.after, contacts)
             self.floor = floor_under(self.skeleton, self.after, self.roles, contacts, self.pins)
 

@@ -53,6 +53,7 @@ class POISE_PT_motion(ArmaturePanel, bpy.types.Panel):
         row = layout.row(align=True)
         row.operator("poise.retarget", icon="IMPORT")
         row.prop(armature, "poise_use_layers", toggle=True, icon="NLA")
+        layout.prop(armature, "poise_ground")
         column = layout.column(align=True)
         column.operator("poise.find_contacts", icon="VIEWZOOM")
         side = draw_list(layout, armature, "timed_pins", rows=4)

@@ -96,6 +96,12 @@ TIMED: Final[dict[str, Any]] = {
         "Live",
         "Solve again when a timed pin is changed: the present frame at once, then the others",
     ),
+    "ground": saved(
+        props.PointerProperty,
+        "Ground",
+        "Meshes that feet stand on, as stairs and slopes; a level plane where none is chosen, and beside them",
+        type=bpy.types.Collection,
+    ),
     "pin_change": saved(
         props.IntProperty,
         "Change",

@@ -8,8 +8,8 @@ heights where it is slow, and a band above it from their scatter. A contact begi
 crossed, and counts if the narrower ones are met in between (hysteresis).
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -39,6 +39,10 @@ SHORTEST_CONTACT: Final = 0.1
 LONGEST_GAP: Final = 0.15  # between contacts that are joined to one
 
 
+# heights (...) along the ground's up vector of what is under positions (..., 3), -inf where nothing is
+Surface = Callable[[Array], Array]
+
+
 class BodyPoint(NamedTuple):
     """A point of the body: its position in the frame of its bone."""
 
@@ -49,14 +53,28 @@ class BodyPoint(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Ground:
-    """A plane: `height` along the unit vector `up` (3,), in armature space."""
+    """A plane: `height` along the unit vector `up` (3,), in armature space; or a surface, and the plane beside it."""
 
     up: Array
     height: float
+    surface: Surface | None = None
+
+    def under(self, positions: Array) -> Array:
+        """Return the heights (...) of the ground under positions (..., 3)."""
+        return level_under(self.surface, positions, self.height)
 
     def heights(self, positions: Array) -> Array:
         """Return the heights (...) of positions (..., 3) above the ground."""
-        return positions @ self.up - self.height
+        return positions @ self.up - self.under(positions)
+
+
+def level_under(surface: Surface | None, positions: Array, plane: Array | float) -> Array:
+    """Return the heights (...) of a surface under positions (..., 3), and of a plane where nothing of it is there."""
+    level = np.broadcast_to(plane, positions.shape[:-1])
+    if surface is None:
+        return level
+    found = surface(positions)
+    return np.where(np.isfinite(found), found, level)
 
 
 class ContactInterval(NamedTuple):
@@ -144,16 +162,18 @@ def find_contacts(
     ground: Ground | None = None,
     up: ArrayLike = UP,
     drifts: bool = True,
+    surface: Surface | None = None,
 ) -> Contacts:
     """Return the contacts of points with the ground.
 
     The default ground is that under the points whose names begin with "toe", or under all points if there are none. It
-    may drift, unless `drifts` is False: then what slides does not stand. Raises CoreError without points.
+    may drift, unless `drifts` is False: then what slides does not stand. With a `surface` the ground is that, and does
+    not drift. Raises CoreError without points.
     """
     if not points:
         raise CoreError("There are no points that could touch the ground; name some bones.")
     positions = point_positions(skeleton, motion.pose, points)
-    return find_contacts_at(positions, motion, points, skeleton.size, ground, up, drifts)
+    return find_contacts_at(positions, motion, points, skeleton.size, ground, up, drifts, surface)
 
 
 def find_contacts_at(
@@ -164,6 +184,7 @@ def find_contacts_at(
     ground: Ground | None = None,
     up: ArrayLike = UP,
     drifts: bool = True,
+    surface: Surface | None = None,
 ) -> Contacts:
     """Return the contacts of points that are at positions (F, P, 3) in the frames of a motion; see `find_contacts`.
 
@@ -171,9 +192,9 @@ def find_contacts_at(
     """
     if ground is None:
         toes = [i for i, point in enumerate(points) if point.name.startswith("toe")]
-        ground = find_ground(positions[:, toes or list(range(len(points)))], up)
+        ground = replace(find_ground(positions[:, toes or list(range(len(points)))], up), surface=surface)
     drift = np.zeros((len(motion), 3))
-    if drifts:
+    if drifts and ground.surface is None:
         drift = find_drift(positions, motion, ground.up, size, ground.height)
     positions = positions - drift[:, None]
     height = ground.heights(positions) / size

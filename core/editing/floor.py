@@ -20,7 +20,7 @@ from ..motion import Motion
 from ..pose import Pose, forward
 from ..rotation import Array, lengths
 from ..skeleton import Skeleton
-from .contacts import BodyPoint, Contacts, point_positions, runs
+from .contacts import BodyPoint, Contacts, Surface, level_under, point_positions, runs
 from .drift import REACH
 from .timed_pins import TimedPin
 
@@ -32,12 +32,24 @@ EDGE: Final = 0.3  # half of the width of a sole, of its length; people's is hal
 class Floor:
     """A floor: its height, (F,) or one for all frames, along the unit vector `up` (3,).
 
-    levels  whether feet near it are levelled sideways, as soles are at rest; soles of captured bodies are estimates
+    levels   whether feet near it are levelled sideways, as soles are at rest; soles of captured bodies are estimates
+    surface  what is the floor where it is under a foot
+    share    (F,) how far what is below the surface is raised to it
     """
 
     up: Array
     height: Array | float
     levels: bool = True
+    surface: Surface | None = None
+    share: Array | float = 1.0
+
+    def under(self, positions: Array) -> Array:
+        """Return the heights (F,) of the floor under positions (F, 3)."""
+        level = level_under(self.surface, positions, self.height)
+        if self.surface is None:  # whose height has the share
+            return level
+        own = positions @ self.up
+        return np.where(level > own, own + self.share * (level - own), level)
 
 
 def floor_under(
@@ -54,7 +66,7 @@ def floor_under(
     it are raised to it.
     """
     up, drift = contacts.ground.up, contacts.drift @ contacts.ground.up
-    thick = _above_soles(skeleton, roles, contacts.points)
+    thick = above_soles(skeleton, roles, contacts.points)
     held = [
         (slice(touch.first, touch.last + 1), float(pin.position @ up - thick[touch.point]))
         for touch, pin in zip(contacts.intervals(), pins, strict=True)
@@ -65,18 +77,18 @@ def floor_under(
         floor[span] = np.minimum(floor[span], height)
     lowest = lowest_sole(skeleton, roles, motion.pose, contacts.points, up)
     height = np.where(lowest < floor - REACH * skeleton.size, lowest, lowest + share * (floor - lowest))
-    return Floor(up, height, levels=False)
+    return Floor(up, height, levels=False, surface=contacts.ground.surface, share=share)
 
 
 def lowest_sole(skeleton: Skeleton, roles: Roles, pose: Pose, points: Sequence[BodyPoint], up: Array) -> Array:
     """Return the height (...) of the lowest sole in poses (...), along `up` (3,); `points`: see `foot_points`."""
-    return (point_positions(skeleton, pose, points) @ up - _above_soles(skeleton, roles, points)).min(axis=-1)
+    return (point_positions(skeleton, pose, points) @ up - above_soles(skeleton, roles, points)).min(axis=-1)
 
 
 def floor_pins(skeleton: Skeleton, motion: Motion, roles: Roles, floor: Floor) -> tuple[TimedPin, ...]:
     """Return pins that raise the feet of a human body where they are below a floor, and no others."""
     heads, frames = forward(skeleton, motion.pose)
-    up, height = floor.up, np.broadcast_to(floor.height, len(motion))
+    up = floor.up
     pins: list[TimedPin] = []
     for side in SIDES:
         if roles.bone(f"foot.{side}") < 0:
@@ -86,11 +98,11 @@ def floor_pins(skeleton: Skeleton, motion: Motion, roles: Roles, floor: Floor) -
         across = np.cross(sole.up, sole.forward)
         edge = EDGE * float(np.linalg.norm(sole.tip - sole.heel)) if floor.levels else 0.0
         heel, front = (ankle + rotation.rotate(turn, end) for end in (sole.heel, sole.tip))
-        floors = [height, height]
+        thick = 0.0
         if sole.toe >= 0:  # the joint of the toes, as high as it is on flat feet
-            front = heads[:, sole.toe]
-            floors[1] = height + _thickness(skeleton, sole)
-        tall = [np.maximum(end @ up - floor, 0.0) for end, floor in zip((heel, front), floors, strict=True)]
+            front, thick = heads[:, sole.toe], _thickness(skeleton, sole)
+        floors = [floor.under(heel), floor.under(front) + thick]
+        tall = [np.maximum(end @ up - low, 0.0) for end, low in zip((heel, front), floors, strict=True)]
         sides = rotation.rotate(turn, across)
         rise = tall[1] + floors[1] - tall[0] - floors[0]
         over = _turned(front - heel, rise, sides, np.minimum(*tall), edge, up)
@@ -100,6 +112,7 @@ def floor_pins(skeleton: Skeleton, motion: Motion, roles: Roles, floor: Floor) -
         if sole.toe >= 0:
             toes = rotation.mul(over, frames[:, sole.toe])
             end = rotation.rotate(toes, sole.end)
+            height = floor.under(raised + end)
             tip = np.maximum((raised + end) @ up - height, 0.0)
             sides = rotation.rotate(toes, rotation.rotate(rotation.inv(sole.flat), across))
             bent = _turned(end, tip + height - raised @ up, sides, np.minimum(tall[1], tip), edge, up)
@@ -112,7 +125,7 @@ def floor_pins(skeleton: Skeleton, motion: Motion, roles: Roles, floor: Floor) -
     return tuple(pins)
 
 
-def _above_soles(skeleton: Skeleton, roles: Roles, points: Sequence[BodyPoint]) -> Array:
+def above_soles(skeleton: Skeleton, roles: Roles, points: Sequence[BodyPoint]) -> Array:
     """Return how high points (P,) are above the ground on flat feet."""
     soles = {f"ball.{side}": find_sole(skeleton, roles, side) for side in SIDES if f"foot.{side}" in roles.bones}
     return np.array([_thickness(skeleton, soles[one.name]) if one.name in soles else 0.0 for one in points])

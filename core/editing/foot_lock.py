@@ -97,7 +97,8 @@ def contact_pins(skeleton: Skeleton, motion: Motion, contacts: Contacts, ease: f
     up = contacts.ground.up
     held = np.array([positions[i.first : i.last + 1, i.point].mean(axis=0) for i in intervals])
     for i, place in zip(intervals, held, strict=True):
-        height = contacts.ground.height + contacts.resting[i.point] + (contacts.drift[i.first : i.last + 1] @ up).mean()
+        drift = float((contacts.drift[i.first : i.last + 1] @ up).mean())
+        height = float(contacts.ground.under(place)) + contacts.resting[i.point] + drift
         place += (height - place @ up) * up
     held = _at_distances(held, intervals, positions, skeleton.size)
     return tuple(

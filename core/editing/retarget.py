@@ -21,7 +21,8 @@ from ..motion import Motion
 from ..pose import Pose, forward, shifted
 from ..rotation import Array
 from ..skeleton import Skeleton
-from .contacts import Contacts, Ground, find_ground, foot_points, point_positions
+from .contacts import Contacts, Ground, Surface, find_ground, foot_points, point_positions
+from .drift import WIDTHS, smooth
 from .foot_lock import EASE, contact_pins
 from .timed_pins import TimedPin
 
@@ -48,13 +49,18 @@ def retarget(source: Skeleton, motion: Motion, source_roles: Roles, target: Skel
 
 
 def keep_contacts(
-    target: Skeleton, moved: Motion, target_roles: Roles, contacts: Contacts, ease: float = EASE
+    target: Skeleton,
+    moved: Motion,
+    target_roles: Roles,
+    contacts: Contacts,
+    ease: float = EASE,
+    surface: Surface | None = None,
 ) -> tuple[Motion, tuple[TimedPin, ...]]:
     """Return a retargeted motion on the target's ground, and pins for its feet where the source's are in contact.
 
     `moved` is the motion of the target, `contacts` are those of the source. The motion is raised or lowered as a whole,
-    so that feet in contact are as high as at rest. Tips of toes get no pins: `floor_pins` holds them. `ease` in
-    seconds.
+    so that feet in contact are as high as at rest, and each is pinned as high above the `surface`. Tips of toes get no
+    pins: `floor_pins` holds them. `ease` in seconds.
     """
     after = _Human(target, target_roles)
     other = {point.name: point for point in after.points}
@@ -63,10 +69,14 @@ def keep_contacts(
     if not touching.any():
         return moved, ()
     points = tuple(other[contacts.points[n].name] for n in shared)
-    ground = Ground(after.axes[2], after.ground(after.rest))
-    resting = ground.heights(point_positions(target, after.rest, points))
+    ground = Ground(after.axes[2], after.ground(after.rest), surface)
+    resting = point_positions(target, after.rest, points) @ ground.up - ground.height
     lack = (resting - ground.heights(point_positions(target, moved.pose, points)))[touching]
     moved = replace(moved, pose=after.move_hips(moved.pose, np.tile(np.median(lack) * ground.up, (len(moved), 1))))
+    if surface is not None:  # the body goes up and down with the ground
+        rise = ground.under(point_positions(target, moved.pose, points)) - ground.height
+        lift = smooth((touching * rise)[..., None], touching, moved, WIDTHS[1], 0.0)
+        moved = replace(moved, pose=after.move_hips(moved.pose, lift * ground.up))
     here = replace(
         contacts, points=points, touching=touching, low=contacts.low[:, shared], ground=ground, resting=resting,
         drift=np.zeros((len(moved), 3)),

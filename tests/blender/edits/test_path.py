@@ -169,3 +169,15 @@ def test_feet_in_a_part_of_the_motion_are_locked_without_a_jump_at_its_ends(walk
     assert turned[~touched].max() < 1e-12
     steps = np.abs(np.diff(turned))
     assert steps[edit.before.frames[:-1] == 30] < 0.5 * steps.max()
+
+
+def test_of_some_frames_only_what_changes_is_planted(walker: Any) -> None:
+    edit = PathEdit(context, walker, (40, 50), scale=1.3, ease=0.1)
+    edit.solve()
+    assert edit.pins
+    assert all(pin.start <= 53.0 and pin.end >= 37.0 for pin in edit.pins)
+    first = min(pin.start - pin.ease_in for pin in edit.pins) - edit.before.frames[0]
+    assert first > 5
+    still = slice(0, int(first))
+    np.testing.assert_allclose(edit.after.pose.rotations[still], edit.before.pose.rotations[still], atol=1e-9)
+    np.testing.assert_allclose(edit.after.pose.translations[still], edit.before.pose.translations[still], atol=1e-9)

@@ -1,0 +1,71 @@
+"""The ground that a body moves on, where that is meshes: the armature's setting Ground."""
+
+from typing import Any, Final
+
+import numpy as np
+from mathutils.bvhtree import BVHTree
+
+from ..core.rotation import Array
+from .armature import world_up
+from .channels import ArmatureObject, gather
+from .errors import BridgeError
+
+_ABOVE: Final = 0.25  # sizes of the skeleton: what is so far below the ground is on it, not below a roof
+
+
+class MeshGround:
+    """All meshes of a collection as they are at the present frame, in the space of an object with a world matrix.
+
+    Called with positions (..., 3) it returns the heights (...) of what is under them along the world's up, and -inf
+    where nothing is.
+    """
+
+    def __init__(self, context: Any, collection: Any, world: Array, size: float) -> None:
+        up = world_up(world)
+        self._up, self._above = up / np.linalg.norm(up), _ABOVE * size
+        vertices, triangles, count = [np.zeros((0, 3))], list[list[int]](), 0
+        depsgraph = context.evaluated_depsgraph_get()
+        for owner in collection.all_objects:
+            if owner.type != "MESH":
+                continue
+            evaluated = owner.evaluated_get(depsgraph)
+            mesh = evaluated.to_mesh()
+            mesh.calc_loop_triangles()
+            corners = np.empty(3 * len(mesh.loop_triangles), np.int32)
+            mesh.loop_triangles.foreach_get("vertices", corners)
+            matrix = np.linalg.solve(world, np.array(evaluated.matrix_world, float))
+            places = gather(mesh.vertices, "co", 3) @ matrix[:3, :3].T + matrix[:3, 3]
+            evaluated.to_mesh_clear()
+            triangles += (corners.reshape(-1, 3) + count).tolist()
+            vertices.append(places)
+            count += len(places)
+        if not triangles:
+            raise BridgeError(f'There is no mesh with faces in "{collection.name}", which is to be the ground.')
+        tree: Any = BVHTree.FromPolygons(np.concatenate(vertices).tolist(), triangles, all_triangles=True)
+        self._tree = tree
+
+    def __call__(self, positions: Array) -> Array:
+        """Return heights, see the class."""
+        starts = positions.reshape(-1, 3) + self._above * self._up
+        down = (-self._up).tolist()
+        found = [self._tree.ray_cast(start, down)[0] for start in starts.tolist()]
+        heights = np.array([-np.inf if hit is None else np.dot(hit, self._up) for hit in found])
+        return heights.reshape(positions.shape[:-1])
+
+    def plane(self, place: Array) -> tuple[Array, Array] | None:
+        """Return the point and the unit normal (3,), not below the horizontal, of what is under a place (3,)."""
+        hit, normal, *_ = self._tree.ray_cast((place + self._above * self._up).tolist(), (-self._up).tolist())
+        if hit is None:
+            return None
+        square = np.array(normal)
+        return np.array(hit), square if square @ self._up > 0.0 else -square
+
+
+def read_ground(context: Any, armature: ArmatureObject, world: Array, size: float) -> MeshGround | None:
+    """Return the meshes that are an armature's ground, in the space of an object with this world matrix (4, 4).
+
+    None where its ground is a plane. `size` is that of its skeleton, in that space. Raises BridgeError for a collection
+    without faces.
+    """
+    collection = armature.poise_ground
+    return None if collection is None else MeshGround(context, collection, world, size)
