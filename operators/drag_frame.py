@@ -18,10 +18,10 @@ from ..edits.words import counted
 from ..overlay.draw import ui_scale
 from ..overlay.marks import BoneMark, Marks
 from .other_frames import OtherFrames
-from .tool import Tool, frame_property, name_property
+from .stepwise import Steps, Stepwise
+from .tool import frame_property, name_property
 from .trails import TrailShow, mark_of
 
-_TICK: Final = 0.06  # seconds between two drafts, at least
 _REACH: Final = 8.0  # pixels between the mouse and a dot that is grabbed, at a scale of 1
 _AXES: Final = {"X": 0, "Y": 1, "Z": 2}
 _WIDER: Final = {"WHEELUPMOUSE": 1.2, "WHEELDOWNMOUSE": 1.0 / 1.2}  # falloffs
@@ -31,12 +31,13 @@ _NAVIGATE: Final = {"MIDDLEMOUSE", "NDOF_MOTION", "TRACKPADPAN", "TRACKPADZOOM"}
 _HINTS: Final = "Release: solve   Esc: cancel   Wheel: falloff   X, Y, Z: axis   Shift: precise   Ctrl: snap"
 
 
-class POISE_OT_drag_frame(Tool, bpy.types.Operator):
+class POISE_OT_drag_frame(Stepwise, bpy.types.Operator):
     """Move a point of the body at one frame; the motion around it follows, feet and pins hold"""
 
     bl_idname = "poise.drag_frame"
     bl_label = "Drag Frame"
     bl_options = {"REGISTER", "UNDO", "BLOCKING"}
+    tick = 0.06  # seconds between two drafts, at least
 
     bone: name_property("Bone", "The dragged bone")
     point: FloatVectorProperty(
@@ -66,17 +67,19 @@ class POISE_OT_drag_frame(Tool, bpy.types.Operator):
 
     # -- from Python, and from Adjust Last Operation -----------------------------------------------------------------
 
-    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+    def steps(self, context: Any, armature: Any) -> Steps:
         if not np.isfinite([*self.shift, *self.point]).all():
             raise CoreError("Point and move have to be finite numbers.")
         start, end = self.frame - self.earlier, self.frame + self.later
         falloff = Falloff(float(start), float(end), self.before, self.after)
-        return self._write(armature, DraggedFrame(context, armature, self.bone, self.point, self.frame, falloff))
+        edit = DraggedFrame(context, armature, self.bone, self.point, self.frame, falloff)
+        return (yield from self._write(armature, edit))
 
-    def _write(self, armature: Any, edit: DraggedFrame) -> tuple[str, str]:
+    def _write(self, armature: Any, edit: DraggedFrame) -> Steps:
         """Solve and key an edit; return the report. Raises CoreError with nothing changed."""
         edit.shift(np.array(self.shift))
         edit.solve()
+        yield from edit.pose_controls(armature, new=False)
         report = edit.write(armature, new=False)
         bones = len({*report.rotated, *report.moved})
         sentence = f"{counted(bones, 'bone')} keyed at frame {self.frame}, with the keys around it"
@@ -104,14 +107,16 @@ class POISE_OT_drag_frame(Tool, bpy.types.Operator):
         overlay = context.space_data.overlay
         grid = overlay.grid_scale / max(overlay.grid_subdivisions, 1)
         self._pointer = Pointer(view, here, here, rotation.IDENTITY, np.array(mouse, float), grid, snap=event.ctrl)
-        self._moved, self._seconds = True, 0.0
-        self._timer = context.window_manager.event_timer_add(_TICK, window=context.window)
-        context.workspace.status_text_set(_HINTS)
-        context.window_manager.modal_handler_add(self)
+        self._moved, self._seconds, self._released = True, 0.0, False
+        self._steps = self._finishing()
         self._follow(context, event)
-        return {"RUNNING_MODAL"}
+        waiting = self.wait(context)
+        context.workspace.status_text_set(_HINTS)
+        return waiting
 
     def modal(self, context: Any, event: Any) -> set[str]:
+        if self._released:
+            return super().modal(context, event)
         try:
             return self._handle(context, event)
         except CoreError as error:
@@ -124,13 +129,8 @@ class POISE_OT_drag_frame(Tool, bpy.types.Operator):
     def cancel(self, context: Any) -> None:
         """Show the trails as they are; Blender calls this, too, when it closes the file or the window."""
         self._show.dragged = None
-        if self._timer is not None:
-            context.window_manager.event_timer_remove(self._timer)
-            self._timer = None
-        if context.workspace is not None:
-            context.workspace.status_text_set(None)
-        if context.area is not None:
-            context.area.tag_redraw()
+        super().cancel(context)
+        _redraw(context)
 
     def _begin(self, context: Any, armature: Any) -> None:
         """Read the motion around the dot, as far as the falloff goes."""
@@ -163,7 +163,8 @@ class POISE_OT_drag_frame(Tool, bpy.types.Operator):
             pointer.snap = event.value == "PRESS"
             self._follow(context, event)
         elif (event.type, event.value) in _CONFIRM:
-            return self._finish(context)
+            self._released = True
+            context.workspace.status_text_set(f"{self.bl_label}: Esc cancels")
         elif event.value != "PRESS":
             return {"RUNNING_MODAL"}
         elif event.type in _CANCEL:
@@ -234,14 +235,13 @@ class POISE_OT_drag_frame(Tool, bpy.types.Operator):
         around = f"{before} before and {after} after"
         return f"Dragging {self.bone} at {held}; {around} follow, {1e3 * self._seconds:.0f} ms"
 
-    def _finish(self, context: Any) -> set[str]:
-        """Solve and key."""
+    def _finishing(self) -> Steps:
+        """Solve and key what was dragged."""
         self.shift = self._pointer.shift()
         armature = self._find_armature()
-        self.cancel(context)
-        told = self._write(armature, self._edit)
+        told = yield from self._write(armature, self._edit)
         armature.poise_trail_falloff = round(self._width)
-        return self.tell(*told)
+        return told
 
 
 def _pick(context: Any, view: bridge.View, mouse: tuple[float, float]) -> tuple[TrailShow, Trail, int] | None:
