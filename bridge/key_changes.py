@@ -12,7 +12,7 @@ from ..core.channels import rotations_to_channel
 from ..core.rotation import Array
 from .armature import Rig
 from .channels import CHANNELS, ArmatureObject, read_channels
-from .keys import Channel, channels_of, check_curves, check_target, curves_of, ensure_curve
+from .keys import Channel, channels_of, check_curves, check_target, curves_of, ensure_curve, target_action
 from .motion import SAME_FRAME
 from .points import HANDLES, read_keys
 
@@ -21,25 +21,25 @@ _CHANGED: Final = 1e-7  # of a channel: less is rounding
 
 def change_keys(
     armature: ArmatureObject, rig: Rig, motion: Motion, turned: Iterable[int], moved: Iterable[int], at: float,
-    edges: tuple[float, float],
+    edges: tuple[float, float], action: str | None = None, new: bool = False,
 ) -> bpy.types.Action:  # fmt: skip
-    """Give the keys between two frames the values that a motion has there; return the action, the object's own.
+    """Give the keys between two frames the values that a motion has there; return the action.
 
     Rotations of `turned` and locations of `moved` bones (indices) are changed; the motion has all frames in which these
     have keys between the `edges`, and is not changed in others. Handles go along with their keys. A changed channel
     gets a key at the frame `at` where it has none, and at an edge beyond which it has none, so that the change ends
     there.
 
-    Raises BridgeError, with nothing changed, as `write_keys`.
+    `action` and `new` are as in `write_keys`, which raises the same BridgeErrors, with nothing changed.
     """
-    check_target(armature, None, new=False)
+    check_target(armature, action, new)
     changes = _changes(armature, rig, motion, list(turned), list(moved))
     check_curves(armature, [channel for channel, _ in changes])
-    action: Any = armature.animation_data.action
+    target = target_action(armature, action, new)
     for channel, added in changes:
-        _change(ensure_curve(armature, action, channel), channel, added, at, edges)
-    action.update_tag()
-    return action
+        _change(ensure_curve(armature, target, channel), channel, added, at, edges)
+    target.update_tag()
+    return target
 
 
 def _changes(

@@ -135,7 +135,7 @@ def write_motion(
         Channel(names[bone], "scale", axis, motion.frames, scales[:, bone, axis])
         for bone in grown.tolist() if rig.skeleton.movable[bone] for axis in range(CHANNELS["scale"])
     ]  # fmt: skip
-    return _write_into(armature, _target(armature, action, new=True, empty=True), channels)
+    return _write_into(armature, target_action(armature, action, new=True, empty=True), channels)
 
 
 def write_visual(
@@ -167,7 +167,7 @@ def write_visual(
     first, last = keyed_range(armature)
     flat = new and motion.frames[0] <= first and motion.frames[-1] >= last
     check_curves(armature, channels, flat)
-    return _write_into(armature, _target(armature, action, new), channels, flat)
+    return _write_into(armature, target_action(armature, action, new), channels, flat)
 
 
 def prepare_keys(armature: ArmatureObject, rig: Rig, motions: Mapping[int, Motion]) -> Callable[[], bpy.types.Action]:
@@ -236,7 +236,7 @@ def check_target(armature: ArmatureObject, action: str | None = None, new: bool 
 
 def _write_all(armature: ArmatureObject, channels: Sequence[Channel], name: str | None, new: bool) -> bpy.types.Action:
     check_curves(armature, channels)
-    return _write_into(armature, _target(armature, name, new), channels)
+    return _write_into(armature, target_action(armature, name, new), channels)
 
 
 def _write_into(
@@ -412,7 +412,7 @@ def _check_curve(channel: Channel, curve: Any, flat: bool) -> None:
         )
 
 
-def _target(armature: ArmatureObject, name: str | None, new: bool, empty: bool = False) -> bpy.types.Action:
+def target_action(armature: ArmatureObject, name: str | None, new: bool, empty: bool = False) -> bpy.types.Action:
     """Return the action to write into, assigned with a slot: the current one, a copy of it, or an empty one."""
     data = armature.animation_data or armature.animation_data_create()
     old, slot = data.action, data.action_slot

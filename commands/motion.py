@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import bpy
+import numpy as np
 
 from .. import bridge
 from ..core import CoreError
@@ -15,6 +16,7 @@ from ..core.formats.recipe import PART_TRACK, RECIPE, preset_names, read_recipe
 from ..core.formats.table import FRAME_LIMIT
 from ..edits import loop, path, reduce, root_motion, smoothing
 from ..edits.bake import Baked
+from ..edits.dragged_frame import MOST, DraggedFrame, falloff_at
 from ..edits.files import MOTIONS
 from ..edits.foot_lock import DRIFTS, FEET, HANDS, LockedFeet, check_points
 from ..edits.generate import Generated
@@ -26,10 +28,12 @@ from ..edits.reduce import Reduced
 from ..edits.retarget import Retargeted, imported
 from ..edits.root_motion import RootMotion
 from ..edits.smoothing import SmoothEdit
+from ..edits.trails import read_trail
 from .verbs import (
     Verb,
     add_action,
     add_armature,
+    add_changed,
     add_mapping,
     add_motion,
     armature_of,
@@ -366,6 +370,36 @@ def _smooth(arguments: argparse.Namespace) -> int:
     return tell_report(arguments, edit.write(armature, arguments.action))
 
 
+def _drag_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--bone", required=True, metavar="BONE", help="a name or role, whose head is moved")
+    parser.add_argument("--frame", required=True, type=int, metavar="N", help="the frame at which it is moved")
+    parser.add_argument("--shift", required=True, type=float, nargs=3, metavar=("X", "Y", "Z"), help="in metres")
+    parser.add_argument(
+        "--falloff", type=float, default=10.0, metavar="F",
+        help="frames before and after it that follow; where a foot stands, that is moved as one",
+    )  # fmt: skip
+    add_changed(parser)
+
+
+def _check_drag(arguments: argparse.Namespace) -> None:
+    if not np.isfinite(arguments.shift).all() or not any(arguments.shift):
+        raise CoreError("Say with --shift how far the bone is moved, in numbers of metres.")
+    if not 0.0 <= arguments.falloff <= MOST:
+        raise CoreError(f"A falloff is from 0 to {MOST} frames.")
+
+
+def _drag_frame(arguments: argparse.Namespace) -> int:
+    armature: Any = armature_of(arguments)
+    check_sure(armature)
+    skeleton = bridge.read_rig(armature).skeleton
+    bone = skeleton.names[reduce.chosen_bones(armature, skeleton, [arguments.bone])[0]]
+    falloff = falloff_at(read_trail(bpy.context, armature, bone), arguments.frame, arguments.falloff)
+    edit = DraggedFrame(bpy.context, armature, bone, (0.0, 0.0, 0.0), arguments.frame, falloff)
+    edit.shift(np.array(arguments.shift))
+    edit.solve()
+    return tell_report(arguments, edit.write(armature, arguments.action))
+
+
 VERBS: Final = (
     Verb("lock-feet", "plant feet where they touch the ground", _feet_options, _lock_feet, _check_feet),
     Verb("generate", "make a motion from two key poses", _generate_options, _generate, _check_generate,
@@ -376,5 +410,6 @@ VERBS: Final = (
     Verb("edit-path", "move, scale or bend the way of a motion", _path_options, _edit_path, _check_path),
     Verb("root-motion", "move the travel to a root bone, or take it out", _root_options, _root_motion, _check_root),
     Verb("make-loop", "let a motion end as it begins", _loop_options, _make_loop, _check_loop),
+    Verb("drag-frame", "move a bone at one frame, and the motion around", _drag_options, _drag_frame, _check_drag),
     Verb("smooth", "take jitter and pops out of a motion", _smooth_options, _smooth, _check_smooth),
 )  # fmt: skip

@@ -44,6 +44,7 @@ VERBS: Final = (
     "edit-path",
     "root-motion",
     "make-loop",
+    "drag-frame",
     "smooth",
     *CLIPS,
 )

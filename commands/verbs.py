@@ -108,9 +108,14 @@ def add_armature(parser: argparse.ArgumentParser) -> None:
 
 
 def add_motion(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say which motion is changed, and what the result is called."""
-    add_armature(parser)
+    """Add the options that say which part of which motion is changed, and what the result is called."""
     parser.add_argument("--frames", metavar=("FIRST", "LAST"), nargs=2, type=int, help="a part of the motion")
+    add_changed(parser)
+
+
+def add_changed(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say whose motion is changed, and what the result is called."""
+    add_armature(parser)
     parser.add_argument("--layer", action="store_true", help="keep the motion before on an NLA track below the new one")
     add_action(parser)
 

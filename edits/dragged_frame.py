@@ -70,6 +70,14 @@ def find_falloff(trail: Trail, place: int, width: float) -> Falloff:
     return Falloff(start, end, min(width, start - float(free[0])), min(width, float(free[1]) - end))
 
 
+def falloff_at(trail: Trail, frame: int, width: float) -> Falloff:
+    """Return the falloff of `width` frames for a frame of a trail. Raises CoreError for one that it does not have."""
+    places = np.flatnonzero(trail.frames == frame)
+    if not len(places):
+        raise CoreError(f"The motion has frames {trail.frames[0]:g} to {trail.frames[-1]:g}, not {frame}.")
+    return find_falloff(trail, int(places[0]), width)
+
+
 class DraggedFrame(HeldMotion):
     """A motion with a point of a bone moved at a `frame`, and those around that follow as a falloff says.
 
@@ -144,13 +152,13 @@ class DraggedFrame(HeldMotion):
         return placed(self.worlds, point_positions(self.skeleton, self.after.pose, points))
 
     def lines(self) -> Array:
-        """Return lines (m, 2, 3) in the world from the heads of the body's bones to their tails at the frame."""
-        at = int(np.searchsorted(self.before.frames, self.frame))
-        heads, turns = forward(self.skeleton, self.after.pose[at])
-        ways = np.zeros_like(heads)
-        ways[:, 1] = self.skeleton.lengths
-        ends = np.stack([heads, heads + rotation.rotate(turns, ways)], axis=1)
-        return placed(self.worlds[at], ends)
+        """Return lines (m, 2, 3) in the world between the joints of the body at the frame, with the tails of ends."""
+        at, skeleton = int(np.searchsorted(self.before.frames, self.frame)), self.skeleton
+        heads, turns = forward(skeleton, self.after.pose[at])
+        joints, ends = np.flatnonzero(skeleton.parents >= 0), np.setdiff1d(np.arange(len(skeleton)), skeleton.parents)
+        tails = heads[ends] + rotation.rotate(turns[ends], skeleton.lengths[ends, None] * np.array([0.0, 1.0, 0.0]))
+        starts = np.concatenate([heads[skeleton.parents[joints]], heads[ends]])
+        return placed(self.worlds[at], np.stack([starts, np.concatenate([heads[joints], tails])], axis=1))
 
     def control_frames(self) -> Frames:
         return np.flatnonzero(self._keyed)
@@ -160,7 +168,8 @@ class DraggedFrame(HeldMotion):
         if self.control_motion is None:  # which has these frames alone
             on = self.control_frames()
             motion = Motion(motion.pose[on], motion.frames[on], motion.fps)
-        return change_keys(armature, self.rig, motion, turned.tolist(), moved.tolist(), self.frame, self.edges)
+        bones = turned.tolist(), moved.tolist()
+        return change_keys(armature, self.rig, motion, *bones, self.frame, self.edges, action, new)
 
     def measure(self, armature: Any) -> tuple[GoalReport, ...]:
         """Return how the pins hold at the dragged frame."""

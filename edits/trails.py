@@ -77,14 +77,28 @@ def find_traced(armature: Any) -> Traced:
     """Return the points that the settings of an armature trace. Raises CoreError for contradictory roles."""
     skeleton = Skeleton(**read_bones(armature))
     roles = bridge.read_roles(armature, skeleton)
-    feet = foot_points(skeleton, roles)
     if armature.poise_trail_bones == "SELECTED":
         bones = np.flatnonzero(selected_bones(armature)).tolist()
-        points = [BodyPoint(skeleton.names[bone], bone, _JOINT) for bone in bones]
-    else:
-        parts = armature.poise_trail_parts
-        points = [point for part in _JOINTS if part in parts for point in _joints(skeleton, roles, part)]
-        points += feet_of(skeleton, roles) if "FEET" in parts else []
+        return _with_soles(skeleton, roles, [BodyPoint(skeleton.names[bone], bone, _JOINT) for bone in bones])
+    parts = armature.poise_trail_parts
+    points = [point for part in _JOINTS if part in parts for point in _joints(skeleton, roles, part)]
+    return _with_soles(skeleton, roles, [*points, *(feet_of(skeleton, roles) if "FEET" in parts else ())])
+
+
+def read_trail(context: Any, armature: Any, bone: str, point: Sequence[float] = _JOINT) -> Trail:
+    """Return the trail of a point of a bone over all frames in which the armature has keys. Raises CoreError."""
+    skeleton, (first, last) = Skeleton(**read_bones(armature)), bridge.keyed_range(armature)
+    x, y, z = point
+    traced = _with_soles(
+        skeleton, bridge.read_roles(armature, skeleton), [BodyPoint(bone, skeleton.index(bone), (x, y, z))]
+    )
+    known = read_positions(context, armature, traced, np.arange(first, last + 1.0).tolist())
+    return make_trails(context, armature, traced, known)[0]
+
+
+def _with_soles(skeleton: Skeleton, roles: Roles, points: Sequence[BodyPoint]) -> Traced:
+    """Return points to be traced with the soles that tell where they stand."""
+    feet = foot_points(skeleton, roles)
     soles = tuple(sole for sole in feet if any(_same_foot(roles, point, sole) for point in points))
     bears = np.array([[_same_foot(roles, point, sole) for sole in soles] for point in points], bool)
     return Traced(tuple(points), soles, bears.reshape(len(points), len(soles)), skeleton.size)

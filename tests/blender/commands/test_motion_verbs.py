@@ -204,3 +204,22 @@ def test_an_armature_that_moves_itself_is_refused(sliding: Any) -> None:
     sliding.keyframe_insert("location", frame=50)
     with pytest.raises(CoreError, match="itself moves"):
         LockedFeet(context, sliding, (1, 50))
+
+
+def test_drag_frame_moves_a_bone_at_one_frame_in_a_new_action(run: Run) -> None:
+    rig = load(DATA / "motion" / "cmu_07_12.bvh")[0]
+    rig.select_set(True)
+    action, frames = rig.animation_data.action, range(34, 47)
+    before = places(rig, "hand.L", frames)
+    far = 0.1 * bridge.read_rig(rig).skeleton.size
+    code, report, error = run(
+        "drag-frame", "--bone", "hand.L", "--frame", 40, "--shift", 0, 0, far, "--falloff", 3, "--json"
+    )
+    assert code == 0, error
+    assert report["action"] == rig.animation_data.action.name != action.name
+    moved = places(rig, "hand.L", frames) - before
+    np.testing.assert_allclose(moved[6], [0.0, 0.0, far], atol=1e-2 * far)
+    assert np.abs(moved[[0, 1, 2, 3, 9, 10, 11, 12]]).max() < 1e-3 * far
+    code, _, error = run("drag-frame", "--bone", "hand.L", "--frame", 4000, "--shift", 0, 0, far)
+    assert code == 2
+    assert "not 4000" in error
