@@ -13,4 +13,4 @@ def test_the_panels_of_solver_active_bone_and_parts_are_drawn(person: Any) -> No
     seen = person(look, str(WALK), limit=120)
     assert seen.pop("mode") == "POSE"
     pictures = {name: Path(file).read_bytes() for name, file in seen.items()}
-    assert len(set(pictures.values())) == 3
+    assert len(set(pictures.values())) == 5
