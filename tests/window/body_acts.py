@@ -7,6 +7,7 @@ import numpy as np
 
 PICKED = "mixamorig:LeftForeArm"
 HEADER = 32  # pixels from the first button of a panel up to its header
+HUMANOID = 58  # pixels from Anatomical Limits down to the header of Humanoid, below Advanced
 ROUND = 170.0  # degrees that the mouse goes round the neck
 LIMITS = "poise_use_anatomy_limits"
 
@@ -233,9 +234,9 @@ def pull_along(hand: Any) -> Generator[float, None, dict[str, Any]]:
     rig = bpy.context.object
     rig.poise_method = "HUMANOID"
     hand.rest()
-    panel = yield from hand.read_panels("poise_limits", 0.5)
-    x, y = panel["poise_limits"][0]
-    yield from hand.click(x, y - HEADER)  # unfolds the panel below
+    panel = yield from hand.read_panels("poise_use_anatomy_limits", 0.5)
+    x, y = panel["poise_use_anatomy_limits"][0]
+    yield from hand.click(x, y - HUMANOID)  # unfolds it
     yield 0.5
     panel = yield from hand.read_panels("poise_resist_hips", 0.7)
     hand.screenshot("humanoid_panel")
