@@ -32,7 +32,7 @@ from .errors import BridgeError
 from .interrupt import check_stopped
 
 SAME_FRAME: Final = 0.01  # frames: Blender treats nearer keys as one (BEZT_BINARYSEARCH_THRESH)
-_MOST: Final = 10_000_000  # frames times bones that are read at once: about two gigabytes
+_MOST: Final = 10_000_000  # frames times bones that are read at once: less than a gigabyte
 _FEW: Final = 16  # keys that can be read in the time of one evaluation
 _POISE: Final = "poise_"  # prefix of curves of settings, which do not move bones
 _OBJECT_TRANSFORM: Final = {name for channel in CHANNELS for name in (channel, f"delta_{channel}")}

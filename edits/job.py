@@ -43,7 +43,7 @@ from .job_goals import PreparedGoal, check_scale, followed_objects, held_frames,
 from .motion_edit import ChangedBones, MotionEdit, Progress, check_scene, no_progress
 from .shown import WantedPose, wanted_body
 
-_MOST: Final = 4_000_000  # frames times bones that are solved at once: about four gigabytes
+_MOST: Final = 4_000_000  # frames times bones that are taken: about one gigabyte
 _ROUNDS: Final = 4  # of posing the controls: what joins the parts of a driven body may give way a little
 _SETTLED: Final = 1e-4  # radians and armature units up to which two poses of a driven body are the same
 SHARPER: Final = 0.5  # of the tolerance, for the solver: single precision and scale need the rest

@@ -15,6 +15,7 @@ from bpy.props import IntProperty
 from .overrides import linked_count, new_key, saved
 
 _MOST: Final = 1 << 15  # largest number of bones whose index and count fit into one number
+_LARGEST: Final = 2**31 - 1  # that a property takes
 
 # On every pose bone.
 MARKS: Final[dict[str, Any]] = {
@@ -37,7 +38,7 @@ def marking(field: str, then: Callable[[Any, Any], None] | None = None) -> Calla
             override = group.id_data.override_library is not None and len(bones) < _MOST
             bone.poise_mark = (
                 -(_MOST * len(bones) + bones.find(bone.name)) if override
-                else 1 + max(0, *(other.poise_mark for other in bones))
+                else 1 + max(0, *(other.poise_mark for other in bones if other.poise_mark < _LARGEST))
             )  # fmt: skip
         setattr(group, f"{field}_mark", bone.poise_mark if bone is not None else 0)
         if then is not None:

@@ -56,3 +56,50 @@ def test_a_spoiled_recipe_is_refused_with_a_sentence_also_when_the_file_is_opene
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "spoiled.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "spoiled.blend"))
     assert "Traceback" not in "".join(capfd.readouterr())
+
+
+def numbers_of(owner: Any) -> list[Any]:
+    """The numeric properties of Poise that an owner has."""
+    own = owner.bl_rna.identifier.startswith("Poise")
+    properties = [one for one in owner.bl_rna.properties if own or one.identifier.startswith("poise_")]
+    return [one for one in properties if one.type in ("FLOAT", "INT")]
+
+
+def store(owner: Any, prop: Any, value: float) -> None:
+    """Store a number as a file may have it, whatever range the property has."""
+    group = owner.bl_system_properties_get(do_create=True) if bpy.app.version >= (5, 0) else owner
+    group[prop.identifier] = [value] * prop.array_length if prop.array_length else value
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("owner", ["poise_pins", "poise_timed_pins", "object", "bone"])
+def test_numbers_beyond_their_range_do_no_more_than_a_sentence(
+    owner: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    rig: Any = load(DATA / "rigs" / "named_mixamo_cm.blend")[0]
+    select(rig, ["mixamorig:LeftHand"])
+    assert bpy.ops.poise.generate(recipe="wave", start=0) == {"FINISHED"}
+    assert bpy.ops.poise.pin() == {"FINISHED"}
+    hold(rig, "mixamorig:LeftHand", 10, 20)
+    path = str(tmp_path / "whole.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+
+    def owned() -> Any:
+        rig = bpy.data.objects["Armature"]
+        bone = rig.pose.bones["mixamorig:LeftArm"]
+        return {"object": rig, "bone": bone}.get(owner) or getattr(rig, owner)[0]
+
+    stored = [prop.identifier for prop in numbers_of(owned())]
+    assert len(stored) > 1
+    for name in stored:
+        whole = owned().bl_rna.properties[name].type == "INT"
+        for value in (2**31 - 1, -(2**31)) if whole else (1e30, float("nan")):
+            bpy.ops.wm.open_mainfile(filepath=path)
+            store(owned(), owned().bl_rna.properties[name], value)
+            said: list[str] = []
+            for operator in ("solve", "solve_motion", "regenerate", "mirror_pins"):
+                try:
+                    getattr(bpy.ops.poise, operator)()
+                except RuntimeError as refusal:
+                    said.append(str(refusal))
+            assert "Traceback" not in "".join((*said, *capfd.readouterr())), (name, value)
