@@ -35,9 +35,9 @@ MIKU = SHARED / "rigs" / "scripted" / "named_mmd_japanese.blend"
 SEGMENTS = (("upper_arm", "forearm"), ("forearm", "hand"), ("thigh", "shin"), ("shin", "foot"))
 
 
-def body(rig: Any) -> tuple[Any, Any, Any]:
+def body(rig: Any, frames: tuple[int, int] = FRAMES) -> tuple[Any, Any, Any]:
     read = bridge.read_rig(rig)
-    motion, _ = bridge.read_motion(rig, read, np.arange(FRAMES[0], FRAMES[1] + 1))
+    motion, _ = bridge.read_motion(rig, read, np.arange(frames[0], frames[1] + 1))
     return read.skeleton, motion, bridge.read_roles(rig, read.skeleton)
 
 
@@ -49,22 +49,27 @@ def directions(skeleton: Any, motion: Any, roles: Any) -> np.ndarray:
     return ways @ body_axes(roles).T / np.linalg.norm(ways, axis=-1, keepdims=True)
 
 
-@pytest.mark.parametrize("path", RIGS, ids=lambda path: path.stem)
-def test_limbs_point_as_they_did_and_feet_stand(path: Path) -> None:
+@pytest.mark.parametrize(
+    ("path", "fps"),
+    [*((path, 30) for path in RIGS), *(pytest.param(RIGS[0], fps, marks=pytest.mark.long) for fps in (24, 25, 48, 60))],
+    ids=lambda value: value.stem if isinstance(value, Path) else str(value),
+)
+def test_limbs_point_as_they_did_and_feet_stand(path: Path, fps: int) -> None:
     rig = load(path)[0]
-    context.scene.render.fps = 30
+    context.scene.render.fps = fps
+    frames = FRAMES[0] + (fps > 30), round(FRAMES[1] * fps / 30)  # the clip begins in its rest pose, at 30
     before = set(bpy.data.user_map())
     with imported(context, CLIP) as (source, _):
-        there = body(source)
-        plain = Retargeted(context, rig, source, FRAMES, plant=False)
-        edit = Retargeted(context, rig, source, FRAMES)
+        there = body(source, frames)
+        plain = Retargeted(context, rig, source, frames, plant=False)
+        edit = Retargeted(context, rig, source, frames)
     assert set(bpy.data.user_map()) == before
     exact = directions(plain.rig.skeleton, plain.after, plain.roles)
     np.testing.assert_allclose(exact, directions(*there), atol=1e-5)  # rest poses are in single precision
 
     edit.solve()
     assert edit.write(rig).met
-    here = body(rig)
+    here = body(rig, frames)
     angles = np.degrees(np.arccos(np.clip((directions(*here) * directions(*there)).sum(-1), -1.0, 1.0)))
     assert angles.mean() < 3.0  # planted feet cost so much
     ways = [
