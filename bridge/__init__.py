@@ -45,6 +45,7 @@ from .control_frames import (
 from .control_switch import Switch, find_switch
 from .controls import (
     ControlledBody,
+    ControlPose,
     ControlPoser,
     pose_controls,
     read_controlled,

@@ -178,6 +178,7 @@ class ControlPose:
     heads   (N, 3) where the body's parts were wanted
     shown   whether Blender shows the pose, as far as the controls can have it
     held    the controls that one of their limits stops
+    loose   (N,) the parts whose twist no control determines
     """
 
     pose: Pose
@@ -186,6 +187,7 @@ class ControlPose:
     heads: Array
     shown: bool = True
     held: list[int] = field(default_factory=list[int])
+    loose: Flags | None = None
 
 
 class ControlPoser:
@@ -277,7 +279,7 @@ class ControlPoser:
                      if np.any(np.abs(start.translations[bone] - now.translations[bone]) > step)]  # fmt: skip
         write_channels(armature, channels)  # channels that did not change keep their exact values
         write_pose(armature, rig, now, {*new_turned, *new_moved})
-        return ControlPose(now, new_turned, new_moved, task.heads, True, task.at_limits)
+        return ControlPose(now, new_turned, new_moved, task.heads, True, task.at_limits, task.loose)
 
     def shows(self, matrices: Array, heads: Array) -> bool:
         """Return whether the parts that controls turn are about where they were wanted, heads (N, 3), in (J, 3, 4)."""
@@ -321,9 +323,9 @@ class _Task:
         self._led = self._follows | (poser.begins >= 0)
         parents, count = controlled.skeleton.parents, len(self.heads)
         bent_above = (parents >= 0) & (poser.turned[parents] < 0)  # IK may twist those below it in any round
-        self._twists = self._follows & ~bent_above
+        self._twists, self._errors = self._follows & ~bent_above, np.full(count, np.inf)
         # parts whose twist no control determines: eyes, and segments with twist bones
-        self._stubborn = self.aims >= 0
+        self.loose = self.aims >= 0
         self._held = np.zeros(count, bool)  # parts whose control is at its limit, and parts below them
         self._at_limit: Indices = np.zeros(0, int)
         self._twist = np.full(count, np.inf)
@@ -348,8 +350,11 @@ class _Task:
         change = rotation.mul(self._wanted, rotation.inv(own))  # (N, 4) the error of each part
         swing, twisted = rotation.swing_twist(change, rotation.rotate(own, np.array([0.0, 1.0, 0.0])))
         before, self._twist = self._twist, rotation.angle_between(twisted, rotation.IDENTITY)
-        self._stubborn |= (self._twist > _THERE) & (self._twist > _EASED * before) & self._twists
-        self._change = np.where(self._stubborn[:, None], swing, change)
+        # judged once the part before is right: until then it twists those below it
+        parents = self._poser.controlled.skeleton.parents
+        settled = (parents < 0) | (self._errors[parents] < _THERE)
+        self.loose |= (self._twist > _THERE) & (self._twist > _EASED * before) & self._twists & settled
+        self._change = np.where(self.loose[:, None], swing, change)
         self._errors = np.where(self._led, rotation.angle_between(self._change, rotation.IDENTITY), 0.0)
         self._beside = rotation.mul(  # (N, 4) the errors of FK controls that are mixed with IK
             rotation.mul(self._wanted, poser.blended), rotation.inv(self._turns[poser.blends])

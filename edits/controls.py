@@ -11,6 +11,7 @@ from .. import bridge
 from ..bridge.channels import CHANNELS, read_channels, write_channels
 from ..bridge.motion import iterate_frames
 from ..core import Motion, Pose
+from ..core.body.limbs import take_twists
 from .evaluation import Evaluation
 
 
@@ -38,13 +39,13 @@ class ControlRecorder:
         self._channels = read_channels(armature, CHANNELS)
         self._turned, self._moved, self._at_limit = set[int](), set[int](), set[int]()
 
-    def add(self, armature: Any, controlled: bridge.ControlledBody, pose: Pose) -> Pose:
-        """Bring a body to a pose; return that of the rig. Raises CoreError where a part does not follow."""
+    def add(self, armature: Any, controlled: bridge.ControlledBody, pose: Pose) -> bridge.ControlPose:
+        """Bring a body to a pose; return that of the controls. Raises CoreError where a part does not follow."""
         posed = bridge.pose_controls(armature, self._rig, controlled, pose)
         self._turned.update(posed.turned)
         self._moved.update(posed.moved)
         self._at_limit.update(posed.held)
-        return posed.pose
+        return posed
 
     def restore(self, armature: Any) -> None:
         """Give channels the values that they had before the first pose."""
@@ -72,8 +73,8 @@ def find_control_motion(
 ) -> Generator[float, None, tuple[ControlMotion, Pose, Pose]]:
     """Bring the body to `pose` (F) by its controls; return the rig's motion, and two poses (F) of the body.
 
-    These are the wanted one, with limbs bent as IK bends them, and the one that Blender shows. Both have the lengths to
-    which IK stretches limbs.
+    These are the wanted one, with limbs bent as IK bends them, and the one that Blender shows. Both have what controls
+    do not decide: the lengths to which IK stretches limbs, and the twist of some parts.
 
     `motion` (F): the rig's channels before. With `framed` each pose is evaluated at its frame, else all are at the
     present one. A control keeps its channels in frames in which it does not drive the body. Yields the share that is
@@ -82,26 +83,28 @@ def find_control_motion(
     """
     rotations, translations = np.array(motion.pose.rotations), np.array(motion.pose.translations)
     pose = controlled.bent(pose)
-    evaluated: list[Any] = []
+    evaluated, loose = list[Any](), list[Any]()
     recorder = ControlRecorder(armature, rig)
     try:
         with closing(iterate_frames(context, motion.frames if framed else None, len(motion))) as places:
             for place in places:
                 body = controlled.at(place)
-                own, bones = recorder.add(armature, body, pose[place]), sorted(body.keyed)
+                posed, bones = recorder.add(armature, body, pose[place]), sorted(body.keyed)
+                loose.append(posed.loose)
                 context.view_layer.update()
                 evaluated.append(bridge.read_matrices(armature))
                 # all controls, also unchanged ones: without a key they would keep the values of the frame before
-                rotations[place, bones], translations[place, bones] = own.rotations[bones], own.translations[bones]
+                rotations[place, bones] = posed.pose.rotations[bones]
+                translations[place, bones] = posed.pose.translations[bones]
                 yield (place + 1) / len(motion)
     finally:
         recorder.restore(armature)
         context.view_layer.update()
-    posed = replace(motion, pose=replace(motion.pose, rotations=rotations, translations=translations))
+    own = replace(motion, pose=replace(motion.pose, rotations=rotations, translations=translations))
     seen = np.stack(evaluated)
     shown = controlled.read(seen, stretched=True)
-    wanted = controlled.bent(pose, shown)
-    found = replace(recorder.result(posed), misfit=bridge.explain_misfit(armature, controlled, wanted, seen))
+    wanted = take_twists(controlled.skeleton, controlled.bent(pose, shown), shown, np.stack(loose))
+    found = replace(recorder.result(own), misfit=bridge.explain_misfit(armature, controlled, wanted, seen))
     return found, wanted, shown
 
 

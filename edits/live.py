@@ -251,7 +251,8 @@ class LiveKeypoints:
             self._recorder = self._recorder or ControlRecorder(armature, self.target.rig)
             done = len(self._posed)
             if done < len(motion):
-                self._posed.append(self._recorder.add(armature, self.target.controlled, motion.pose[done]))
+                posed = self._recorder.add(armature, self.target.controlled, motion.pose[done])
+                self._posed.append(posed.pose)
                 self.status = f"Leading the controls: {done + 1} of {counted(len(motion), 'frame')}"
                 self.show(context, live)
                 return _PAUSE

@@ -1,4 +1,4 @@
-"""Limbs whose middle joint is a hinge, as inverse kinematics bends them: in one plane, and to one side."""
+"""Poses as control rigs can show them: limbs bend in one plane, and to one side; some bones are not twisted."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ import numpy as np
 from .. import rotation
 from ..pose import Pose, forward
 from ..rotation import Array, cross, lengths
-from ..skeleton import Skeleton
+from ..skeleton import Flags, Skeleton
 
 _STRAIGHT: Final = 0.03  # of the way to its end: a joint so far beside it is hardly bent, by four degrees
 
@@ -55,6 +55,19 @@ def bend_limbs(skeleton: Skeleton, pose: Pose, limbs: Sequence[HingedLimb], show
         base = rotation.mul(rotation.mul(rotation.mul(after, rest), bent), skeleton.rest_rotations[end])
         rotations[..., end, :] = rotation.mul(rotation.inv(base), turns[..., end, :])
     return replace(pose, rotations=rotations, translations=translations)
+
+
+def take_twists(skeleton: Skeleton, pose: Pose, shown: Pose, bones: Flags) -> Pose:
+    """Return poses (...) in which some bones (..., J) are turned about their own Y as in `shown` (...), and no others.
+
+    What begins beside that axis moves with it.
+    """
+    turns, seen = (forward(skeleton, one)[1] for one in (pose, shown))
+    _, twists = rotation.swing_twist(rotation.mul(rotation.inv(turns), seen), np.array([0.0, 1.0, 0.0]))
+    turns = np.where(bones[..., None], rotation.mul(turns, twists), turns)
+    above = np.where((skeleton.parents >= 0)[:, None], turns[..., skeleton.parents, :], rotation.IDENTITY)
+    rotations = rotation.mul(rotation.inv(rotation.mul(above, skeleton.rest_rotations)), turns)
+    return replace(pose, rotations=rotation.normalize(rotations))
 
 
 def _bend(first: Array, second: Array, hinge: Array, far: Array) -> Array:

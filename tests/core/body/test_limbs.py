@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core import Pose, Skeleton, forward, rotation
-from core.body.limbs import HingedLimb, bend_limbs
+from core.body.limbs import HingedLimb, bend_limbs, take_twists
 
 COUNT = 200
 LIMB = HingedLimb(1, 2, 3, np.array([1.0, 0.0, 0.0]))
@@ -100,3 +100,21 @@ def test_one_pose_without_a_batch_and_an_end_at_the_root() -> None:
     np.testing.assert_allclose(one.rotations, Pose.rest(skeleton).rotations, atol=1e-12)
     folded = Pose(np.tile(rotation.IDENTITY, (4, 1)), np.array([[0.0] * 3] * 2 + [[0.0, 0.0, -0.3], [0.0, 0.0, -0.25]]))
     assert np.isfinite(bend_limbs(skeleton, folded, [LIMB], Pose.rest(skeleton)).rotations).all()
+
+
+def test_bones_without_a_twist_of_their_own_are_twisted_as_shown_and_nothing_else_turns() -> None:
+    skeleton = arm(0.6)
+    pose = poses(skeleton, 0.0, 2.0)
+    shown = pose[::-1]
+    loose = np.zeros((COUNT, 4), bool)
+    loose[: COUNT // 2, 2] = True
+    before, there, after = (
+        forward(skeleton, one)[1] for one in (pose, shown, take_twists(skeleton, pose, shown, loose))
+    )
+    kept = rotation.angle_between(before, after)
+    assert kept[~loose].max() < 1e-6
+    own = rotation.mul(rotation.inv(before), after)[loose]
+    np.testing.assert_allclose(own[:, [1, 3]], 0.0, atol=1e-9)  # about Y alone
+    left = rotation.mul(rotation.inv(after), there)[loose]
+    np.testing.assert_allclose(left[:, 2], 0.0, atol=1e-9)  # no twist
+    assert kept[loose].max() > 0.1
