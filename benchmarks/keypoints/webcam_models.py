@@ -9,10 +9,10 @@ POISE_HAND_MODEL=FOLDER/hand.task (MediaPipe and its models: Apache-2.0).
 
 import sys
 import zipfile
+from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
-import mediapipe  # pyright: ignore[reportMissingImports]
 from mediapipe.tasks.python.metadata.metadata_writers import (  # pyright: ignore[reportMissingImports]
     metadata_writer,
 )
@@ -32,7 +32,7 @@ TASKS: Final = {
 
 
 def main() -> None:
-    folder, modules = Path(sys.argv[1]), Path(mediapipe.__file__).parent / "modules"
+    folder, modules = Path(sys.argv[1]), Path(str(files("mediapipe"))) / "modules"
     for task, models in TASKS.items():
         with zipfile.ZipFile(folder / task, "w", zipfile.ZIP_STORED) as archive:
             for name, file, colours in models:

@@ -71,13 +71,14 @@ def _solve(points: Array) -> tuple[Array, Array]:
     fingers = points[..., _FINGERS, :]
     along = unit(fingers[..., 1:, :] - fingers[..., :-1, :]) @ palm[..., None, :, :]
     known = np.nan_to_num(along)
-    first, second, third = np.moveaxis(known, -2, 0)
+    first, second, third = (known[..., joint, :] for joint in range(PHALANGES))
     hinge = _SWINGS * swing(_HINGES, _DIRECTIONS, first) + (1.0 - _SWINGS) * (
         cross(_NAILS, first) + cross(first, second) + cross(second, third)
     )
-    hinges = [hinge := unit(hinge - np.sum(hinge * first, axis=-1, keepdims=True) * first)]
-    hinges += [hinge := swing(hinge, before, after) for before, after in ((first, second), (second, third))]
-    turns = rotation.from_matrix(frame(known, np.stack(hinges, axis=-2)) @ _CANONICAL)
+    near = hinge - np.sum(hinge * first, axis=-1, keepdims=True) * first
+    middle = swing(near, first, second)
+    hinges = np.stack([near, middle, swing(middle, second, third)], axis=-2)
+    turns = rotation.from_matrix(frame(known, hinges) @ _CANONICAL)
     turns = np.where(np.isfinite(along).all(axis=-1, keepdims=True), turns, np.nan)
     return rotation.from_matrix(palm), turns.reshape(*turns.shape[:-3], -1, 4)
 
