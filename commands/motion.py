@@ -378,6 +378,7 @@ def _drag_options(parser: argparse.ArgumentParser) -> None:
         "--falloff", type=float, default=10.0, metavar="F",
         help="frames before and after it that follow; where a foot stands, that is moved as one",
     )  # fmt: skip
+    parser.add_argument("--steps", action="store_true", help="where the hips are moved, plant feet along their path")
     add_changed(parser)
 
 
@@ -394,7 +395,7 @@ def _drag_frame(arguments: argparse.Namespace) -> int:
     skeleton = bridge.read_rig(armature).skeleton
     bone = skeleton.names[reduce.chosen_bones(armature, skeleton, [arguments.bone])[0]]
     falloff = falloff_at(read_trail(bpy.context, armature, bone), arguments.frame, arguments.falloff)
-    edit = DraggedFrame(bpy.context, armature, bone, (0.0, 0.0, 0.0), arguments.frame, falloff)
+    edit = DraggedFrame(bpy.context, armature, bone, (0.0, 0.0, 0.0), arguments.frame, falloff, arguments.steps)
     edit.shift(np.array(arguments.shift))
     edit.solve()
     return tell_report(arguments, edit.write(armature, arguments.action))

@@ -15,6 +15,7 @@ from ..bridge.shapes import placed
 from ..core import CoreError, Motion, PinAndDrag, Skeleton, forward, rotation
 from ..core.body.anatomy import anatomy, carrier_of
 from ..core.editing.contacts import BodyPoint, point_positions
+from ..core.editing.footsteps import feet_of, hold_feet, other_feet, shares_of_steps
 from ..core.editing.timed_pins import TimedPin, held_as_found, share_within, spread_change
 from ..core.formats.report import GoalReport
 from ..core.pose import shifted
@@ -25,7 +26,7 @@ from .held_motion import HeldMotion
 from .motion_edit import ChangedBones, Frames, Progress
 from .pins import held_goals, part_of
 from .timed_pins import PinReader
-from .trails import Trail, feet_of
+from .trails import Trail
 
 MOST: Final = 1000  # frames of a falloff
 _DRAFTED: Final = 13  # frames that a draft solves, at most
@@ -82,15 +83,17 @@ class DraggedFrame(HeldMotion):
     """A motion with a point of a bone moved at a `frame`, and those around that follow as a falloff says.
 
     Each frame in which the armature has keys, and the dragged one, is solved: the point is where the motion has it,
-    moved by its share of the way; feet, pins and timed pins are where the motion has them. `shift` says the way.
+    moved by its share of the way; feet, pins and timed pins are where the motion has them. `shift` says the way. With
+    `steps`, where what carries the body is dragged, steps go along over the ground, and feet are planted there.
     """
 
     method = "drag-frame"
     measured = False
 
     def __init__(
-        self, context: Any, armature: Any, bone: str, point: Sequence[float], frame: int, falloff: Falloff
-    ) -> None:
+        self, context: Any, armature: Any, bone: str, point: Sequence[float], frame: int, falloff: Falloff,
+        steps: bool = False,
+    ) -> None:  # fmt: skip
         first, last = bridge.keyed_range(armature)
         if not first <= frame <= last:
             raise CoreError(f"The motion has frames {first} to {last}, not {frame}.")
@@ -98,15 +101,24 @@ class DraggedFrame(HeldMotion):
         keys = key_frames(armature, np.ones(len(armature.pose.bones), bool))
         keys = keys[(keys >= first) & (keys <= last)]
         outer = (keys[keys <= begin].max(initial=first), keys[keys >= stop].min(initial=last))
+        if steps:  # contacts are found in the whole motion
+            outer = (float(first), float(last))
         within = keys[(keys > outer[0]) & (keys < outer[1])]
         frames: Any = np.unique([*np.arange(np.floor(outer[0]), np.ceil(outer[1]) + 1.0), *within, *outer])
         super().__init__(context, armature, frames[np.diff(frames, prepend=-np.inf) > SAME_FRAME])
         self.frame, self.falloff, self.edges = frame, falloff, (begin, stop)
         self.shares = falloff.shares(self.before.frames)
         keyed = np.abs(self.before.frames[:, None] - keys).min(axis=1, initial=np.inf) <= SAME_FRAME
+        self._still = (self.shares <= 0.0) & keyed
         self._keyed = (self.shares > 0.0) & (keyed | np.isin(self.before.frames, (frame, begin, stop)))
         self._bone, self._point = self.part_of(armature, bone, point)
-        self._held = [*self._feet(), *self._pinned_parts(context, armature)]
+        self._carries = carrier_of(self.skeleton, self.roles) == self._bone
+        self._feet = other_feet(self.skeleton, self.roles, self._bone)
+        self._along = np.zeros((len(self._feet), len(self.before)))
+        if steps and self._carries:
+            up = bridge.world_up(self.worlds[0])
+            self._along = shares_of_steps(self.skeleton, self.before, self.roles, self._feet, self.shares, up)
+        self._others = self._pinned_parts(context, armature)
         self.shift(np.zeros(3))
 
     def part_of(self, armature: Any, name: str, point: Sequence[float]) -> tuple[int, tuple[float, float, float]]:
@@ -118,16 +130,20 @@ class DraggedFrame(HeldMotion):
 
     def shift(self, way: Array, draft: bool = False) -> None:
         """Move the point by a way (3,) of the world from where the motion has it; `draft`: see `pin_motion`."""
-        ways = self.shares[:, None] * (np.linalg.inv(self.worlds[:, :3, :3]) @ np.asarray(way, float))
+        own_way = np.linalg.inv(self.worlds[:, :3, :3]) @ np.asarray(way, float)
+        ways = self.shares[:, None] * own_way
         heads, turns = forward(self.skeleton, self.before.pose)
         bone, span = self._bone, self.edges
         own = heads[:, bone] + rotation.rotate(turns[:, bone], self._point) + ways
         foot = any(one.bone == bone for one in feet_of(self.skeleton, self.roles))
         dragged = TimedPin(bone, *span, own, turns[:, bone] if foot else None, point=self._point, priority=1)
-        self.pins = [dragged, *self._held]
+        up = bridge.world_up(self.worlds[0])
+        flat = own_way - (own_way @ up)[:, None] * up
+        feet = hold_feet(self.skeleton, self.before, self._feet, span, self._along[..., None] * flat)
+        self.pins = [dragged, *feet, *self._others]
         self.draft, self.only = draft, self._drafted() if draft else self._keyed
-        carrier, self.after = carrier_of(self.skeleton, self.roles), self.before
-        if carrier == bone:  # what it carries goes along, and what is held stays
+        self.after = self.before
+        if self._carries:  # what it carries goes along, and what is held stays
             pose = shifted(self.skeleton, self.before.pose, bone, ways)
             self.after = replace(self.before, pose=pose)
 
@@ -145,7 +161,7 @@ class DraggedFrame(HeldMotion):
     def compute(self, progress: Progress) -> None:
         super().compute(progress)
         assert self.only is not None
-        self.after = spread_change(self.before, self.after, self.only)
+        self.after = spread_change(self.before, self.after, self.only | self._still)
 
     def places(self, points: Sequence[BodyPoint]) -> Array:
         """Return where points are in the frames of the solved motion, (F, P, 3) in the world."""
@@ -185,21 +201,6 @@ class DraggedFrame(HeldMotion):
         drafted = np.zeros(len(self.before), bool)
         drafted[chosen] = True
         return drafted | (self.before.frames == self.frame)
-
-    def _feet(self) -> list[TimedPin]:
-        """Return pins of the feet where the motion has them, but of that which is dragged."""
-        skeleton = self.skeleton
-        feet = feet_of(skeleton, self.roles)
-        above = {foot.bone: skeleton.ancestors(foot.bone) for foot in feet}
-        heads, turns = forward(skeleton, self.before.pose)
-        found: list[TimedPin] = []
-        for foot in feet:
-            carried = [other for other, chain in above.items() if self._bone in chain]
-            if carried == [foot.bone] or foot.bone in skeleton.ancestors(self._bone):
-                continue
-            place = heads[:, foot.bone] + rotation.rotate(turns[:, foot.bone], foot.position)
-            found.append(TimedPin(foot.bone, *self.edges, place, turns[:, foot.bone], point=foot.position))
-        return found
 
     def _pinned_parts(self, context: Any, armature: Any) -> list[TimedPin]:
         """Return the armature's pins and timed pins; they hold where the motion has their bones."""

@@ -15,6 +15,7 @@ from ..bridge.other_frames import evaluating_at
 from ..core import CoreError, Motion, Pose, Skeleton
 from ..core.body import SIDES, Roles
 from ..core.editing.contacts import BodyPoint, find_contacts_at, foot_points
+from ..core.editing.footsteps import feet_of, same_foot
 from ..core.rotation import Array, lengths
 from ..core.skeleton import Flags
 from .ghosts import key_frames, scene_frames, selected_bones
@@ -25,7 +26,6 @@ _JOINTS: Final[dict[str, tuple[str, ...]]] = {
     "HANDS": tuple(f"hand.{side}" for side in SIDES),
 }
 _LIMBS: Final = {"HIPS": "spine", "HEAD": "head"}  # of animals, whose first bone is the part
-_FEET: Final = tuple(f"foot.{side}" for side in SIDES)
 _JOINT: Final = (0.0, 0.0, 0.0)
 _TIE: Final = 1.5  # pixels within which dots count as one place on screen
 
@@ -99,16 +99,9 @@ def read_trail(context: Any, armature: Any, bone: str, point: Sequence[float] = 
 def _with_soles(skeleton: Skeleton, roles: Roles, points: Sequence[BodyPoint]) -> Traced:
     """Return points to be traced with the soles that tell where they stand."""
     feet = foot_points(skeleton, roles)
-    soles = tuple(sole for sole in feet if any(_same_foot(roles, point, sole) for point in points))
-    bears = np.array([[_same_foot(roles, point, sole) for sole in soles] for point in points], bool)
+    soles = tuple(sole for sole in feet if any(same_foot(roles, point, sole) for point in points))
+    bears = np.array([[same_foot(roles, point, sole) for sole in soles] for point in points], bool)
     return Traced(tuple(points), soles, bears.reshape(len(points), len(soles)), skeleton.size)
-
-
-def feet_of(skeleton: Skeleton, roles: Roles) -> list[BodyPoint]:
-    """Return the ankles of a human, the tips of the legs of an animal."""
-    ankles = {name: roles.bone(name) for name in _FEET}
-    found = [BodyPoint(name, bone, _JOINT) for name, bone in ankles.items() if bone >= 0]
-    return found or list(foot_points(skeleton, roles))
 
 
 def _joints(skeleton: Skeleton, roles: Roles, part: str) -> list[BodyPoint]:
@@ -118,13 +111,6 @@ def _joints(skeleton: Skeleton, roles: Roles, part: str) -> list[BodyPoint]:
         limb = roles.limbs.get(_LIMBS.get(part, ""), ())
         found = {part.lower(): bone for bone in limb[:1]}
     return [BodyPoint(name, bone, _JOINT) for name, bone in found.items() if bone >= 0]
-
-
-def _same_foot(roles: Roles, point: BodyPoint, sole: BodyPoint) -> bool:
-    """Return whether a point stands where a point of the sole bears: it is of that foot, or of that bone."""
-    side = sole.name[-2:]
-    own = {roles.bone(f"foot{side}"), roles.bone(f"toe{side}")} if roles.humanoid else set[int]()
-    return point.bone == sole.bone or point.bone in own
 
 
 def read_positions(

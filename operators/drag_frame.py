@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import bpy
 import numpy as np
-from bpy.props import FloatProperty, FloatVectorProperty, IntProperty
+from bpy.props import BoolProperty, FloatProperty, FloatVectorProperty, IntProperty
 
 from .. import bridge
 from ..core import CoreError, rotation
@@ -65,6 +65,11 @@ class POISE_OT_drag_frame(Stepwise, bpy.types.Operator):
         name="With Later", description="How many frames after it are moved as far", min=0, options={"SKIP_SAVE"}
     )
 
+    with_steps: BoolProperty(
+        name="Steps Go Along", options={"SKIP_SAVE"},
+        description="Where the hips are moved, plant feet along their path, instead of where they are",
+    )  # fmt: skip
+
     # -- from Python, and from Adjust Last Operation -----------------------------------------------------------------
 
     def steps(self, context: Any, armature: Any) -> Steps:
@@ -72,7 +77,7 @@ class POISE_OT_drag_frame(Stepwise, bpy.types.Operator):
             raise CoreError("Point and move have to be finite numbers.")
         start, end = self.frame - self.earlier, self.frame + self.later
         falloff = Falloff(float(start), float(end), self.before, self.after)
-        edit = DraggedFrame(context, armature, self.bone, self.point, self.frame, falloff)
+        edit = DraggedFrame(context, armature, self.bone, self.point, self.frame, falloff, self.with_steps)
         return (yield from self._write(armature, edit))
 
     def _write(self, armature: Any, edit: DraggedFrame) -> Steps:
@@ -139,7 +144,8 @@ class POISE_OT_drag_frame(Stepwise, bpy.types.Operator):
         falloff = find_falloff(trail, place, self._width)
         self.before, self.after = falloff.ease_in, falloff.ease_out
         self.earlier, self.later = round(self.frame - falloff.start), round(falloff.end - self.frame)
-        self._edit = DraggedFrame(context, armature, self.bone, self.point, self.frame, falloff)
+        self.with_steps = armature.poise_trail_steps
+        self._edit = DraggedFrame(context, armature, self.bone, self.point, self.frame, falloff, self.with_steps)
         self._points = [self._point_of(armature, one) for one in self._show.trails]
 
     def _point_of(self, armature: Any, trail: Trail) -> BodyPoint | None:

@@ -28,6 +28,7 @@ class POISE_PT_trails(ArmaturePanel, bpy.types.Panel):
         if armature.poise_trail_range == "AROUND":
             column.prop(armature, "poise_trail_around")
         column.prop(armature, "poise_trail_falloff")
+        column.prop(armature, "poise_trail_steps")
 
 
 CLASSES = (POISE_PT_trails,)

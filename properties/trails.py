@@ -51,6 +51,10 @@ SETTINGS: Final[dict[str, Any]] = {
         IntProperty, "Around", "How many frames before and after the present one have a dot", update=tell_change,
         default=20, min=1, soft_max=100, max=1000,
     ),
+    "trail_steps": saved(
+        BoolProperty, "Steps Go Along",
+        "Where a dot of the hips is dragged, plant feet along their path, instead of where they are",
+    ),
     "trail_falloff": saved(
         IntProperty, "Falloff", "How many frames before and after a dragged dot follow it", default=10, min=0,
         soft_max=100, max=1000,

@@ -9,6 +9,7 @@ import pytest
 
 import bridge
 from core import CoreError
+from core.editing.contacts import runs
 from edits.dragged_frame import DraggedFrame, Falloff, find_falloff
 from edits.pin_list import set_pins
 from edits.timed_pins import add_timed_pin
@@ -35,10 +36,10 @@ def trail_of(rig: Any, role: str) -> Trail:
     return trails_of(rig)[rig.pose.bones[roles.bone(role)].name]
 
 
-def drag(rig: Any, trail: Trail, frame: int, way: Sequence[float], width: float = 10.0) -> Falloff:
+def drag(rig: Any, trail: Trail, frame: int, way: Sequence[float], width: float = 10.0, steps: bool = False) -> Falloff:
     """Drag the dot of a frame, and write; the way is in sizes of the body."""
     falloff = find_falloff(trail, int(np.flatnonzero(trail.frames == frame)[0]), width)
-    edit = DraggedFrame(context, rig, trail.bone, trail.point, frame, falloff)
+    edit = DraggedFrame(context, rig, trail.bone, trail.point, frame, falloff, steps)
     edit.shift(np.array(way) * size(rig))
     edit.solve()
     edit.write(rig, new=False)
@@ -94,6 +95,28 @@ def test_the_hips_carry_the_body_and_feet_stay() -> None:
     )
     for role in ("foot.L", "foot.R"):
         assert np.abs(moved(before, after, trail_of(rig, role).bone)).max() < NEAR * size(rig)
+
+
+def test_steps_go_along_with_the_hips_and_feet_are_planted_there() -> None:
+    rig = captured()
+    hips = trail_of(rig, "hips")
+    before = trails_of(rig)
+    drag(rig, hips, 32, (0.3, 0.0, 0.0), width=24, steps=True)
+    after, near = trails_of(rig), NEAR * size(rig)
+    at = hips.frames.tolist().index(32)
+    np.testing.assert_allclose(moved(before, after, hips.bone)[at, :2], [0.3 * size(rig), 0.0], atol=near)
+    far = []
+    for role in ("foot.L", "foot.R"):
+        foot = trail_of(rig, role)
+        way = moved(before, after, foot.bone)
+        assert np.abs(way[:, 1:]).max() < near
+        assert np.abs(way[np.abs(foot.frames - 32) >= 24]).max() < near
+        for first, last in runs(before[foot.bone].bears):
+            inside = slice(first + 1, last)  # where heel and toes both tell that it stands
+            if last - first > 4:
+                assert np.ptp(way[inside, 0]) < near
+                far.append(way[first + 1, 0] / size(rig))
+    assert max(far) > 0.2
 
 
 def test_where_a_foot_stands_it_is_moved_as_one_and_steps_beside_stay() -> None:

@@ -1,0 +1,77 @@
+"""Feet as points that stand and swing: which of them are held, and how far steps go along with the body's path."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import rotation
+from ..body import SIDES, Roles
+from ..motion import Motion
+from ..pose import forward
+from ..rotation import Array
+from ..skeleton import Skeleton
+from .contacts import UP, BodyPoint, find_contacts, foot_points, runs
+from .timed_pins import TimedPin, smootherstep
+
+_JOINT: Final = (0.0, 0.0, 0.0)
+
+
+def feet_of(skeleton: Skeleton, roles: Roles) -> list[BodyPoint]:
+    """Return the ankles of a human, the tips of the legs of an animal."""
+    ankles = {name: roles.bone(name) for name in (f"foot.{side}" for side in SIDES)}
+    found = [BodyPoint(name, bone, _JOINT) for name, bone in ankles.items() if bone >= 0]
+    return found or list(foot_points(skeleton, roles))
+
+
+def same_foot(roles: Roles, point: BodyPoint, sole: BodyPoint) -> bool:
+    """Return whether a point stands where a point of the sole bears: it is of that foot, or of that bone."""
+    side = sole.name[-2:]
+    own = {roles.bone(f"foot{side}"), roles.bone(f"toe{side}")} if roles.humanoid else set[int]()
+    return point.bone == sole.bone or point.bone in own
+
+
+def other_feet(skeleton: Skeleton, roles: Roles, bone: int) -> list[BodyPoint]:
+    """Return the feet but that of the leg that a bone is of."""
+    feet = feet_of(skeleton, roles)
+    below = [foot.bone for foot in feet if bone in skeleton.ancestors(foot.bone)]
+    return [foot for foot in feet if below != [foot.bone] and foot.bone not in skeleton.ancestors(bone)]
+
+
+def hold_feet(
+    skeleton: Skeleton, motion: Motion, feet: Sequence[BodyPoint], span: tuple[float, float], ways: Array
+) -> list[TimedPin]:
+    """Return pins that hold feet (n,) as the motion has them, moved by `ways` (n, F, 3), from a frame to a frame."""
+    heads, turns = forward(skeleton, motion.pose)
+    found: list[TimedPin] = []
+    for foot, way in zip(feet, ways, strict=True):
+        turn = turns[:, foot.bone]
+        place = heads[:, foot.bone] + rotation.rotate(turn, foot.position) + way
+        found.append(TimedPin(foot.bone, *span, place, turn, point=foot.position))
+    return found
+
+
+def shares_of_steps(
+    skeleton: Skeleton, motion: Motion, roles: Roles, feet: Sequence[BodyPoint], shares: Array, up: ArrayLike = UP
+) -> Array:
+    """Return how far feet go along (n, F), where the body goes along by shares (F,): as one while they stand.
+
+    That is as far as the body does meanwhile, on average; feet that also stand in frames without a share stay. They
+    swing from step to step. `up` (3,) is vertical.
+    """
+    soles = foot_points(skeleton, roles)
+    touching = find_contacts(skeleton, motion, soles, up=up, drifts=False).touching
+    found = np.empty((len(feet), len(shares)))
+    for foot, along in zip(feet, found, strict=True):
+        stands = touching[:, [same_foot(roles, foot, sole) for sole in soles]].any(axis=1)
+        levels, known = np.zeros(len(shares)), stands | (shares == 0.0)
+        for first, last in runs(stands):
+            meanwhile = shares[first : last + 1]
+            levels[first : last + 1] = meanwhile.mean() if meanwhile.all() else 0.0
+        knots = np.concatenate([[-1], np.flatnonzero(known), [len(shares)]])
+        values = np.concatenate([shares[:1], levels[known], shares[-1:]])
+        at = np.interp(np.arange(len(shares)), knots, np.arange(len(knots)))
+        before = np.minimum(at.astype(int), len(knots) - 2)
+        along[:] = values[before] + (values[before + 1] - values[before]) * smootherstep(at - before)
+    return found
