@@ -86,7 +86,7 @@ def steps(problem: Problem, state: State) -> State:
 
 
 def other_starts(problem: Problem, state: State) -> State:
-    """Try other starts in frames that miss a firm level: half the steps show whether one is worth going on from.
+    """Try other starts in frames that miss a firm level, all at once, and go on from one that looks better.
 
     None where bones are too short for the level, unless the settings say how many: no pose meets it.
     """
@@ -96,19 +96,19 @@ def other_starts(problem: Problem, state: State) -> State:
     missed = starts.missed_levels(problem, progress)
     left = np.flatnonzero(missed.any(axis=1))
     if problem.settings.restarts is None and len(left):
-        short = starts.short_levels(problem, state.links, progress.x[left], left)
-        left = left[(missed[left] & ~short).any(axis=1)]
-    for places in starts.shares(problem):
-        if not len(left):
-            break
-        trial = _from(problem, state, problem.limit_rows.draw(progress.x[left], left, places), left, _STEPS // 2)
-        progress.iterations[left] += trial.iterations
-        better = _better(problem, state, progress[left], trial, left)
-        if len(better):
-            further = _from(problem, state, trial.x[better], left[better], _STEPS)
-            used = progress.iterations[left[better]] + further.iterations
-            progress.put(left[better], replace(further, iterations=used))
-        left = left[starts.missed_levels(problem, progress[left]).any(axis=1)]
+        missed[left] &= ~starts.short_levels(problem, state.links, progress.x[left], left)
+        left = np.flatnonzero(missed.any(axis=1))
+    first = np.argmax(missed, axis=1)
+    for level in np.unique(first[left]).tolist():
+        frames = left[first[left] == level]
+        x, frames = _elsewhere(problem, level, progress.x[frames], frames)
+        if not len(frames):
+            continue
+        further = _from(problem, state, x, frames, _STEPS)
+        progress.iterations[frames] += further.iterations
+        better = _better(problem, state, progress[frames], further, frames)
+        used = progress.iterations[frames[better]]
+        progress.put(frames[better], replace(further[better], iterations=used))
     return _at(state, progress)
 
 
@@ -281,6 +281,25 @@ def _approached(problem: Problem, links: Links, x: Array) -> Array:
     x = x.copy()
     x[far, roots] += way[far]
     return x
+
+
+def _elsewhere(problem: Problem, level: int, x: Array, frames: Frames) -> tuple[Array, Frames]:
+    """Return starts (k, D) from where a level looks better than from x (n, D), and the frames (k,) that have one.
+
+    A few least-squares steps of that level alone, from all starts of all frames at once, show it.
+    """
+    alone = starts.alone(problem, level)
+    columns = starts.columns(problem.tree, alone.tree)
+    drawn = starts.drawn(problem, x, frames)
+    tried = np.tile(frames, len(drawn) // len(frames))
+    _, links = alone.begin()
+    solver, most = FramesSolver(alone, links) if alone.plain else None, _STEPS // 2
+    trial = _iterate(alone, State(drawn, links, _unknown(alone, drawn), None, solver), drawn[:, columns], tried, most)
+    drawn[:, columns] = trial.x
+    worth = starts.worth(alone, links, trial.x, tried).reshape(-1, len(frames))
+    better = np.flatnonzero(worth.min(axis=0) < starts.worth(alone, links, x[:, columns], frames))
+    best = np.argmin(worth[:, better], axis=0) * len(frames) + better
+    return drawn[best], frames[better]
 
 
 def _refitted(problem: Problem, state: State, go_on: Stage, met_is_enough: bool) -> State:

@@ -5,7 +5,7 @@ middle, then at random places. All frames have the same random numbers: the answ
 batch.
 """
 
-from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,16 +13,17 @@ from numpy.typing import NDArray
 from ...rotation import Array, lengths
 from .problem import Problem
 from .progress import Progress
+from .strengths import APART, FIRM
 from .tree import Links, LinkTree
 
 Flags = NDArray[np.bool_]
 
 
-def shares(problem: Problem) -> Iterator[Array]:
-    """Yield where in its ranges each joint begins, (joints, 3)."""
+def drawn(problem: Problem, x: Array, frames: NDArray[np.int64]) -> Array:
+    """Return x (S n, D) of all starts of some frames: x (n, D) with limited joints elsewhere in their ranges."""
     generator, joints = np.random.default_rng(0), problem.tree.turning // 3
-    for number in range(problem.settings.starts):
-        yield generator.random((joints, 3)) if number else np.full((joints, 3), 0.5)
+    starts = [np.full((joints, 3), 0.5), *generator.random((problem.settings.starts - 1, joints, 3))]
+    return np.concatenate([problem.limit_rows.draw(x, frames, shares) for shares in starts])
 
 
 def missed_levels(problem: Problem, progress: Progress) -> Flags:
@@ -83,3 +84,33 @@ def _between(links: Links, one: int, other: int) -> Array:
         ends.append(links.shift[:, below[-1]] if below else links.arms[:, point])
         length = length + (_length(links, point, below[-1]) if below else 0.0)
     return length + lengths(ends[0] - ends[1])
+
+
+def alone(problem: Problem, level: int) -> Problem:
+    """Return the problem of a level alone with those above it, which are one."""
+    priorities = sorted({goal.priority for goal in problem.goals})
+    goals = [
+        replace(goal, priority=int(goal.priority == priorities[level]))
+        for goal in problem.goals if goal.priority <= priorities[level]
+    ]  # fmt: skip
+    settings = replace(problem.settings, coherent=False, root_bone=problem.tree.root_bone)
+    return Problem.of(settings, problem.skeleton, problem.given.reshape(problem.batch_shape), goals)
+
+
+def worth(problem: Problem, links: Links, x: Array, frames: NDArray[np.int64]) -> Array:
+    """Return what is minimised at x (n, D), where all levels are firm."""
+    rows = problem.rows
+    weighted = rows.lengths(links[frames].place(x), frames) * rows.scales[frames, ::3]
+    levels = np.sqrt(np.square(weighted) @ rows.block_in_level)
+    return 0.5 * problem.prior.strain(x) + levels @ (FIRM * APART ** np.arange(levels.shape[1])[::-1])
+
+
+def columns(tree: LinkTree, part: LinkTree) -> NDArray[np.int64]:
+    """Return the columns of x that another tree has, too, which has fewer nodes, in its order."""
+    found, start = [np.zeros(0, int)], 0
+    for name, size in (("joints", 3), ("roots", 3), ("stretching", 1)):
+        own, theirs = (some.nodes[getattr(some, name)].tolist() for some in (tree, part))
+        places = np.array([own.index(bone) for bone in theirs], int)
+        found.append((start + size * places[:, None] + np.arange(size)).ravel())
+        start += size * len(own)
+    return np.concatenate(found)
