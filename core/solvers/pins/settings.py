@@ -39,7 +39,7 @@ class Settings:
     bends               (J, 3) rotation vectors about the bones' own axes that bend straight joints: the side to which a
                         limb goes that is pushed in. Without `deviations` such a joint is stiff about its other axes
     restarts            number of further starts where the first level, or one without limited strength, is missed;
-                        None: 12 where it may be in reach and 1 where bones are too short for it, but 0 for coherent
+                        None: 12 where it may be in reach and 0 where bones are too short for it, for coherent
                         batches and without `settle`, where an answer must not jump
     coherent            the batch is one motion with `fps` frames per second: neighbours start from each other
     position_tolerance  armature units; None: 1e-4 of a 1.7 m human

@@ -102,7 +102,8 @@ def worth(problem: Problem, links: Links, x: Array, frames: NDArray[np.int64]) -
     rows = problem.rows
     weighted = rows.lengths(links[frames].place(x), frames) * rows.scales[frames, ::3]
     levels = np.sqrt(np.square(weighted) @ rows.block_in_level)
-    return 0.5 * problem.prior.strain(x) + levels @ (FIRM * APART ** np.arange(levels.shape[1])[::-1])
+    strengths = [FIRM * APART**below for below in reversed(range(len(rows.levels)))]
+    return 0.5 * problem.prior.strain(x) + levels.dot(strengths)
 
 
 def columns(tree: LinkTree, part: LinkTree) -> NDArray[np.int64]:

@@ -225,7 +225,8 @@ class FrameSolver:
                 local = replace(local, strengths=strengths, springs=GIVES / strengths)
             loads = np.where(slips, 0.0, self.objective.sizes(found.forces) / local.strengths)
             breaking = loads.max() > 1.0
-            switched = self._switched(local, found, slips, release=round_ < numbers.ROUNDS // 2)
+            release = round_ - int(slips.sum()) < numbers.ROUNDS // 2  # each level that slips takes a round
+            switched = self._switched(local, found, slips, release)
             if round_ < last and (breaking or len(switched)):
                 local.counts[switched] = 1.0 - local.counts[switched]
                 if breaking:
@@ -243,7 +244,7 @@ class FrameSolver:
             if self.limits.activate(there):
                 continue
             held_by = len(self.limits.active)
-            if found.slopes and round_ < numbers.ROUNDS // 2:
+            if found.slopes and release:
                 push = found.push - (found.forces * found.held).dot(local.rows)
                 self.limits.release(push * self.stiff, found.slopes)
             if len(self.limits.active) == held_by:

@@ -9,7 +9,21 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core import Distance, EulerBox, Goal, LookAt, PinAndDrag, Pose, Skeleton, Solution, forward, rotation, solve
+from core import (
+    Balance,
+    Distance,
+    EulerBox,
+    Goal,
+    LookAt,
+    PinAndDrag,
+    Pose,
+    Skeleton,
+    Solution,
+    forward,
+    rotation,
+    solve,
+)
+from core.body.anatomy import anatomy, with_anatomy
 from core.goals import AnyGoal
 from core.limits import clamp_rotations
 from core.solvers.pins.drag import Drag
@@ -257,3 +271,20 @@ def test_levels_that_slip_for_the_first_time_do_not_end_a_solve(
         for goals in ((held, pulled), (held, pulled, last))
     )
     assert np.max(three.position_error[:2] - two.position_error) < HELD
+
+
+@pytest.mark.parametrize("seed", [30, 57, 68, 113])
+def test_five_levels_out_of_reach_above_a_balance_rest_in_a_few_steps(seed: int) -> None:
+    plain, rng = skeleton_of(FIGURE), np.random.default_rng(seed)
+    start = anatomy(plain).reference
+    method = PinAndDrag(reference=start, strength=1.0, root="pull", restarts=0)
+    body, method = with_anatomy(plain, method, ranges=True)
+    goals: list[AnyGoal] = [*pins(plain, start, "foot.L", "foot.R")]
+    for level, (name, far) in enumerate((("hips", 0.2), ("head", 0.4), ("hand.L", 1.0), ("hand.R", 1.0)), 1):
+        (goal,), way = pins(plain, start, name, priority=level), rng.normal(size=3)
+        far = rng.uniform(0.0, far) * plain.size
+        turn, axis = np.radians(rng.uniform(0.0, 20.0)), rng.normal(size=3)
+        turned = rotation.mul(rotation.exp(turn * axis / np.linalg.norm(axis)), goal.rotation)
+        goals.append(replace(goal, position=goal.position + far * way / np.linalg.norm(way), rotation=turned))
+    balance = Balance(0, ("foot.L", "foot.R"), priority=5)
+    assert method.solve(body, start, [*goals, balance]).iterations <= 30  # 340 where rounds ended before it let go
