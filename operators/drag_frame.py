@@ -246,6 +246,7 @@ class POISE_OT_drag_frame(Stepwise, bpy.types.Operator):
         self.shift = self._pointer.shift()
         armature = self._find_armature()
         told = yield from self._write(armature, self._edit)
+        self._show.trails = self._drafted()  # until they are read again
         armature.poise_trail_falloff = round(self._width)
         return told
 

@@ -173,6 +173,25 @@ def test_few_keys_stay_few() -> None:
     assert any(len(row) > len(keys.get(name, row)) for name, row in changed.items())
 
 
+def test_keys_between_frames_change_by_their_share() -> None:
+    rig = sparse()
+    for bone in rig.pose.bones:
+        bone.keyframe_insert("rotation_quaternion", frame=13.5)
+    keys = keys_of(rig)
+    drag(rig, trail_of(rig, "hand.L"), 12, (0.0, -0.05, 0.1), width=4)
+    changed = keys_of(rig)
+    arm = [name for name in keys if "upper_arm.L" in name[0]]
+    for name in arm:
+        assert changed[name][:, 0].tolist() == [1.0, 5.0, 10.0, 12.0, 13.5, 15.0, 20.0]
+    by_frame = {row[0]: np.zeros(4) for row in keys[arm[0]]}
+    for name in arm:
+        for frame, value in keys[name]:
+            by_frame[frame][name[1]] = dict(changed[name])[frame] - value
+    far = {frame: float(np.linalg.norm(change)) for frame, change in by_frame.items()}
+    assert far[1.0] == far[5.0] == far[20.0] == 0.0
+    assert far[13.5] > far[15.0] > 0.0
+
+
 def world_at(rig: Any, bone: str, frame: int) -> np.ndarray:
     context.scene.frame_set(frame)
     return world(rig, bone)
