@@ -23,13 +23,14 @@ from ..core.rotation import Array
 from ..core.skeleton import Flags
 from .ghosts import key_frames
 from .held_motion import HeldMotion
-from .motion_edit import ChangedBones, Frames, Progress
+from .motion_edit import ChangedBones, Frames, Progress, no_progress
 from .pins import held_goals, part_of
 from .timed_pins import PinReader
 from .trails import Trail
 
 MOST: Final = 1000  # frames of a falloff
-_DRAFTED: Final = 13  # frames that a draft solves, at most
+TICK: Final = 0.06  # seconds that a draft may take
+_DRAFTED: Final = (5, 13, 41)  # frames that a draft solves: at least, in the first one, and at most
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,7 @@ class DraggedFrame(HeldMotion):
         keyed = np.abs(self.before.frames[:, None] - keys).min(axis=1, initial=np.inf) <= SAME_FRAME
         self._still = (self.shares <= 0.0) & keyed
         self._keyed = (self.shares > 0.0) & (keyed | np.isin(self.before.frames, (frame, begin, stop)))
+        self._count = _DRAFTED[1]
         self._bone, self._point = self.part_of(armature, bone, point)
         self._carries = carrier_of(self.skeleton, self.roles) == self._bone
         self._feet = other_feet(self.skeleton, self.roles, self._bone)
@@ -129,7 +131,10 @@ class DraggedFrame(HeldMotion):
         return bone, (x, y, z)
 
     def shift(self, way: Array, draft: bool = False) -> None:
-        """Move the point by a way (3,) of the world from where the motion has it; `draft`: see `pin_motion`."""
+        """Move the point by a way (3,) of the world from where the motion has it; `draft`: see `pin_motion`.
+
+        Drafts solve some of the frames, as many as the last one had time for.
+        """
         own_way = np.linalg.inv(self.worlds[:, :3, :3]) @ np.asarray(way, float)
         ways = self.shares[:, None] * own_way
         heads, turns = forward(self.skeleton, self.before.pose)
@@ -157,6 +162,12 @@ class DraggedFrame(HeldMotion):
         return skeleton, replace(
             method, deviations=found.deviations, correlations=found.correlations, bends=found.bends
         )
+
+    def solve(self, progress: Progress = no_progress) -> None:
+        super().solve(progress)
+        if self.draft:
+            least, _, most = _DRAFTED
+            self._count = int(np.clip(self._count * min(TICK / self.seconds["solve"], 2.0), least, most))
 
     def compute(self, progress: Progress) -> None:
         super().compute(progress)
@@ -197,7 +208,7 @@ class DraggedFrame(HeldMotion):
     def _drafted(self) -> Flags:
         """Return the frames (F,) that a draft solves: the dragged one and some of the others."""
         on = np.flatnonzero(self._keyed)
-        chosen = on[np.unique(np.linspace(0, len(on) - 1, min(len(on), _DRAFTED)).round().astype(int))]
+        chosen = on[np.unique(np.linspace(0, len(on) - 1, min(len(on), self._count)).round().astype(int))]
         drafted = np.zeros(len(self.before), bool)
         drafted[chosen] = True
         return drafted | (self.before.frames == self.frame)

@@ -12,7 +12,7 @@ from .. import bridge
 from ..core import CoreError, rotation
 from ..core.editing.contacts import BodyPoint
 from ..edits.drag.pointer import Pointer
-from ..edits.dragged_frame import MOST, DraggedFrame, Falloff, find_falloff
+from ..edits.dragged_frame import MOST, TICK, DraggedFrame, Falloff, find_falloff
 from ..edits.trails import Trail, nearest_dot
 from ..edits.words import counted
 from ..overlay.draw import ui_scale
@@ -37,7 +37,7 @@ class POISE_OT_drag_frame(Stepwise, bpy.types.Operator):
     bl_idname = "poise.drag_frame"
     bl_label = "Drag Frame"
     bl_options = {"REGISTER", "UNDO", "BLOCKING"}
-    tick = 0.06  # seconds between two drafts, at least
+    tick = TICK  # seconds between two drafts, at least
 
     bone: name_property("Bone", "The dragged bone")
     point: FloatVectorProperty(
