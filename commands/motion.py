@@ -1,4 +1,4 @@
-"""The verbs that change or make motions, from `lock-feet` to `smooth`."""
+"""The verbs that change or make motions, from `lock-feet` to `in-betweens`."""
 
 import argparse
 from functools import partial
@@ -14,12 +14,13 @@ from ..core.editing.foot_lock import EASE
 from ..core.formats.mapping import BodyMapping
 from ..core.formats.recipe import PART_TRACK, RECIPE, preset_names, read_recipe
 from ..core.formats.table import FRAME_LIMIT
-from ..edits import loop, path, reduce, root_motion, smoothing
+from ..edits import in_between, loop, path, reduce, root_motion, smoothing
 from ..edits.bake import Baked
 from ..edits.dragged_frame import MOST, DraggedFrame, falloff_at
 from ..edits.files import MOTIONS
 from ..edits.foot_lock import DRIFTS, FEET, HANDS, LockedFeet, check_points
 from ..edits.generate import Generated
+from ..edits.in_between import InBetweenEdit, fewer_keys
 from ..edits.info import find_armature
 from ..edits.loop import LoopEdit
 from ..edits.parts import check_sure, take_mapping
@@ -401,6 +402,36 @@ def _drag_frame(arguments: argparse.Namespace) -> int:
     return tell_report(arguments, edit.write(armature, arguments.action))
 
 
+def _between_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--no-feet", action="store_true", help="smooth curves alone: no feet that stand, no flights")
+    parser.add_argument(
+        "--tolerance", type=float, default=in_between.TOLERANCE, metavar="M",
+        help="metres: only keys without which the body would not stay so near; 0: keys at every frame",
+    )  # fmt: skip
+    add_motion(parser)
+
+
+def _check_between(arguments: argparse.Namespace) -> None:
+    check_motion(arguments)
+    if arguments.tolerance != 0.0:
+        reduce.check_tolerance(arguments.tolerance)
+
+
+def _in_betweens(arguments: argparse.Namespace) -> int:
+    armature, frames = motion_of(arguments)
+    check_sure(armature)
+    edit = InBetweenEdit(bpy.context, armature, frames, not arguments.no_feet)
+    edit.solve()
+    report = edit.write(armature, arguments.action)
+    tell(f"{len(edit.keys)} key poses filled in.")
+    if arguments.tolerance > 0.0:
+        fewer = fewer_keys(bpy.context, armature, edit, arguments.tolerance)
+        fewer.solve()
+        fewer.write(armature, new=False)
+        tell(f"{fewer.summary()}.")
+    return tell_report(arguments, report)
+
+
 VERBS: Final = (
     Verb("lock-feet", "plant feet where they touch the ground", _feet_options, _lock_feet, _check_feet),
     Verb("generate", "make a motion from two key poses", _generate_options, _generate, _check_generate,
@@ -413,4 +444,5 @@ VERBS: Final = (
     Verb("make-loop", "let a motion end as it begins", _loop_options, _make_loop, _check_loop),
     Verb("drag-frame", "move a bone at one frame, and the motion around", _drag_options, _drag_frame, _check_drag),
     Verb("smooth", "take jitter and pops out of a motion", _smooth_options, _smooth, _check_smooth),
+    Verb("in-betweens", "fill in the motion between key poses", _between_options, _in_betweens, _check_between),
 )  # fmt: skip

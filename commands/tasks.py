@@ -46,6 +46,7 @@ VERBS: Final = (
     "make-loop",
     "drag-frame",
     "smooth",
+    "in-betweens",
     *CLIPS,
 )
 # verb -> the option that takes a JOB.json with a "version", and how that is read; any other has the verb's options

@@ -23,6 +23,7 @@ _SHARES: Final = {
     "shin": 0.0465,
     "foot": 0.0145,
 }
+GRAVITY: Final = 9.81  # metres per second squared, times the skeleton's size
 _NOTHING: Final = 1e-9  # length up to which a vector has no direction
 
 
@@ -48,6 +49,12 @@ def masses_of(skeleton: Skeleton, roles: Roles | None = None) -> Array:
     heavy = np.flatnonzero(masses)
     rest = 1.0 - float(masses.sum())
     return masses + rest * _by_length(skeleton, heavy if len(heavy) else everything)
+
+
+def centre_of_mass(skeleton: Skeleton, matrices: Array, masses: Array) -> Array:
+    """Return the centres (..., 3) of the `masses` (J,) at the middles of bones with frames (..., J, 3, 4)."""
+    middles = matrices[..., 3] + 0.5 * skeleton.lengths[:, None] * matrices[..., 1]
+    return (masses / masses.sum()) @ middles
 
 
 def soles_of(skeleton: Skeleton, supports: Sequence[int]) -> tuple[Indices, Array]:
@@ -76,9 +83,7 @@ def distance_beyond(skeleton: Skeleton, matrices: Floats, masses: Array, support
     supports  bones on the ground: `soles_of` them spans the polygon
     up        (3,) unit vector against gravity
     """
-    heads = matrices[..., 3]
-    tails = heads + matrices[..., 1] * skeleton.lengths[:, None]
-    centre = np.einsum("j,fji->fi", masses / masses.sum(), 0.5 * (heads + tails))
+    heads, centre = matrices[..., 3], centre_of_mass(skeleton, matrices, masses)
     bones, places = soles_of(skeleton, supports)
     soles = (matrices[:, bones, :, :3] @ places[..., None])[..., 0] + heads[:, bones]
     side = np.cross(up, np.eye(3)[np.argmin(np.abs(up))]).astype(float)

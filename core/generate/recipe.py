@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import rotation
+from ..body.masses import GRAVITY
 from ..errors import CoreError
 from ..motion import Motion
 from ..pose import Pose, forward
@@ -17,7 +18,6 @@ from .curves import GAMMA, Curve, Straight, fit_curve
 
 ALL: Final = "all"
 _AXES: Final = ("X", "Y", "Z")
-GRAVITY: Final = 9.81  # metres per second squared, times the skeleton's size
 _INSTANT: Final = 1e-4  # seconds over which a speed is measured
 
 

@@ -1,0 +1,96 @@
+"""`in-betweens`: fill in the motion between key poses, with feet that stand and step."""
+
+from typing import Any, Final
+
+import numpy as np
+
+from .. import bridge
+from ..core import CoreError, Motion, Pose, rotation
+from ..core.editing.bezier import Keys
+from ..core.editing.in_between import fill_between
+from ..core.editing.reduction import BoneKeys
+from ..core.rotation import Array
+from .held_motion import HeldMotion
+from .motion_edit import ChangedBones, Frames, Progress
+from .reduce import Reduced
+
+TOLERANCE: Final = 0.005  # metres
+
+
+class InBetweenEdit(HeldMotion):
+    """The motion between key poses as a body would take it: see `fill_between`.
+
+    Key poses are all frames in which a bone has keys. One frame beside the range is read, too, and stays: from it the
+    motion has its velocity there.
+
+    keys   (K,) the frames of the key poses
+    plant  whether feet stand and step, and whether the body is thrown where it falls
+    """
+
+    method = "in-betweens"
+
+    def __init__(self, context: Any, armature: Any, frames: tuple[int, int], plant: bool = True) -> None:
+        self.keys = key_poses(armature, frames)
+        whole = bridge.keyed_range(armature)
+        first, last = int(self.keys[0]), int(self.keys[-1])
+        super().__init__(context, armature, (max(first - 1, whole[0]), min(last + 1, whole[1])))
+        read = self.before.frames
+        self._range = np.flatnonzero((read >= first) & (read <= last))
+        keys = np.flatnonzero(np.isin(read, self.keys) | (read < first) | (read > last))
+        up = bridge.world_up(self.worlds[0])
+        filled = fill_between(self.skeleton, self.before, keys, self.roles, up, plant)
+        self.after, self.floor, self.only = filled.motion, filled.floor, filled.between
+        self._feet = filled.pins  # nobody asked for these: what they miss is not told
+
+    def compute(self, progress: Progress) -> None:
+        self.after = self.hold(self.after, self._feet, progress)
+
+    def control_frames(self) -> Frames:
+        return self._range
+
+    def rig_motion(self, armature: Any, changed: ChangedBones, new: bool) -> tuple[Motion, ChangedBones]:
+        motion, changed = super().rig_motion(armature, changed, new)
+        if self.controlled is None:
+            motion = Motion(motion.pose[self._range], motion.frames[self._range], motion.fps)
+        return motion, changed
+
+    def write_keys(self, armature: Any, changed: ChangedBones, action: str | None, new: bool) -> Any:
+        motion, (turned, moved, _) = self.rig_motion(armature, changed, new)
+        bones = sorted({*turned.tolist(), *moved.tolist()})
+        self._written = bones
+        found: list[BoneKeys] = []
+        for bone, values in bridge.rotation_curves(armature, self.rig, motion, bones).items():
+            located = bone in moved
+            columns = np.hstack([values, motion.pose.translations[:, bone]]) if located else values
+            keys = Keys.of_slopes(motion.frames, columns, np.gradient(columns, axis=0))
+            found.append(BoneKeys(bone, self.rig.skeleton.rotation_modes[bone], located, keys))
+        span = float(motion.frames[0]), float(motion.frames[-1])
+        return bridge.write_reduced(armature, self.rig, found, (), span, action, new)
+
+    def pose_at(self, frame: float) -> Pose:
+        """Return the pose of the motion that was found at a frame, which may be between two whole ones."""
+        here = int(np.clip(np.searchsorted(self.after.frames, frame, side="right") - 1, 0, len(self.after) - 2))
+        share = float(frame - self.after.frames[here])
+        one, other = self.after.pose[here], self.after.pose[here + 1]
+        places: Array = (1.0 - share) * one.translations + share * other.translations
+        return Pose(rotation.slerp(one.rotations, other.rotations, share), places, one.scales, one.driven_matrices)
+
+
+def key_poses(armature: Any, frames: tuple[int, int]) -> Array:
+    """Return the frames (K,) of the range in which bones have keys; raises CoreError if there is nothing to fill."""
+    given = bridge.key_frames(armature, *frames)
+    found = np.unique(np.concatenate([np.zeros(0), *given.values()]))
+    between = found[found != np.round(found)]
+    if len(between):
+        raise CoreError(f"There are keys between frames, at {between[0]:g}; snap them to whole frames first.")
+    if len(found) < 2:
+        raise CoreError(f"In-betweens need two key poses or more; frames {frames[0]} to {frames[1]} have {len(found)}.")
+    if np.all(np.diff(found) == 1.0):
+        raise CoreError("There is nothing to fill in: every frame has keys.")
+    return found
+
+
+def fewer_keys(context: Any, armature: Any, edit: InBetweenEdit, tolerance: float) -> Reduced:
+    """Return the reduction of the keys that an edit has written; those of the key poses stay."""
+    first, last = int(edit.keys[0]), int(edit.keys[-1])
+    return Reduced(context, armature, (first, last), (), tolerance, edit.keys.tolist())

@@ -1,0 +1,156 @@
+"""A captured walk with a few key poses left, filled in, as Blender evaluates it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+import commands
+from core.editing.contacts import find_contacts, foot_points, point_positions
+from edits.body_motion import BodyMotion
+from edits.in_between import InBetweenEdit, fewer_keys
+from tests.blender.rigs import contents, context, curves, load
+from tests.paths import DATA
+
+pytestmark = pytest.mark.usefixtures("empty_file")
+FRAMES = (2, 62)
+KEYS = range(2, 63, 15)
+NEAR = 0.005 / 1.7  # of the body's height
+
+
+@pytest.fixture
+def walker() -> Any:
+    return load(DATA / "motion" / "cmu_07_12.bvh")[0]
+
+
+def heads(rig: Any) -> np.ndarray:
+    """Heads (F, J, 3) of the bones in the world, as Blender evaluates them."""
+    found: list[list[Any]] = []
+    for frame in range(FRAMES[0], FRAMES[1] + 1):
+        context.scene.frame_set(frame)
+        found.append([rig.matrix_world @ bone.head for bone in rig.pose.bones])
+    return np.array(found)
+
+
+def leave(rig: Any, frames: Any = KEYS, interpolation: str = "BEZIER") -> None:
+    """Remove all keys but those at some frames, and give these auto-clamped handles."""
+    for curve in curves(rig.animation_data.action, rig).values():
+        points = curve.keyframe_points
+        for point in [one for one in points if round(one.co.x) not in frames][::-1]:
+            points.remove(point, fast=True)
+        for point in points:
+            point.interpolation = interpolation
+            point.handle_left_type = point.handle_right_type = "AUTO_CLAMPED"
+        curve.update()
+
+
+def fill(rig: Any, **options: Any) -> InBetweenEdit:
+    edit = InBetweenEdit(context, rig, FRAMES, **options)
+    edit.solve()
+    report = edit.write(rig)
+    assert report.pose is not None
+    assert report.pose.met.all()
+    fewer = fewer_keys(context, rig, edit, NEAR * rig.dimensions.z)
+    fewer.solve()
+    fewer.write(rig, new=False)
+    return edit
+
+
+def values(rig: Any) -> dict[Any, list[float]]:
+    found = curves(rig.animation_data.action, rig)
+    return {name: [curve.evaluate(frame) for frame in KEYS] for name, curve in found.items()}
+
+
+def far(one: np.ndarray, other: np.ndarray) -> float:
+    return float(np.linalg.norm(one - other, axis=-1).mean())
+
+
+@pytest.mark.parametrize("interpolation", ["BEZIER", "CONSTANT"])
+def test_key_poses_are_exact_and_feet_slide_less_than_blenders_interpolation_lets_them(
+    walker: Any, interpolation: str
+) -> None:
+    true, height = heads(walker), walker.dimensions.z
+    whole = BodyMotion(context, walker, FRAMES)  # the captured motion
+    leave(walker)
+    blender = heads(walker)
+    leave(walker, interpolation=interpolation)
+    keyed, action = values(walker), walker.animation_data.action
+    edit = fill(walker)
+    assert walker.animation_data.action != action
+    ours = heads(walker)
+    at = np.array(KEYS) - FRAMES[0]
+    np.testing.assert_allclose(ours[at], true[at], atol=1e-5 * height)
+    for name, column in values(walker).items():
+        np.testing.assert_allclose(column, keyed[name], atol=1e-4, rtol=1e-5, err_msg=str(name))
+    assert far(ours, true) < 0.8 * far(blender, true)
+
+    points = foot_points(whole.skeleton, whole.roles)
+    touching = find_contacts(whole.skeleton, whole.before, points).touching
+    both = touching[1:] & touching[:-1]
+    slid: list[float] = []
+    for motion in (edit.before, edit.read_frames(walker, slice(None))[0]):  # Blender's own, where it is not stepped
+        inside = (motion.frames >= FRAMES[0]) & (motion.frames <= FRAMES[1])
+        steps = np.diff(point_positions(edit.skeleton, motion.pose[inside], points), axis=0)
+        slid.append(float(np.linalg.norm(steps[both], axis=-1).mean()))
+    assert interpolation == "CONSTANT" or slid[1] < 0.65 * slid[0]
+
+
+def test_few_frames_get_keys_and_others_stay_as_they_are(walker: Any) -> None:
+    kept = [*KEYS[:2], *range(32, 66)]
+    leave(walker, kept)
+    before = heads(walker)
+    edit = InBetweenEdit(context, walker, (17, 32))
+    assert edit.keys.tolist() == [17.0, 32.0]
+    edit.solve()
+    edit.write(walker)
+    fewer = fewer_keys(context, walker, edit, NEAR * walker.dimensions.z)
+    fewer.solve()
+    fewer.write(walker, new=False)
+    after = heads(walker)
+    stays = np.r_[0:16, 30:61]
+    np.testing.assert_allclose(after[stays], before[stays], atol=1e-4 * walker.dimensions.z)
+    assert np.abs(after[20:26] - before[20:26]).max() > 1e-3 * walker.dimensions.z
+    counts = [
+        sum(17 < point.co.x < 32 for point in curve.keyframe_points)
+        for curve in curves(walker.animation_data.action, walker).values()
+    ]
+    assert np.mean(counts) < 0.1 * 14
+
+
+def test_the_operator_and_the_verb(walker: Any, tmp_path: Path) -> None:
+    leave(walker)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "keys.blend"))
+    given = ["--blend", str(tmp_path / "keys.blend"), "--output", str(tmp_path / "filled.blend")]
+    assert commands.run(["in-betweens", "--report", str(tmp_path / "report.json"), *given]) == 0
+    assert json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))["method"] == "in-betweens"
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "keys.blend"))
+    rig = next(object for object in bpy.data.objects if object.type == "ARMATURE")
+    context.view_layer.objects.active = rig
+    action = rig.animation_data.action
+    assert bpy.ops.poise.fill_between(plant=False) == {"FINISHED"}
+    assert rig.animation_data.action != action
+
+
+@pytest.mark.parametrize(
+    ("frames", "sentence"),
+    [(("3", "16"), "need two key poses or more; frames 3 to 16 have 0"), (("2", "16"), "frames 2 to 16 have 1")],
+)
+def test_what_makes_no_sense_is_refused_and_nothing_changes(
+    walker: Any, frames: tuple[str, str], sentence: str, tmp_path: Path, capsys: Any
+) -> None:
+    leave(walker)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "walk.blend"))
+    before = contents()
+    given = ["--blend", str(tmp_path / "walk.blend"), "--output", str(tmp_path / "out.blend")]
+    assert commands.run(["in-betweens", "--frames", *frames, *given]) == 2
+    assert sentence in capsys.readouterr().err
+    assert contents() == before
+
+
+def test_a_motion_with_keys_at_every_frame_is_refused(walker: Any) -> None:
+    context.view_layer.objects.active = walker
+    with pytest.raises(RuntimeError, match="every frame has keys"):
+        bpy.ops.poise.fill_between()

@@ -1,0 +1,168 @@
+"""In-betweens: keys are exact, bodies fall as thrown, feet stand and step, on captured key poses and closed forms."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from benchmarks.motion.clips import Clip, read_clip
+from core import CoreError, Motion, Pose, forward, rotation
+from core.body import Roles, find_roles
+from core.body.masses import centre_of_mass, masses_of
+from core.editing.contacts import find_contacts, foot_points, point_positions
+from core.editing.foot_lock import foot_lock_settings
+from core.editing.in_between import InBetween, fill_between, spline_between
+from core.editing.reduction import reduce_keys
+from core.editing.timed_pins import pin_motion
+from core.pose import forward_matrices
+from core.rotation import lengths
+from tests.core.rigs import FIGURE, random_pose, skeleton_of
+from tests.paths import DATA
+
+FPS, UP = 30.0, np.array([0.0, 0.0, 1.0])
+SKELETON = skeleton_of(FIGURE)
+ROLES = find_roles(SKELETON)
+
+
+@pytest.fixture(scope="module")
+def walk() -> Clip:
+    return read_clip(DATA / "motion" / "cmu_07_12.bvh")
+
+
+@pytest.fixture(scope="module")
+def roles(walk: Clip) -> Roles:
+    return find_roles(walk.skeleton)
+
+
+def motion_of(rotations: np.ndarray, places: np.ndarray) -> Motion:
+    """A motion whose root is at places (F, 3) of its own axes."""
+    moves = np.zeros((*rotations.shape[:2], 3))
+    moves[:, 0] = places
+    return Motion(Pose(rotations, moves), np.arange(7.0, 7.0 + len(moves)), FPS)
+
+
+def placed(skeleton: object, places: np.ndarray) -> Motion:
+    """The rest pose with its root moved by places (F, 3) in armature space."""
+    turns = np.tile(rotation.IDENTITY, (len(places), len(SKELETON), 1))
+    return motion_of(turns, rotation.rotate(rotation.inv(SKELETON.rest_rotations[0]), places))
+
+
+def solved(skeleton: object, filled: InBetween, roles: Roles) -> Motion:
+    limited, method = foot_lock_settings(skeleton, filled.motion, roles)
+    return pin_motion(limited, filled.motion, filled.pins, method, only=filled.between).motion
+
+
+def test_keys_and_frames_outside_stay_bit_for_bit(walk: Clip, roles: Roles) -> None:
+    keys = np.array([4, 19, 20, 33, 50])
+    filled = fill_between(walk.skeleton, walk.motion, keys, roles)
+    after = solved(walk.skeleton, filled, roles)
+    stays = np.setdiff1d(np.arange(len(after)), np.flatnonzero(filled.between))
+    assert set(keys.tolist()) | {0, 3, 51, len(after) - 1} <= set(stays.tolist())
+    for part in ("rotations", "translations"):
+        was, now = (getattr(motion.pose, part) for motion in (walk.motion, after))
+        np.testing.assert_array_equal(now[stays], was[stays])
+        assert np.abs(now - was).max() > 1e-3
+
+
+def test_a_steady_turn_and_a_straight_way_are_met_exactly() -> None:
+    time = np.arange(41.0) / FPS
+    spins = np.random.default_rng(2).normal(size=(len(SKELETON), 3))
+    truth = motion_of(rotation.exp(time[:, None, None] * spins), time[:, None] * [1.0, -2.0, 0.5])
+    keys = np.array([0, 9, 14, 40])
+    blank = replace(truth, pose=truth.pose[[*np.repeat(keys[:-1], np.diff(keys)).tolist(), 40]])
+    made = spline_between(blank, keys).pose
+    assert rotation.angle_between(made.rotations, truth.pose.rotations).max() < 1e-7
+    np.testing.assert_allclose(made.translations, truth.pose.translations, atol=1e-12)
+
+
+def test_poses_and_velocities_have_no_jumps_at_keys() -> None:
+    rng, keys, fine = np.random.default_rng(3), np.array([0, 600, 1500, 1900]), 100  # 100 frames of which are one
+    pose = random_pose(SKELETON, rng, (1901,), 0.5)
+    made = spline_between(Motion(pose, np.arange(1901.0) / fine, FPS), keys).pose
+    for key in keys[1:-1]:
+        near = slice(key - 2, key + 3)
+        turns = rotation.log(rotation.mul(rotation.inv(made.rotations[key]), made.rotations[near]))
+        for values in (turns, made.translations[near]):
+            speeds = np.diff(values, axis=0) * fine
+            assert np.abs(speeds[2] - speeds[1]).max() < 0.05 * np.abs(speeds).max()
+
+
+def test_a_body_that_is_thrown_goes_on_the_one_arc_through_both_keys() -> None:
+    frames, gravity = np.arange(25), 9.81 * SKELETON.size
+    time = frames / FPS
+    arc = np.stack([1.5 * time, 0.2 * time, 0.5 * gravity * time * (time[-1] - time)], axis=-1)
+    arc[[0, -1], 2] -= 0.2  # it crouches there
+    truth = placed(SKELETON, arc)
+    keys = np.array([0, 6, 14, 19, 24])
+    made = fill_between(SKELETON, truth, keys, ROLES).motion
+    masses = masses_of(SKELETON, ROLES)
+    centre, true = (
+        centre_of_mass(SKELETON, forward_matrices(SKELETON, motion.pose), masses) for motion in (made, truth)
+    )
+    np.testing.assert_allclose(centre[6:20], true[6:20], atol=1e-9)
+    plain = spline_between(truth, keys)
+    assert lengths(forward(SKELETON, plain.pose)[0] - forward(SKELETON, truth.pose)[0])[6:20].max() > 5e-3
+
+
+def test_a_foot_in_the_same_place_is_held_and_others_step_one_after_the_other() -> None:
+    count = 31
+    truth = placed(SKELETON, np.linspace(0, 1, count)[:, None] * [0.0, -0.3, 0.0])
+    filled = fill_between(SKELETON, truth, [0, count - 1], ROLES)
+    after = solved(SKELETON, filled, ROLES)
+    feet = [SKELETON.index(f"foot.{side}") for side in "LR"]
+    ankles = forward(SKELETON, after.pose)[0][:, feet]
+    still = lengths(np.diff(ankles, axis=0)) < 1e-4
+    assert still.any(axis=1).all()  # at each time one foot stands
+    assert (~still).any(axis=0).all()  # and both have stepped
+    assert ankles[:, :, 2].max() > ankles[0, :, 2].max() + 0.02  # lifted
+    assert ankles[:, :, 2].min() > ankles[0, :, 2].min() - 1e-4
+
+
+@pytest.mark.parametrize("away", [0.0, 0.02])
+def test_feet_that_stay_between_standing_and_crouching_do_not_move(away: float) -> None:
+    truth = placed(SKELETON, np.linspace(0, 1, 21)[:, None] * [away, 0.0, -0.001])
+    turns = truth.pose.rotations.copy()
+    turns[-1, SKELETON.index("spine")] = rotation.exp([0.4, 0.0, 0.0])
+    truth = replace(truth, pose=replace(truth.pose, rotations=turns))
+    after = solved(SKELETON, fill_between(SKELETON, truth, [0, 20], ROLES), ROLES)
+    feet = [SKELETON.index(f"foot.{side}") for side in "LR"]
+    ankles = forward(SKELETON, after.pose)[0][:, feet]
+    assert lengths(ankles - ankles[0]).max() < away + 2e-3
+
+
+def test_captured_feet_slide_half_as_far_as_on_smooth_curves_and_joints_are_nearer(walk: Clip, roles: Roles) -> None:
+    points, true = foot_points(walk.skeleton, roles), forward(walk.skeleton, walk.motion.pose)[0]
+    touching = find_contacts(walk.skeleton, walk.motion, points).touching
+    slid, far = np.zeros((2, 2))
+    for first in (0, 6, 12):
+        filled = fill_between(walk.skeleton, walk.motion, np.arange(first, len(walk.motion), 15), roles)
+        both = touching[1:] & touching[:-1] & filled.between[1:, None]
+        for number, motion in enumerate((filled.motion, solved(walk.skeleton, filled, roles))):
+            steps = np.diff(point_positions(walk.skeleton, motion.pose, points), axis=0)[..., :2]
+            slid[number] += float(lengths(steps)[both].mean())
+            far[number] += float(lengths(forward(walk.skeleton, motion.pose)[0] - true)[filled.between].mean())
+    assert slid[1] < 0.5 * slid[0]
+    assert far[1] < 0.9 * far[0]
+
+
+def test_fixed_frames_keep_keys_with_their_values_when_others_are_left_out(walk: Clip) -> None:
+    part = Motion(walk.motion.pose[:40], walk.motion.frames[:40], walk.motion.fps)
+    fixed = part.frames[[0, 7, 23, 39]]
+    found = reduce_keys(walk.skeleton, part, ["Hips", "LeftFoot", "Head"], 0.005, fixed=fixed)
+    free = reduce_keys(walk.skeleton, part, ["Hips", "LeftFoot", "Head"], 0.005)
+    assert found.error <= 0.005
+    assert found.kept < 1.3 * free.kept
+    for one in found.bones:
+        at = np.searchsorted(one.keys.frames, fixed)
+        np.testing.assert_array_equal(one.keys.frames[at], fixed)
+        turns = rotation.normalize(one.keys.values[at, :4])
+        true = part.pose.rotations[[0, 7, 23, 39], one.bone]
+        assert rotation.angle_between(turns, true).max() < 1e-7
+
+
+def test_one_key_is_refused_and_nothing_between_keys_is_no_error(walk: Clip, roles: Roles) -> None:
+    with pytest.raises(CoreError, match="two key poses"):
+        fill_between(walk.skeleton, walk.motion, [3], roles)
+    filled = fill_between(walk.skeleton, walk.motion, [3, 4, 5], roles)
+    assert not filled.between.any()
+    np.testing.assert_array_equal(filled.motion.pose.rotations, walk.motion.pose.rotations)
