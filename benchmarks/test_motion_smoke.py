@@ -10,12 +10,14 @@ def test_the_shipped_clip_is_measured(tmp_path: Path) -> None:
     file = tmp_path / "figures.json"
     printed = printed_by("benchmarks.motion", "--folder", str(ROOT / "tests" / "data" / "motion"), "--json", str(file))
     figures = json.loads(file.read_text())
-    (feet,), (keys,) = figures["feet"], figures["keys"]
+    (feet,), (keys,), (between,) = figures["feet"], figures["keys"], figures["between"]
     assert feet["clip"] == keys["clip"] == "cmu_07_12"
     assert feet["skate_after"][0] == 0
     assert feet["acceleration"] < 1.2
     assert keys["5 mm"]["error_mm"] <= 5.0
     assert keys["5 mm"]["kept"] < keys["2 mm"]["kept"] < 0.5 * keys["2 mm"]["before"]
+    (ours, *_), (theirs, *_) = (between[f"all along, 15: {name}"][0] for name in ("ours", "Blender"))
+    assert ours < 0.8 * theirs
     assert "walk" in printed
 
 
