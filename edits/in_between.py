@@ -7,8 +7,8 @@ import numpy as np
 from .. import bridge
 from ..core import CoreError, Motion, Pose, rotation
 from ..core.editing.bezier import Keys
+from ..core.editing.bone_keys import BoneKeys
 from ..core.editing.in_between import fill_between
-from ..core.editing.reduction import BoneKeys
 from ..core.rotation import Array
 from .held_motion import HeldMotion
 from .motion_edit import ChangedBones, Frames, Progress
@@ -62,7 +62,8 @@ class InBetweenEdit(HeldMotion):
         for bone, values in bridge.rotation_curves(armature, self.rig, motion, bones).items():
             located = bone in moved
             columns = np.hstack([values, motion.pose.translations[:, bone]]) if located else values
-            keys = Keys.of_slopes(motion.frames, columns, np.gradient(columns, axis=0))
+            slopes: Array = np.gradient(columns, axis=0)
+            keys = Keys.of_slopes(motion.frames, columns, slopes)
             found.append(BoneKeys(bone, self.rig.skeleton.rotation_modes[bone], located, keys))
         span = float(motion.frames[0]), float(motion.frames[-1])
         return bridge.write_reduced(armature, self.rig, found, (), span, action, new)
