@@ -31,7 +31,11 @@ def is_whole(value: object) -> bool:
 
 
 def frozen(values: ArrayLike, dtype: type[Any] | None = None) -> NDArray[Any]:
-    """Return a read-only copy."""
+    """Return a read-only copy, or the array itself where it is one."""
+    own: Any = values
+    owned = isinstance(values, np.ndarray) and own.base is None and dtype in (None, own.dtype)
+    if owned and not own.flags.writeable:
+        return own
     array = np.array(values, dtype)
     array.setflags(write=False)
     return array

@@ -16,10 +16,10 @@ from .. import rotation
 from ..body import SIDES, Roles
 from ..body.ground import Sole, find_sole
 from ..body.posture import rest_turn
-from ..motion import Motion
-from ..pose import Pose, forward
+from ..motion import Motion, forward_of
+from ..pose import Pose
 from ..rotation import Array, lengths
-from ..skeleton import Skeleton
+from ..skeleton import Skeleton, frozen
 from .contacts import BodyPoint, Contacts, Surface, level_under, point_positions, runs
 from .drift import REACH
 from .timed_pins import TimedPin
@@ -87,20 +87,20 @@ def lowest_sole(skeleton: Skeleton, roles: Roles, pose: Pose, points: Sequence[B
 
 def floor_pins(skeleton: Skeleton, motion: Motion, roles: Roles, floor: Floor) -> tuple[TimedPin, ...]:
     """Return pins that raise the feet of a human body where they are below a floor, and no others."""
-    heads, frames = forward(skeleton, motion.pose)
     up = floor.up
     pins: list[TimedPin] = []
     for side in SIDES:
         if roles.bone(f"foot.{side}") < 0:
             continue
         sole = find_sole(skeleton, roles, side)
-        turn, ankle = frames[:, sole.foot], heads[:, sole.foot]
+        heads, frames = forward_of(skeleton, motion.pose, (sole.foot, max(sole.toe, 0)))
+        turn, ankle = frames[:, 0], heads[:, 0]
         across = np.cross(sole.up, sole.forward)
         edge = EDGE * float(np.linalg.norm(sole.tip - sole.heel)) if floor.levels else 0.0
         heel, front = (ankle + rotation.rotate(turn, end) for end in (sole.heel, sole.tip))
         thick = 0.0
         if sole.toe >= 0:  # the joint of the toes, as high as it is on flat feet
-            front, thick = heads[:, sole.toe], _thickness(skeleton, sole)
+            front, thick = heads[:, 1], _thickness(skeleton, sole)
         floors = [floor.under(heel), floor.under(front) + thick]
         tall = [np.maximum(end @ up - low, 0.0) for end, low in zip((heel, front), floors, strict=True)]
         sides = rotation.rotate(turn, across)
@@ -108,20 +108,21 @@ def floor_pins(skeleton: Skeleton, motion: Motion, roles: Roles, floor: Floor) -
         over = _turned(front - heel, rise, sides, np.minimum(*tall), edge, up)
         raised = front + (tall[1] + floors[1] - front @ up)[:, None] * up
         place = raised + rotation.rotate(over, ankle - front)
-        held: list[tuple[int, Array | None, Array]] = [(sole.foot, place, rotation.mul(over, turn))]
+        held: list[tuple[int, Array | None, Array, Array]] = [(sole.foot, place, rotation.mul(over, turn), turn)]
         if sole.toe >= 0:
-            toes = rotation.mul(over, frames[:, sole.toe])
+            toes = rotation.mul(over, frames[:, 1])
             end = rotation.rotate(toes, sole.end)
             height = floor.under(raised + end)
             tip = np.maximum((raised + end) @ up - height, 0.0)
             sides = rotation.rotate(toes, rotation.rotate(rotation.inv(sole.flat), across))
             bent = _turned(end, tip + height - raised @ up, sides, np.minimum(tall[1], tip), edge, up)
-            held.append((sole.toe, None, rotation.mul(bent, toes)))
-        changed = np.any([rotation.angle_between(turned, frames[:, bone]) > LEAST for bone, _, turned in held], axis=0)
+            held.append((sole.toe, None, rotation.mul(bent, toes), frames[:, 1]))
+        changed = np.any([rotation.angle_between(turned, before) > LEAST for *_, turned, before in held], axis=0)
         changed |= lengths(place - ankle) > LEAST * skeleton.size
-        for first, last in runs(changed):
+        shared = [(bone, place if place is None else frozen(place), frozen(turned)) for bone, place, turned, _ in held]
+        for first, last in runs(changed):  # of which each has the arrays of all frames
             span = float(motion.frames[first]), float(motion.frames[last])
-            pins += [TimedPin(bone, *span, position, turned) for bone, position, turned in held]
+            pins += [TimedPin(bone, *span, place, turned) for bone, place, turned in shared]
     return tuple(pins)
 
 

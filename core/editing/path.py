@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import rotation
-from ..motion import Motion
-from ..pose import Pose, forward
+from ..motion import Motion, forward_of
+from ..pose import Pose
 from ..rotation import Array
 from ..skeleton import Skeleton
 from .timed_pins import share_within
@@ -33,7 +33,7 @@ def edit_path(
     in and out over `ease` frames beside the span.
     """
     axis = np.asarray(up, float) / np.linalg.norm(up)
-    heads = forward(skeleton, motion.pose)[0][:, bone]
+    heads = forward_of(skeleton, motion.pose, [bone])[0][:, 0]
     flat = heads - (heads @ axis)[:, None] * axis
     steps = np.diff(flat, axis=0)
     first, last = (motion.frames[0], motion.frames[-1]) if span is None else span
@@ -52,11 +52,12 @@ def move_roots(skeleton: Skeleton, motion: Motion, start: Array, turns: Array, e
     """Return the poses with all roots turned about points `start` (F, 3) and moved with them to `end` (F, 3)."""
     pose = motion.pose
     rotations, translations = pose.rotations.copy(), pose.translations.copy()
-    heads, _ = forward(skeleton, pose)
-    for root in np.flatnonzero(skeleton.parents < 0).tolist():
+    roots = np.flatnonzero(skeleton.parents < 0).tolist()
+    heads, _ = forward_of(skeleton, pose, roots)
+    for place, root in enumerate(roots):
         rest = skeleton.rest_rotations[root]
         own = rotation.mul(rotation.inv(rest), rotation.mul(turns, rest))
-        shift = rotation.rotate(turns, heads[:, root] - start) + end - heads[:, root]
+        shift = rotation.rotate(turns, heads[:, place] - start) + end - heads[:, place]
         local = rotation.rotate(rotation.inv(rest), shift) if skeleton.local_location[root] else shift
         rotations[:, root] = rotation.mul(own, rotations[:, root])
         translations[:, root] += local
