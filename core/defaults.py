@@ -12,3 +12,4 @@ ROTATION_TOLERANCE: Final = np.radians(0.05)  # angle; the default of the method
 JOINT_DEVIATION: Final = np.radians(30.0)  # standard deviation of a joint
 ROOT_TURN_DEVIATION: Final = np.radians(90.0)  # standard deviation of a root's rotation
 REFITS: Final = 24  # largest number of fits of rigid links where scaled bones make the tree not quite rigid
+UNIT_LENGTH: Final = 1e-3  # largest error of the length of unit quaternions; smaller ones are normalized

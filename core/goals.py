@@ -13,12 +13,12 @@ from typing import Any, ClassVar, Final, Literal, Self
 import numpy as np
 
 from . import rotation
+from .defaults import UNIT_LENGTH
 from .errors import CoreError
 from .rotation import Array
 from .skeleton import frozen, is_whole
 
 LARGEST: Final = 1e30  # largest number in a goal: squares of larger ones overflow
-_UNIT: Final = 1e-3  # largest error of the length of quaternions
 LAST_PRIORITY: Final = 10**6
 SUPPORT_RADIUS: Final = 0.04  # of the skeleton's size: half the width of a human foot
 
@@ -106,7 +106,7 @@ class _GoalBase:
         value = self._vectors(name, 4)
         if value is None:
             return
-        if np.any(np.abs(np.linalg.norm(value, axis=-1) - 1.0) > _UNIT):
+        if np.any(np.abs(np.linalg.norm(value, axis=-1) - 1.0) > UNIT_LENGTH):
             raise CoreError(f"{self._called(name)} is no unit quaternion.")
         self._set(name, frozen(rotation.normalize(value)))
 

@@ -10,11 +10,11 @@ from typing import Any, Final, Self
 import numpy as np
 
 from . import rotation
+from .defaults import UNIT_LENGTH
 from .errors import CoreError
 from .rotation import Array
 from .skeleton import Indices, Skeleton, frozen
 
-_UNIT: Final = 1e-3  # largest error of the length of quaternions; smaller errors are normalized
 _SHEAR_COSINE: Final = 1e-4  # Blender's threshold for shear between X and Z
 _TAILS: Final = {"rotations": (4,), "translations": (3,), "scales": (3,), "driven_matrices": (3, 4)}  # shapes by bone
 _FLOAT32_EPSILON: Final = float(np.finfo(np.float32).eps)
@@ -40,7 +40,7 @@ class Pose:
             raise CoreError(f"rotations must have the shape (..., J, 4), not {rotations.shape}.")
         shape = rotations.shape[:-1]
         length = np.linalg.norm(rotations, axis=-1)
-        if not np.all(np.abs(length - 1.0) < _UNIT):  # false for NaN, too
+        if not np.all(np.abs(length - 1.0) < UNIT_LENGTH):  # false for NaN, too
             raise CoreError("A rotation of the pose is no unit quaternion.")
         object.__setattr__(self, "rotations", frozen(rotations / length[..., None]))
         for name, tail in (("translations", (3,)), ("scales", (3,)), ("driven_matrices", (3, 4))):

@@ -1,19 +1,17 @@
 """Targets of goals: their check when they change, and the paths that velocities give."""
 
 from dataclasses import replace
-from typing import Final
 
 import numpy as np
 
 from .... import rotation
+from ....defaults import UNIT_LENGTH
 from ....errors import CoreError
 from ....goals import LARGEST, AnyGoal, Goal
 from ....pose import Pose, forward
-from ....rotation import Array
+from ....rotation import Array, lengths
 from ....skeleton import Skeleton
 from ...batches import flat_array
-
-_UNIT: Final = 2e-3  # by which the square of a unit quaternion's length may be off
 
 
 def check_replacement(skeleton: Skeleton, before: AnyGoal, goal: AnyGoal, index: int) -> None:
@@ -46,7 +44,7 @@ def checked_target(goal: AnyGoal, name: str, target: Array, size: int) -> Array:
         raise CoreError(f'The {name} of the goal of "{goal.bone}" needs {size} numbers.')
     if not (np.abs(array) <= LARGEST).all():
         raise CoreError(f'The target of "{goal.bone}" is not a finite number.')
-    if size == 4 and (np.abs(np.sum(array * array, axis=-1) - 1.0) > _UNIT).any():
+    if size == 4 and (np.abs(lengths(array) - 1.0) > UNIT_LENGTH).any():
         raise CoreError(f'The rotation of the goal of "{goal.bone}" is no unit quaternion.')
     return array
 

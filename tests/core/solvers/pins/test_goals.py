@@ -406,3 +406,21 @@ def test_goals_that_make_no_sense_are_refused_in_a_sentence(make: Callable[[], A
 def test_a_balance_of_other_bones_is_refused(figure: Skeleton) -> None:
     with pytest.raises(CoreError, match="masses of 19 bones"):
         solve(figure, Pose.rest(figure), [Balance("hips", ("foot.L",), [1.0, 2.0])])
+
+
+@pytest.mark.parametrize(("off", "accepted"), [(-8e-4, True), (8e-4, True), (-2e-3, False), (2e-3, False)])
+def test_drags_goals_and_poses_take_quaternions_that_are_as_nearly_of_unit_length(
+    figure: Skeleton, off: float, accepted: bool
+) -> None:
+    rest, turn = Pose.rest(figure), (1.0 + off) * np.array([1.0, 0.0, 0.0, 0.0])
+    drag = PinAndDrag(settle=False).prepare(figure, rest, pins(figure, rest, "head"))
+    rotations = np.tile(turn, (len(figure), 1))
+    for checked in (
+        lambda: drag.move(0, rotation=turn), lambda: Goal("head", None, turn),
+        lambda: Pose(rotations, rest.translations),
+    ):  # fmt: skip
+        if accepted:
+            checked()
+        else:
+            with pytest.raises(CoreError, match="no unit quaternion"):
+                checked()
