@@ -332,8 +332,7 @@ class _PinSolver:
         self.method = replace(method, coherent=not draft, fps=motion.fps, settle=method.settle and not draft)
         self.schedule = _PinSchedule(skeleton, motion.frames, pins)
         self._spans = self.schedule.spans
-        count = (DRAFT if draft else PASSES) if self.schedule.fades else 1
-        self.frames = self.schedule.frames_of_passes(count, only)
+        self.frames = self.schedule.frames_of_passes(DRAFT if draft else PASSES, only)
         self.goals = [self._goal(lane) for lane in self._lanes()]
         named = [pin.bone for pin in pins] + [pin.relative_to for pin in pins if pin.relative_to is not None]
         bones = {bone for name in named for bone in skeleton.ancestors(skeleton.index(name))}
