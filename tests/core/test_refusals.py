@@ -55,9 +55,9 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "a weight beyond all": (made(Goal, "head", PLACE, position_weight=1e300), "too large"),
     "an axis beyond all": (made(LookAt, "head", PLACE, axis=(1e300, 0.0, 0.0)), "too large"),
     "nothing to look at": (made(LookAt, "head", None), "target of the goal"),
-    "against itself": (made(Goal, "head", PLACE, relative_to="head"), "against itself"),
-    "looking from itself": (made(LookAt, "head", PLACE, relative_to="head"), "against itself"),
-    "far from itself": (made(Distance, "head", SKELETON.index("head"), 1.0), "against itself"),
+    "against itself": (made(Goal, "head", PLACE, relative_to="head"), "target for itself"),
+    "looking from itself": (made(LookAt, "head", PLACE, relative_to="head"), "target for itself"),
+    "far from itself": (made(Distance, "head", SKELETON.index("head"), 1.0), "target for itself"),
     "one support": (made(Balance, "hips", "foot.L"), "in a list"),
     "no skeleton": (lambda: solve(None, REST, [Goal("head", PLACE)]), "must be a Skeleton"),  # type: ignore
     "no pose": (lambda: solve(SKELETON, None, [Goal("head", PLACE)]), "must be a Pose"),  # type: ignore
