@@ -230,7 +230,7 @@ class POISE_OT_drag_frame(Stepwise, bpy.types.Operator):
                 found.append(trail)
                 continue
             positions, own = trail.positions.copy(), next(places)
-            on = np.flatnonzero((trail.frames > edit.before.frames[0]) & (trail.frames < edit.before.frames[-1]))
+            on = np.flatnonzero((trail.frames >= frames[0]) & (trail.frames <= frames[-1]))
             positions[on] = own[np.searchsorted(frames, trail.frames[on])]
             found.append(replace(trail, positions=positions))
         return found

@@ -5,7 +5,7 @@ from typing import Any
 
 from tests.window.trail_acts import FIRST, START, begin, trail_show
 
-FRAME = 40
+FRAME, FALLOFF = 40, 20
 NOTCHES = 3  # of the wheel
 
 
@@ -72,4 +72,43 @@ def drag_dots(hand: Any, clip: str) -> Generator[float, None, dict[str, Any]]:
     seen["undone"] = keys() == before
     yield from hand.until(lambda: bool(abs(trail().positions - start).max() < 1e-6))
     seen["back"] = bool(abs(trail().positions - start).max() < 1e-6)
+    return seen
+
+
+def bend_path(hand: Any, clip: str) -> Generator[float, None, dict[str, Any]]:
+    """Drag a dot of the hips to the side, seen from above, with steps that go along; returns what was seen."""
+    import bpy
+
+    rig = yield from begin(hand, clip)
+    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
+        bpy.ops.view3d.view_axis(type="TOP")
+    yield 0.3
+    hand.press("HOME")
+    yield 0.5
+    show, scene = trail_show(), bpy.context.scene
+    rig.poise_use_trails = rig.poise_trail_steps = True
+    rig.poise_trail_falloff = FALLOFF
+    yield from hand.until(lambda: len(show.trails) > 0 and len(show.trails[0].frames) == scene.frame_end + 1 - FIRST)
+    bpy.ops.ed.undo_push(message="before")
+    start = {trail.bone: trail.positions.copy() for trail in show.trails}
+    dot = hand.pixel(show.trails[0].positions[FRAME - FIRST])
+    hand.move(*dot)
+    yield 0.2
+    hand.hold("LEFTMOUSE")
+    for step in range(1, 11):
+        hand.move(dot[0] + 12 * step, dot[1])
+        yield 0.05
+    yield from hand.until(lambda: show.dragged is not None)
+    seen: dict[str, Any] = {"text": show.dragged.text[0], "picture": hand.screenshot("drag_path")}
+    hand.let_go("LEFTMOUSE")
+    yield from hand.until(lambda: show.dragged is None)
+    yield 1.0
+    seen["picture after"] = hand.screenshot("drag_path_after")
+    size = rig.dimensions.z
+    for trail in show.trails:
+        way = trail.positions - start[trail.bone]
+        seen[trail.bone.removeprefix("mixamorig:")] = {
+            "side": (way[:, 0] / size).tolist(), "beside": float(abs(way[:, 1:]).max() / size),
+            "bears": trail.bears.tolist(),
+        }  # fmt: skip
     return seen

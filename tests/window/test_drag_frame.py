@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.window.drag_frame_acts import FRAME, drag_dots
+from tests.window.drag_frame_acts import FRAME, bend_path, drag_dots
 from tests.window.test_trails import RIG, WALK
 from tests.window.trail_acts import START
 
@@ -35,3 +35,15 @@ def test_no_key_is_added_where_all_frames_have_one_and_the_scene_stays_at_its_fr
 def test_it_is_one_undo_step(seen: dict[str, Any]) -> None:
     assert seen["undone"]
     assert seen["back"]
+
+
+def test_steps_go_along_with_the_hips(person: Any) -> None:
+    seen = person(bend_path, str(WALK), blend=RIG, limit=120)
+    assert max(seen["Hips"]["side"]) > 0.05
+    for foot in ("LeftFoot", "RightFoot"):
+        assert seen[foot]["beside"] < 2e-3
+        assert max(seen[foot]["side"]) > 0.5 * max(seen["Hips"]["side"])
+        assert (
+            len({round(side, 3) for side, bears in zip(seen[foot]["side"], seen[foot]["bears"], strict=True) if bears})
+            < 6
+        )

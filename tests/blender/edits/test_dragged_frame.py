@@ -16,6 +16,7 @@ from edits.timed_pins import add_timed_pin
 from edits.trails import Trail
 from tests.blender.edits.test_trails import WALK, trails_of
 from tests.blender.rigs import contents, context, load, make_armature, make_ik_body, make_walk, select, world
+from tests.paths import SHARED
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 NEAR = 1e-3  # of the size of the body
@@ -302,3 +303,48 @@ def test_the_operator_keys_and_reports() -> None:
     np.testing.assert_allclose(world_at(rig, "hand.L", 12) - before, [0.0, -0.05, 0.1], atol=1e-3)
     with pytest.raises(RuntimeError, match="No bone"):
         bpy.ops.poise.drag_frame(bone="nobody", frame=12)
+
+
+def test_on_rigify_the_controls_get_the_keys_and_few_keys_stay_few() -> None:
+    rig = next(one for one in load(SHARED / "rigs" / "scripted" / "rigify_generated_human.blend") if one.name == "rig")
+    context.view_layer.objects.active = rig
+    controls = [rig.pose.bones[name] for name in ("torso", "hand_ik.L", "hand_ik.R", "foot_ik.L", "foot_ik.R")]
+    for frame, (down, ahead) in {1: (0.0, 0.0), 11: (-0.1, 0.05), 21: (0.0, 0.0)}.items():
+        for bone in controls:
+            bone.location = (0.0, ahead, down) if bone == controls[0] else (0.0, 0.0, 0.0)
+            bone.keyframe_insert("location", frame=frame)
+    context.scene.frame_start, context.scene.frame_end = 1, 21
+    keys, trails = keys_of(rig), trails_of(rig)
+    hips = trails["DEF-spine"]
+    drag(rig, hips, 8, (0.04, 0.0, -0.03), width=6)
+    changed, after = keys_of(rig), trails_of(rig)
+    np.testing.assert_allclose(moved(trails, after, hips.bone)[7], size(rig) * np.array([0.04, 0.0, -0.03]), atol=2e-3)
+    for name in ("DEF-foot.L", "DEF-foot.R"):
+        assert np.abs(moved(trails, after, name)).max() < 2e-3
+    for name, row in keys.items():
+        assert {*changed[name][:, 0]} - {*row[:, 0]} <= {8.0}
+        assert changed[name][[0, -1]].tolist() == row[[0, -1]].tolist()
+    assert not any("DEF-" in path or "ORG-" in path for path, _ in changed)
+
+
+def test_of_an_animal_paws_and_the_spine_are_dragged_and_other_paws_stay() -> None:
+    rig = load(SHARED / "rigs" / "real" / "quaternius_cat.fbx")[0]
+    context.view_layer.objects.active = rig
+    rig.animation_data.action = next(action for action in bpy.data.actions if "Walking" in action.name)
+    rig.animation_data.action_slot = rig.animation_data.action_suitable_slots[0]
+    context.scene.frame_start, context.scene.frame_end = 1, 41
+    for place, way in ((0, (0.0, 0.0, -0.1)), (1, (0.05, 0.0, 0.1))):
+        trails = trails_of(rig)
+        bones = list(trails)
+        falloff = drag(rig, trails[bones[place]], 21, way, width=5)
+        after = trails_of(rig)
+        np.testing.assert_allclose(
+            moved(trails, after, bones[place])[20], size(rig) * np.array(way), atol=NEAR * size(rig)
+        )
+        frames = trails[bones[0]].frames
+        beyond = (frames <= falloff.edges[0]) | (frames >= falloff.edges[1])
+        for bone in bones:
+            assert np.abs(moved(trails, after, bone)[beyond]).max() < 1e-5 * size(rig)
+        for bone in bones[1:]:
+            if bone != bones[place]:
+                assert np.abs(moved(trails, after, bone)).max() < NEAR * size(rig)
