@@ -20,8 +20,8 @@ TOLERANCE: Final = 0.005  # metres
 class InBetweenEdit(HeldMotion):
     """The motion between key poses as a body would take it: see `fill_between`.
 
-    Key poses are all frames in which a bone has keys. One frame beside the range is read, too, and stays: from it the
-    motion has its velocity there.
+    Key poses are the frames in which bones have keys, or those given as `keys`. One frame beside the range is read, too,
+    and stays: from it the motion has its velocity there.
 
     keys   (K,) the frames of the key poses
     plant  whether feet stand and step, and whether the body is thrown where it falls
@@ -29,16 +29,18 @@ class InBetweenEdit(HeldMotion):
 
     method = "in-betweens"
 
-    def __init__(self, context: Any, armature: Any, frames: tuple[int, int], plant: bool = True) -> None:
-        self.keys = key_poses(armature, frames)
+    def __init__(
+        self, context: Any, armature: Any, frames: tuple[int, int], plant: bool = True, keys: Array | None = None
+    ) -> None:
+        self.keys = key_poses(armature, frames) if keys is None else keys
         whole = bridge.keyed_range(armature)
         first, last = int(self.keys[0]), int(self.keys[-1])
         super().__init__(context, armature, (max(first - 1, whole[0]), min(last + 1, whole[1])))
         read = self.before.frames
         self._range = np.flatnonzero((read >= first) & (read <= last))
-        keys = np.flatnonzero(np.isin(read, self.keys) | (read < first) | (read > last))
+        stays = np.flatnonzero(np.isin(read, self.keys) | (read < first) | (read > last))
         up = bridge.world_up(self.worlds[0])
-        filled = fill_between(self.skeleton, self.before, keys, self.roles, up, plant)
+        filled = fill_between(self.skeleton, self.before, stays, self.roles, up, plant)
         self.after, self.floor, self.only = filled.motion, filled.floor, filled.between
         self._feet = filled.pins  # nobody asked for these: what they miss is not told
 
@@ -61,8 +63,9 @@ class InBetweenEdit(HeldMotion):
         found: list[BoneKeys] = []
         for bone, values in bridge.rotation_curves(armature, self.rig, motion, bones).items():
             located = bone in moved
-            columns = np.hstack([values, motion.pose.translations[:, bone]]) if located else values
-            slopes: Array = np.gradient(columns, axis=0)
+            parts = [values, motion.pose.translations[:, bone]] if located else [values]
+            columns: Array = np.concatenate(parts, axis=1).astype(float)
+            slopes = np.asarray(np.gradient(columns, axis=0), float)
             keys = Keys.of_slopes(motion.frames, columns, slopes)
             found.append(BoneKeys(bone, self.rig.skeleton.rotation_modes[bone], located, keys))
         span = float(motion.frames[0]), float(motion.frames[-1])

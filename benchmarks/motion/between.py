@@ -47,7 +47,7 @@ def measure(clip: Clip) -> dict[str, Any]:
                 first = int(motion.frames[0] - clip.motion.frames[0])
                 touching = found.touching[first : first + len(motion)]
                 filled = fill_between(skeleton, motion, keys, roles)
-                results = {"smooth": filled.motion, "ours": filled.motion}
+                results = {"captured": motion, "smooth": filled.motion, "ours": filled.motion}
                 limited, method = foot_lock_settings(skeleton, filled.motion, roles)
                 held = pin_motion(limited, filled.motion, filled.pins, method, only=filled.between).motion
                 assert filled.floor is not None
