@@ -20,7 +20,7 @@ TOLERANCE: Final = 0.005  # metres
 class InBetweenEdit(HeldMotion):
     """The motion between key poses as a body would take it: see `fill_between`.
 
-    Key poses are the frames in which bones have keys, or those given as `keys`. One frame beside the range is read, too,
+    Key poses are frames in which bones have keys, or those given as `keys`. One frame beside the range is read, too,
     and stays: from it the motion has its velocity there.
 
     keys   (K,) the frames of the key poses
