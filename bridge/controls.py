@@ -355,6 +355,9 @@ class _Task:
         settled = (parents < 0) | (self._errors[parents] < _THERE)
         self.loose |= (self._twist > _THERE) & (self._twist > _EASED * before) & self._twists & settled
         self._change = np.where(self.loose[:, None], swing, change)
+        # a part that IK aims is twisted by its own bone alone: its control takes the twist along once
+        aimed = (poser.begins >= 0) & np.isfinite(before)
+        self._led_by = np.where(aimed[:, None], swing, self._change)
         self._errors = np.where(self._led, rotation.angle_between(self._change, rotation.IDENTITY), 0.0)
         self._beside = rotation.mul(  # (N, 4) the errors of FK controls that are mixed with IK
             rotation.mul(self._wanted, poser.blended), rotation.inv(self._turns[poser.blends])
@@ -387,11 +390,53 @@ class _Task:
     def next(self, now: Pose) -> Pose:
         """Return the next pose of the controls, which have `now`."""
         poser = self._poser
-        now = _turned(now, poser, self._change, self._places, self._turns, self.heads, self.aims, self._limbs)
-        now = _blended(now, poser, self._change, self._turns, self._beside)
+        now = _blended(self._turned(now), poser, self._change, self._turns, self._beside)
         now, self._at_limit = _within(poser.limits, self._start, now)
         self._held = _with_below(np.isin(poser.turned, self._at_limit), poser.controlled.skeleton.parents)
         return now
+
+    def _turned(self, now: Pose) -> Pose:
+        """Return the next pose of the controls but for those of FK that are mixed with IK."""
+        poser = self._poser
+        skeleton, controlled = poser.rig.skeleton, poser.controlled
+        rotations, translations = np.array(now.rotations), np.array(now.translations)
+        turners, movers, begun = poser.turned, poser.moved, poser.begins
+        parts = np.flatnonzero(turners >= 0)
+        bones = turners[parts]
+        base = rotation.mul(self._turns[bones], rotation.inv(now.rotations[bones]))
+        hangs = controlled.hangs[parts][:, None]
+        # only Blender knows where IK bends a segment
+        above = controlled.skeleton.parents[parts]
+        led = (turners >= 0) | controlled.carried
+        carried = np.where(hangs & led[above][:, None], self._change[above], rotation.IDENTITY)
+        after = rotation.mul(self._led_by[parts], self._turns[bones])
+        rotations[bones] = rotation.normalize(rotation.mul(rotation.inv(rotation.mul(carried, base)), after))
+        parts = np.flatnonzero(begun >= 0)
+        bones, above = begun[parts], controlled.skeleton.parents[parts]
+        base = rotation.mul(self._turns[skeleton.parents[bones]], skeleton.rest_rotations[bones])
+        after = rotation.mul(self._change[parts], self._turns[bones])
+        # a start with locks cannot be as the part is: it goes round the limb by what that is off
+        _, swivel = rotation.swing_twist(self._change[parts], self._limbs[parts])
+        locked = skeleton.rotation_locks[bones].any(axis=-1)[:, None]
+        after = np.where(locked, rotation.mul(swivel, rotation.mul(base, now.rotations[bones])), after)
+        base = rotation.mul(self._change[above], base)
+        rotations[bones] = rotation.normalize(rotation.mul(rotation.inv(base), after))
+        parts = np.flatnonzero(movers >= 0)
+        bones = movers[parts]
+        base = rotation.mul(self._turns[bones], rotation.inv(now.rotations[bones]))
+        base = rotation.mul(base, poser.unturned[parts])
+        # IK ends a little beside its target; a control whose limb falls short goes to the part's place, not beyond
+        lever = self._places[controlled.frames[parts]] - self._places[bones]
+        lever *= (poser.apart[parts] | (rotation.lengths(lever) < SAME_PLACE * skeleton.size))[:, None]
+        swung = np.where((bones == turners[parts])[:, None], rotation.rotate(self._led_by[parts], lever), lever)
+        step = self.heads[parts] - swung - self._places[bones]
+        translations[bones] += rotation.rotate(rotation.inv(base), step)
+        parts = np.flatnonzero(self.aims >= 0)
+        bones = self.aims[parts]
+        base = rotation.mul(self._turns[bones], rotation.inv(now.rotations[bones]))
+        sight = self._places[bones] - self._places[controlled.frames[parts]]
+        translations[bones] += rotation.rotate(rotation.inv(base), rotation.rotate(self._change[parts], sight) - sight)
+        return Pose.trusted(rotations, translations, now.scales, now.driven_matrices)
 
 
 def astray(matrices: Array, size: float, bones: Indices, leaders: Indices) -> Flags:
@@ -437,52 +482,6 @@ def _with_below(parts: Flags, parents: Indices) -> Flags:
     for part, parent in enumerate(parents.tolist()):
         found[part] |= parent >= 0 and found[parent]
     return found
-
-
-def _turned(
-    now: Pose, poser: ControlPoser, change: Array, heads: Array, turns: Array, wanted_heads: Array, aims: Indices,
-    limbs: Array,
-) -> Pose:  # fmt: skip
-    """Return the next pose of the controls; `limbs`: unit vectors (N, 3) to the ends of parts that IK bends, or 0."""
-    skeleton, controlled = poser.rig.skeleton, poser.controlled
-    rotations, translations = np.array(now.rotations), np.array(now.translations)
-    turners, movers, begun = poser.turned, poser.moved, poser.begins
-    parts = np.flatnonzero(turners >= 0)
-    bones = turners[parts]
-    base = rotation.mul(turns[bones], rotation.inv(now.rotations[bones]))
-    hangs = controlled.hangs[parts][:, None]
-    # only Blender knows where IK bends a segment
-    above = controlled.skeleton.parents[parts]
-    led = (turners >= 0) | controlled.carried
-    carried = np.where(hangs & led[above][:, None], change[above], rotation.IDENTITY)
-    after = rotation.mul(change[parts], turns[bones])
-    rotations[bones] = rotation.normalize(rotation.mul(rotation.inv(rotation.mul(carried, base)), after))
-    parts = np.flatnonzero(begun >= 0)
-    bones, above = begun[parts], controlled.skeleton.parents[parts]
-    base = rotation.mul(turns[skeleton.parents[bones]], skeleton.rest_rotations[bones])
-    after = rotation.mul(change[parts], turns[bones])
-    # a start with locks cannot be as the part is: it goes round the limb by what that is off
-    _, swivel = rotation.swing_twist(change[parts], limbs[parts])
-    locked = skeleton.rotation_locks[bones].any(axis=-1)[:, None]
-    after = np.where(locked, rotation.mul(swivel, rotation.mul(base, now.rotations[bones])), after)
-    base = rotation.mul(change[above], base)
-    rotations[bones] = rotation.normalize(rotation.mul(rotation.inv(base), after))
-    parts = np.flatnonzero(movers >= 0)
-    bones = movers[parts]
-    base = rotation.mul(turns[bones], rotation.inv(now.rotations[bones]))
-    base = rotation.mul(base, poser.unturned[parts])
-    # IK ends a little beside its target; a control whose limb falls short goes to the part's place itself, not beyond
-    lever = heads[controlled.frames[parts]] - heads[bones]
-    lever *= (poser.apart[parts] | (rotation.lengths(lever) < SAME_PLACE * skeleton.size))[:, None]
-    swung = np.where((bones == turners[parts])[:, None], rotation.rotate(change[parts], lever), lever)
-    step = wanted_heads[parts] - swung - heads[bones]
-    translations[bones] += rotation.rotate(rotation.inv(base), step)
-    parts = np.flatnonzero(aims >= 0)
-    bones = aims[parts]
-    base = rotation.mul(turns[bones], rotation.inv(now.rotations[bones]))
-    sight = heads[bones] - heads[controlled.frames[parts]]
-    translations[bones] += rotation.rotate(rotation.inv(base), rotation.rotate(change[parts], sight) - sight)
-    return Pose.trusted(rotations, translations, now.scales, now.driven_matrices)
 
 
 def _blended(now: Pose, poser: ControlPoser, change: Array, turns: Array, beside: Array) -> Pose:

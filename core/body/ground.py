@@ -21,7 +21,8 @@ from .posture import rest_turn
 from .roles import SIDES, Roles
 
 # Lengths as shares of the skeleton's size: metres of a human of 1.7 m.
-_MADE_ON: Final = (-0.02, 0.08)  # height of the lowest joint of a foot above the ground, if that is at the origin
+# Height of the lowest joint of a foot above the ground, if that is at the origin, and else where it is taken to be.
+_MADE_ON: Final = {"toe": (-0.02, 0.08, 0.0), "foot": (-0.02, 0.17, 0.08)}
 _ANKLE: Final = (0.03, 0.17)  # height of an ankle above the sole; others are replaced by _HIGH
 _HIGH: Final = 0.08
 _BALL: Final = 0.12  # from ankle to ball, without toe bones
@@ -76,12 +77,16 @@ def find_footing(skeleton: Skeleton, roles: Roles, bones: Sequence[str]) -> tupl
 def ground_at_rest(skeleton: Skeleton, roles: Roles) -> float:
     """Return the height of the ground of the rest pose.
 
-    It is at the armature's origin if the feet are near it, or if there are none, else at their lowest joint.
+    It is at the armature's origin if the feet are near it, or if there are none, else at the lowest joint of toes, or
+    so far below an ankle without toes as a human's is above the sole.
     """
-    feet = [bone for side in SIDES for role in ("foot", "toe") for bone in roles.chain(f"{role}.{side}")]
-    lowest = float(np.min(skeleton.rest_matrices[feet, :, 3] @ axis_vector(roles.up), initial=np.inf))
-    low, high = np.array(_MADE_ON) * skeleton.size
-    return 0.0 if not feet or low <= lowest <= high else lowest
+    heights = skeleton.rest_matrices[:, :, 3] @ axis_vector(roles.up)
+    feet = [(heights[bone], part) for side in SIDES for part in _MADE_ON for bone in roles.chain(f"{part}.{side}")]
+    if not feet:
+        return 0.0
+    lowest, part = min(feet)
+    low, high, above = np.array(_MADE_ON[part]) * skeleton.size
+    return 0.0 if low <= lowest <= high else float(lowest - above)
 
 
 def find_sole(skeleton: Skeleton, roles: Roles, side: str) -> Sole:

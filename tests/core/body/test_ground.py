@@ -5,9 +5,10 @@ import pytest
 
 from core import Humanoid, Pose, forward, rotation, solve
 from core.body import find_roles
-from core.body.ground import Plane, find_palm, find_sole, lay_hands, plant_feet
+from core.body.ground import Plane, find_palm, find_sole, ground_at_rest, lay_hands, plant_feet
 from core.body.posture import take_posture
 from tests.core.body.rigs import FORWARD, HANDS, LEFT, STRAIGHT, THUMBS, UP, VARIANTS, body, figure
+from tests.core.rigs import skeleton_of
 
 
 def test_a_sole_has_the_height_that_the_body_was_made_with() -> None:
@@ -18,6 +19,19 @@ def test_a_sole_has_the_height_that_the_body_was_made_with() -> None:
         assert abs((frame[:, :3] @ contact + frame[:, 3])[2]) < 1e-9
     heel, ball, tip = (float(FORWARD @ (frame[:, :3] @ at + frame[:, 3])) for at in (sole.heel, sole.ball, sole.tip))
     assert heel < 0.0 < ball < tip
+
+
+@pytest.mark.parametrize("raised", [0.0, 0.5])
+def test_feet_without_toes_stand_on_the_ground_at_rest(raised: float) -> None:
+    up = raised * UP
+    rows = [(name, parent, head + up, tail + up) for name, parent, head, tail in STRAIGHT if not name.startswith("toe")]
+    skeleton = skeleton_of(rows)
+    roles = find_roles(skeleton)
+    sole = find_sole(skeleton, roles, "L")
+    frame = skeleton.rest_matrices[sole.foot]
+    ground = ground_at_rest(skeleton, roles)
+    assert abs((frame[:, :3] @ sole.heel + frame[:, 3])[2] - ground) < 1e-9
+    assert abs(ground - raised) < 0.02  # the ankle is as high above it as a human's
 
 
 @pytest.mark.parametrize(
