@@ -1,5 +1,7 @@
 """Drag a dot of a trail: the body at its frame, and the motion around it, follow."""
 
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from time import perf_counter
 from typing import Any, Final
@@ -11,6 +13,7 @@ from bpy.props import BoolProperty, FloatProperty, FloatVectorProperty, IntPrope
 from .. import bridge
 from ..core import CoreError, rotation
 from ..core.editing.contacts import BodyPoint
+from ..core.rotation import Array
 from ..edits.drag.pointer import Pointer
 from ..edits.dragged_frame import MOST, TICK, DraggedFrame, Falloff, find_falloff
 from ..edits.trails import Trail, nearest_dot
@@ -29,6 +32,27 @@ _CONFIRM: Final = {("LEFTMOUSE", "RELEASE"), ("RET", "PRESS"), ("NUMPAD_ENTER", 
 _CANCEL: Final = {"ESC", "RIGHTMOUSE"}
 _NAVIGATE: Final = {"MIDDLEMOUSE", "NDOF_MOTION", "TRACKPADPAN", "TRACKPADZOOM"}
 _HINTS: Final = "Release: solve   Esc: cancel   Wheel: falloff   X, Y, Z: axis   Shift: precise   Ctrl: snap"
+
+
+class _Preview:
+    """Shows an armature at the present frame as a draft has it, until `restore`."""
+
+    def __init__(self) -> None:
+        self._channels: dict[str, Array] | None = None  # those of the armature before
+
+    def show(self, armature: Any, edit: DraggedFrame, now: float) -> None:
+        """Pose the armature without keys; controls take too long for that."""
+        frames = edit.before.frames
+        place = int(np.searchsorted(frames, now))
+        if edit.controlled is None and place < len(frames) and frames[place] == now:
+            self._channels = self._channels or bridge.read_channels(armature)
+            edit.show_pose(armature, edit.after.pose[place])
+
+    def restore(self, find: Callable[[], Any]) -> None:
+        """Give the armature that `find` returns its pose back."""
+        if self._channels is not None:
+            channels, self._channels = self._channels, None
+            bridge.write_channels(find(), channels)
 
 
 class POISE_OT_drag_frame(Stepwise, bpy.types.Operator):
@@ -70,6 +94,11 @@ class POISE_OT_drag_frame(Stepwise, bpy.types.Operator):
         description="Where the hips are moved, plant feet along their path, instead of where they are",
     )  # fmt: skip
 
+    present: BoolProperty(
+        name="Present Frame", options={"SKIP_SAVE", "HIDDEN"},
+        description="A dot of the present frame may be dragged, which is left to the body otherwise",
+    )  # fmt: skip
+
     # -- from Python, and from Adjust Last Operation -----------------------------------------------------------------
 
     def steps(self, context: Any, armature: Any) -> Steps:
@@ -99,11 +128,12 @@ class POISE_OT_drag_frame(Stepwise, bpy.types.Operator):
             return self.execute(context)
         mouse = (event.mouse_prev_press_x - region.x, event.mouse_prev_press_y - region.y)
         view, armature = bridge.read_view(region, data), context.active_object
-        found = _pick(context, view, mouse)
+        found = _pick(context, view, mouse, self.present)
         if found is None:
             return {"CANCELLED", "PASS_THROUGH"}
         self._show, self._trail, self._place = found
         self._width, self._armature = float(armature.poise_trail_falloff), (armature.name, armature.session_uid)
+        self._preview = _Preview()
         try:
             self._begin(context, armature)
         except CoreError as error:
@@ -132,13 +162,16 @@ class POISE_OT_drag_frame(Stepwise, bpy.types.Operator):
             raise
 
     def cancel(self, context: Any) -> None:
-        """Show the trails as they are; Blender calls this, too, when it closes the file or the window."""
+        """Show pose and trails as they are; Blender calls this, too, when it closes the file or the window."""
         self._show.dragged = None
+        with suppress(CoreError):  # the armature is gone
+            self._preview.restore(self._find_armature)
         super().cancel(context)
         _redraw(context)
 
     def _begin(self, context: Any, armature: Any) -> None:
         """Read the motion around the dot, as far as the falloff goes."""
+        self._preview.restore(self._find_armature)
         trail, place = self._trail, self._place
         self.bone, self.point, self.frame = trail.bone, trail.point, round(trail.frames[place])
         falloff = find_falloff(trail, place, self._width)
@@ -206,6 +239,7 @@ class POISE_OT_drag_frame(Stepwise, bpy.types.Operator):
         edit.shift(shift, draft=True)
         edit.solve()
         now = context.scene.frame_current_final
+        self._preview.show(self._find_armature(), edit, now)
         trails, shown = self._drafted(), Marks()
         for trail in trails:
             own = trail.bone == self._trail.bone and trail.point == self._trail.point
@@ -244,6 +278,7 @@ class POISE_OT_drag_frame(Stepwise, bpy.types.Operator):
     def _finishing(self) -> Steps:
         """Solve and key what was dragged."""
         self.shift = self._pointer.shift()
+        self._preview.restore(self._find_armature)
         armature = self._find_armature()
         told = yield from self._write(armature, self._edit)
         self._show.trails = self._drafted()  # until they are read again
@@ -251,16 +286,18 @@ class POISE_OT_drag_frame(Stepwise, bpy.types.Operator):
         return told
 
 
-def _pick(context: Any, view: bridge.View, mouse: tuple[float, float]) -> tuple[TrailShow, Trail, int] | None:
+def _pick(
+    context: Any, view: bridge.View, mouse: tuple[float, float], present: bool
+) -> tuple[TrailShow, Trail, int] | None:
     """Return the trail whose dot is at a pixel, its place there, and what shows it.
 
-    Dots of the present frame are left to the body, which is there.
+    Unless `present`, dots of the present frame are left to the body, which is there.
     """
     now = context.scene.frame_current_final
     for show in OtherFrames.opened:
         if isinstance(show, TrailShow) and show.is_shown(context.active_object):
             hit = nearest_dot(show.trails, view, mouse, now)
-            if hit is not None and hit[0] <= _REACH * ui_scale(context) and hit[1].frames[hit[2]] != now:
+            if hit is not None and hit[0] <= _REACH * ui_scale(context) and (present or hit[1].frames[hit[2]] != now):
                 return show, hit[1], hit[2]
     return None
 

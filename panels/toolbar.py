@@ -34,6 +34,7 @@ class POISE_TOOL_drag(bpy.types.WorkSpaceTool):
         ("poise.drag", {**_DRAG, "shift": True}, None),
         ("poise.drag", {**_DRAG, "ctrl": True}, None),
         ("poise.drag_frame", _DRAG, None),
+        ("poise.drag_frame", {**_DRAG, "alt": True}, {"properties": [("present", True)]}),
         ("view3d.select", {"type": "LEFTMOUSE", "value": "CLICK"}, {"properties": [("deselect_all", True)]}),
         ("poise.goto_frame", {"type": "LEFTMOUSE", "value": "CLICK"}, None),
         ("view3d.select", {"type": "LEFTMOUSE", "value": "CLICK", "shift": True}, {"properties": [("toggle", True)]}),

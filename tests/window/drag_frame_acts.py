@@ -32,6 +32,9 @@ def drag_dots(hand: Any, clip: str) -> Generator[float, None, dict[str, Any]]:
     dot, before, start = hand.pixel(trail().positions[place]), keys(), trail().positions.copy()
     seen: dict[str, Any] = {"curves": len(before)}
 
+    def pose() -> list[list[float]]:
+        return [[value for row in bone.matrix_basis for value in row] for bone in bpy.data.objects[name].pose.bones]
+
     def hold(up: int) -> Generator[float, None, None]:
         hand.move(*dot)
         yield 0.2
@@ -41,14 +44,15 @@ def drag_dots(hand: Any, clip: str) -> Generator[float, None, dict[str, Any]]:
             yield 0.05
         yield from hand.until(lambda: show.dragged is not None)
 
+    posed = pose()
     yield from hold(80)
-    seen["drafted"] = show.dragged is not None
+    seen["drafted"] = [show.dragged is not None, pose() != posed]
     seen["picture"] = hand.screenshot("drag_frame")
     hand.press("ESC")
     yield 0.3
     hand.let_go("LEFTMOUSE")
     yield 0.5
-    seen["given back"] = [show.dragged is None, keys() == before, scene.frame_current == START]
+    seen["given back"] = [show.dragged is None, keys() == before, scene.frame_current == START, pose() == posed]
 
     yield from hold(80)
     for _ in range(NOTCHES):
@@ -72,6 +76,15 @@ def drag_dots(hand: Any, clip: str) -> Generator[float, None, dict[str, Any]]:
     seen["undone"] = keys() == before
     yield from hand.until(lambda: bool(abs(trail().positions - start).max() < 1e-6))
     seen["back"] = bool(abs(trail().positions - start).max() < 1e-6)
+    bpy.context.scene.frame_set(FRAME)
+    yield 0.5
+    hand.move(*dot)
+    hand.hold("LEFT_ALT", alt=True)
+    yield from hand.drag(dot, (dot[0], dot[1] + 60), alt=True)  # of the present frame
+    hand.let_go("LEFT_ALT")
+    yield from hand.until(lambda: bool(abs(trail().positions - start).max() > 0.0))
+    yield 0.5
+    seen["present"] = [hand.pixel(trail().positions[place])[1] - dot[1], keys() != before]
     return seen
 
 

@@ -15,8 +15,8 @@ def seen(person: Any) -> dict[str, Any]:
 
 
 def test_escape_gives_everything_back(seen: dict[str, Any]) -> None:
-    assert seen["drafted"]
-    assert seen["given back"] == [True, True, True]
+    assert seen["drafted"] == [True, True]
+    assert seen["given back"] == [True, True, True, True]
 
 
 def test_the_dot_goes_with_the_mouse_and_the_frames_of_the_falloff_follow(seen: dict[str, Any]) -> None:
@@ -35,6 +35,11 @@ def test_no_key_is_added_where_all_frames_have_one_and_the_scene_stays_at_its_fr
 def test_it_is_one_undo_step(seen: dict[str, Any]) -> None:
     assert seen["undone"]
     assert seen["back"]
+
+
+def test_with_alt_a_dot_of_the_present_frame_is_dragged(seen: dict[str, Any]) -> None:
+    assert abs(seen["present"][0] - 60) <= 3
+    assert seen["present"][1]
 
 
 def test_steps_go_along_with_the_hips(person: Any) -> None:

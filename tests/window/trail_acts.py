@@ -3,7 +3,7 @@
 from collections.abc import Generator
 from typing import Any
 
-FIRST, START, CLICKED = 2, 30, 41  # the clip begins with its rest pose
+FIRST, START, CLICKED = 2, 34, 41  # the clip begins with its rest pose
 
 
 def begin(hand: Any, clip: str) -> Generator[float, None, Any]:
