@@ -164,11 +164,11 @@ class _Steps:
     def pins(self) -> tuple[TimedPin, ...]:
         """Return pins of the bones of each foot over all gaps at whose keys it stands."""
         found: list[TimedPin] = []
-        times = [self._times(gap) for gap in range(len(self.keys) - 1)]
+        times = {gap: self._times(gap) for gap in np.flatnonzero(np.diff(self.keys) > 1).tolist()}
         for number, foot in enumerate(self.feet):
             places, turns = self.heads[:, foot.bones[0]].copy(), self.turns[:, foot.bones].copy()
             pinned = np.zeros(len(self.motion), bool)
-            for gap in np.flatnonzero(self.held[:, number].any(axis=0) & (np.diff(self.keys) > 1)).tolist():
+            for gap in (gap for gap in times if self.held[:, number, gap].any()):
                 inside = slice(int(self.keys[gap]), int(self.keys[gap + 1]) + 1)
                 pinned[inside] = True
                 places[inside], turns[inside] = self._path(number, gap, times[gap][number])
@@ -231,7 +231,7 @@ class _Steps:
 
 
 def _feet(skeleton: Skeleton, roles: Roles) -> list[_Foot]:
-    """Return the feet, by the side of a human body or by the leg of another one."""
+    """Return the feet that have legs, by the side of a human body or by the leg of another one."""
     points: dict[str, list[BodyPoint]] = {}
     for point in foot_points(skeleton, roles):
         part, _, side = point.name.partition(".")
@@ -243,8 +243,8 @@ def _feet(skeleton: Skeleton, roles: Roles) -> list[_Foot]:
         leg = roles.bone(f"thigh.{name}") if roles.humanoid else roles.limbs[name][0]
         above = skeleton.ancestors(bones[0])
         chain = above[: above.index(leg) + 1] if leg in above else above
-        reach = lengths(np.diff(skeleton.rest_matrices[chain, :, 3], axis=0)).sum()
-        found.append(_Foot(tuple(own), bones, chain[-1], float(reach)))
+        reach = float(lengths(np.diff(skeleton.rest_matrices[chain, :, 3], axis=0)).sum())
+        found += [_Foot(tuple(own), bones, chain[-1], reach)] if reach > 0.0 else []
     return found
 
 

@@ -8,12 +8,15 @@ import bpy
 import numpy as np
 import pytest
 
+import bridge
 import commands
 from core.editing.contacts import find_contacts, foot_points, point_positions
+from edits.bake import Baked
 from edits.body_motion import BodyMotion
 from edits.in_between import InBetweenEdit, fewer_keys
-from tests.blender.rigs import contents, context, curves, load
-from tests.paths import DATA
+from edits.retarget import Retargeted, imported
+from tests.blender.rigs import contents, context, curves, load, put_on_fk
+from tests.paths import DATA, SHARED
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 FRAMES = (2, 62)
@@ -33,6 +36,12 @@ def heads(rig: Any) -> np.ndarray:
         context.scene.frame_set(frame)
         found.append([rig.matrix_world @ bone.head for bone in rig.pose.bones])
     return np.array(found)
+
+
+def places(rig: Any, frame: int) -> np.ndarray:
+    """Heads (J, 3) of the bones in the world at a frame."""
+    context.scene.frame_set(frame)
+    return np.array([rig.matrix_world @ bone.head for bone in rig.pose.bones])
 
 
 def leave(rig: Any, frames: Any = KEYS, interpolation: str = "BEZIER") -> None:
@@ -148,6 +157,50 @@ def test_what_makes_no_sense_is_refused_and_nothing_changes(
     assert commands.run(["in-betweens", "--frames", *frames, *given]) == 2
     assert sentence in capsys.readouterr().err
     assert contents() == before
+
+
+def rigify() -> Any:
+    """Rigify's generated human with the walk on its FK controls."""
+    rig = next(one for one in load(SHARED / "rigs" / "scripted" / "rigify_generated_human.blend") if one.name == "rig")
+    put_on_fk(rig, 1.0)
+    with imported(context, DATA / "motion" / "cmu_07_12.bvh") as (source, _):
+        edit = Retargeted(context, rig, source, FRAMES)
+    edit.solve()
+    edit.write(rig)
+    return rig
+
+
+def animal() -> Any:
+    """A quadruped whose walk has a key in every frame."""
+    rig = load(SHARED / "rigs" / "real" / "mesh2motion_quadruped.glb")[0]
+    bridge.assign(rig, next(action for action in bpy.data.actions if "walk" in action.name.lower()))
+    edit = Baked(context, rig, bridge.keyed_range(rig))
+    edit.solve()
+    edit.write(rig)
+    return rig
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the larger test data (../shared/data) is not here")
+@pytest.mark.parametrize("make", [rigify, animal])
+def test_control_rigs_and_animals_keep_their_key_poses(make: Any) -> None:
+    rig = make()
+    first, last = bridge.keyed_range(rig)
+    keys = [first, first + 8, min(first + 16, last)]
+    true = {frame: places(rig, frame) for frame in keys}
+    leave(rig, keys)
+    between = places(rig, first + 4)
+    edit = InBetweenEdit(context, rig, (keys[0], keys[-1]))
+    edit.solve()
+    report = edit.write(rig)
+    assert report.pose is not None
+    assert report.pose.met.all()
+    fewer = fewer_keys(context, rig, edit, NEAR * max(rig.dimensions))
+    fewer.solve()
+    fewer.write(rig, new=False)
+    size = max(rig.dimensions)
+    for frame, was in true.items():
+        np.testing.assert_allclose(places(rig, frame), was, atol=1e-4 * size)
+    assert np.abs(places(rig, first + 4) - between).max() > 1e-3 * size
 
 
 def test_a_motion_with_keys_at_every_frame_is_refused(walker: Any) -> None:
