@@ -75,19 +75,22 @@ def left_behind() -> list[str]:
     """What a drag shows and has to take away, as far as Blender tells: drawings, hints in the status bar, the drag."""
     from bl_ui.space_statusbar import STATUSBAR_HT_header as Status
 
-    drawing = sys.modules[f"{EXTENSION}.overlay.draw"].Drawing
-    shown = sum(type(one) is drawing and one._handle is not None for one in gc.get_objects())
-    found = [f"{shown} drawings"] if shown != 2 else []  # those of the pins and of the timed pins stay
+    found = [f"a drawing of {find.__qualname__}" for find in drag_drawings()]
     if Status.draw is not getattr(Status, "_draw_orig", Status.draw):
         found.append("hints")
     return found + (["a drag"] if dragging() else [])
 
 
-def shown() -> Any:
-    """The marks of the drag that is under way."""
+def drag_drawings() -> list[Any]:
+    """What the drawings of drags find to draw, if any are shown."""
     drawing = sys.modules[f"{EXTENSION}.overlay.draw"].Drawing
     finds = [one._find for one in gc.get_objects() if type(one) is drawing and one._handle is not None]
-    return next(find(None) for find in finds if find.__qualname__.startswith("POISE_OT_drag"))
+    return [find for find in finds if find.__qualname__.startswith("POISE_OT_drag")]
+
+
+def shown() -> Any:
+    """The marks of the drag that is under way."""
+    return drag_drawings()[0](None)
 
 
 def drawn(hand: Any, seconds: float) -> Generator[float, None, int]:
