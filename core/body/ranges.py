@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import rotation
 from ..errors import CoreError
-from ..limits import Framed, OrderFreeBox
+from ..limits import Framed, OrderFreeBox, RangeGroup
 from ..rotation import Array
 from ..skeleton import Skeleton
 from .anatomy import anatomy
@@ -56,13 +56,15 @@ class JointRange:
 def joint_range(skeleton: Skeleton, roles: Roles, bone: int) -> JointRange:
     """Return the anatomical range of a joint; without one, no bounds about the bone's own axes.
 
-    Of elbows and knees these are bounds of the same angles without an order, which differ little from those of hinges.
+    Of elbows and knees these are bounds of the same angles without an order. They differ from those of hinges where a
+    bent joint is twisted: that counts as a turn to the side, too.
     """
     known = anatomy(replace(skeleton, limits=()), roles)
     for group in (*known.limits, *known.ranges):
         place = np.flatnonzero(group.bones == bone)
         if len(place):
-            low, high = (np.clip(bound[place[0]], -HALF_TURN, HALF_TURN) for bound in (group.lower, group.upper))
+            assert isinstance(group.group, RangeGroup)
+            low, high = (np.clip(bound[place[0]], -HALF_TURN, HALF_TURN) for bound in group.group.bounds)
             before, after = group.frames
             return JointRange(low, high, before[place[0]], after[place[0]])
     free = np.full(3, HALF_TURN)

@@ -10,7 +10,7 @@ Framed          any of these, in other frames than the bones' own
 from .elliptic_swing import EllipticSwing
 from .euler_box import EulerBox
 from .framed import Framed
-from .group import LimitGroup, clamp_rotations, excess
+from .group import LimitGroup, RangeGroup, clamp_rotations, excess
 from .learning import learn_polygon
 from .order_free_box import OrderFreeBox
 from .polygon import Polygon
@@ -23,6 +23,7 @@ __all__ = [
     "LimitGroup",
     "OrderFreeBox",
     "Polygon",
+    "RangeGroup",
     "SwingPolygon",
     "clamp_rotations",
     "excess",

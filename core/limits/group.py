@@ -87,6 +87,11 @@ class RangeGroup(LimitGroup):
         self.bones, low, high = checked_bounds(bones, lower, upper)
         self._given = low, high
 
+    @property
+    def bounds(self) -> tuple[Array, Array]:
+        """The lower and the upper bounds (..., k, 3) by axis x, y, z, whatever the order of the coordinates."""
+        return self._given
+
     @abstractmethod
     def _inside(self, matrices: Array, coordinates: Array, out: Array) -> Array:
         """Return the rotations (..., k, 3, 3) whose coordinates are less by `out`."""

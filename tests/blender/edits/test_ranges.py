@@ -6,6 +6,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
+from mathutils import Vector
 
 import bridge
 from core import CoreError, rotation
@@ -67,6 +68,24 @@ def test_a_range_goes_to_the_other_side_with_one_click(rig: Any) -> None:
     for bone in ("upper_arm", "hand"):
         there = world(rig, f"{bone}.R", tail=True) * [-1.0, 1.0, 1.0]
         np.testing.assert_allclose(world(rig, f"{bone}.L", tail=True), there, atol=1e-5)
+
+
+def test_an_elbow_bends_as_far_with_the_range_of_its_anatomy_as_without(rig: Any) -> None:
+    rig.poise_root = "FIXED"
+    select(rig, ["forearm.L"])
+    rest, bends = bridge.read_channels(rig), []
+    to = np.add(world(rig, "upper_arm.L"), [0.1, -0.2, -0.05])
+    for ranged in (False, True):
+        bridge.write_channels(rig, rest)
+        bpy.context.view_layer.update()
+        if ranged:
+            bpy.ops.poise.set_range()
+        bpy.ops.poise.drag(bone="hand.L", shift=tuple(to - world(rig, "hand.L")))
+        root, elbow, hand = (world(rig, name) for name in ("upper_arm.L", "forearm.L", "hand.L"))
+        np.testing.assert_allclose(hand, to, atol=1e-3)
+        bends.append(np.degrees(Vector(elbow - root).angle(Vector(hand - elbow))))
+    assert bends[1] == pytest.approx(bends[0], abs=2.0)
+    assert bends[0] > 115.0
 
 
 def test_what_cannot_be_is_said_and_nothing_changes(rig: Any) -> None:

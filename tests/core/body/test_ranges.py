@@ -32,6 +32,28 @@ def test_a_range_begins_as_that_of_the_anatomy_and_mirrors_to_the_other_side(see
         np.testing.assert_allclose([mirrored.lower, mirrored.upper], [there.lower, there.upper], atol=1e-9)
 
 
+@pytest.mark.parametrize("seed", [None, 3])
+def test_elbows_and_knees_begin_with_the_axis_that_they_bend_about(seed: int | None) -> None:
+    """Turns about one axis have one angle, with an order and without: both know the same turns as inside."""
+    skeleton = skeleton_of(STRAIGHT, None if seed is None else np.random.default_rng(seed))
+    roles, angles = find_roles(skeleton), np.radians(np.arange(-170.0, 171.0, 5.0) + 1.0)
+    vectors = (angles[:, None, None] * np.eye(3)).reshape(-1, 3)
+    for name in ("forearm", "shin"):
+        for side in "LR":
+            bone = skeleton.index(f"{name}.{side}")
+            (hinges,) = anatomy(skeleton, roles).limits
+            known = hinges.take(np.flatnonzero(hinges.bones == bone))
+            before, after = (rotation.inv(frame[0]) for frame in known.frames)
+            turns = to_matrix(rotation.mul(rotation.mul(before, rotation.exp(vectors)), after))[:, None]
+            (own,) = limits_of({bone: joint_range(skeleton, roles, bone)})
+            out = [excess(group, group.coordinates(turns)) for group in (known, own)]
+            inside = [~np.any(np.abs(some) > 1e-6, axis=(-1, -2)) for some in out]  # elbows end at 0 degrees
+            np.testing.assert_array_equal(*inside)
+            there = joint_range(skeleton, roles, skeleton.index(f"{name}.R"))
+            mirrored = joint_range(skeleton, roles, skeleton.index(f"{name}.L")).mirrored_to(there)
+            np.testing.assert_allclose([mirrored.lower, mirrored.upper], [there.lower, there.upper], atol=1e-9)
+
+
 def test_a_bone_of_no_part_has_no_bounds_until_they_are_said() -> None:
     skeleton = skeleton_of([("a", None, (0, 0, 0), (0, 0, 1)), ("b", "a", (0, 0, 1), (0, 0, 2))])
     free = joint_range(skeleton, find_roles(skeleton), 1)
