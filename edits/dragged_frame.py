@@ -29,7 +29,7 @@ from .timed_pins import PinReader
 from .trails import Trail
 
 MOST: Final = 1000  # frames of a falloff
-TICK: Final = 0.06  # seconds that a draft may take
+TICK: Final = 0.06  # seconds that a draft may take, half of them to solve it
 _DRAFTED: Final = (5, 13, 41)  # frames that a draft solves: at least, in the first one, and at most
 
 
@@ -167,7 +167,7 @@ class DraggedFrame(HeldMotion):
         super().solve(progress)
         if self.draft:
             least, _, most = _DRAFTED
-            self._count = int(np.clip(self._count * min(TICK / self.seconds["solve"], 2.0), least, most))
+            self._count = int(np.clip(self._count * min(0.5 * TICK / self.seconds["solve"], 2.0), least, most))
 
     def compute(self, progress: Progress) -> None:
         super().compute(progress)

@@ -26,7 +26,7 @@ from ..skeleton import Flags, Indices, Skeleton, frozen
 from ..solvers import PinAndDrag
 
 PASSES: Final = 4  # solves, each with the remaining jumps faded out
-DRAFT: Final = 2  # solves of a draft
+DRAFT: Final = 2  # solves of a draft with fades
 WHOLE_BODY: Final = PinAndDrag(limits=False, root="hold")  # no limits: the motion is taken as possible
 
 
@@ -332,7 +332,8 @@ class _PinSolver:
         self.method = replace(method, coherent=not draft, fps=motion.fps, settle=method.settle and not draft)
         self.schedule = _PinSchedule(skeleton, motion.frames, pins)
         self._spans = self.schedule.spans
-        self.frames = self.schedule.frames_of_passes(DRAFT if draft else PASSES, only)
+        drafts = DRAFT if self.schedule.fades else 1
+        self.frames = self.schedule.frames_of_passes(drafts if draft else PASSES, only)
         self.goals = [self._goal(lane) for lane in self._lanes()]
         named = [pin.bone for pin in pins] + [pin.relative_to for pin in pins if pin.relative_to is not None]
         bones = {bone for name in named for bone in skeleton.ancestors(skeleton.index(name))}
