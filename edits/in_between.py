@@ -1,5 +1,6 @@
 """`in-betweens`: fill in the motion between key poses, with feet that stand and step."""
 
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -42,6 +43,7 @@ class InBetweenEdit(HeldMotion):
         up = bridge.world_up(self.worlds[0])
         filled = fill_between(self.skeleton, self.before, stays, self.roles, up, plant)
         self.after, self.floor, self.only = filled.motion, filled.floor, filled.between
+        self._between = filled.between
         self._feet = filled.pins  # nobody asked for these: what they miss is not told
 
     def compute(self, progress: Progress) -> None:
@@ -53,8 +55,13 @@ class InBetweenEdit(HeldMotion):
     def rig_motion(self, armature: Any, changed: ChangedBones, new: bool) -> tuple[Motion, ChangedBones]:
         motion, changed = super().rig_motion(armature, changed, new)
         if self.controlled is None:
-            motion = Motion(motion.pose[self._range], motion.frames[self._range], motion.fps)
-        return motion, changed
+            return Motion(motion.pose[self._range], motion.frames[self._range], motion.fps), changed
+        keys = ~self._between[self._range]
+        rotations, translations = np.array(motion.pose.rotations), np.array(motion.pose.translations)
+        kept = self._channels.pose[self._range]  # controls have other poses that show the same body
+        rotations[keys], translations[keys] = kept.rotations[keys], kept.translations[keys]
+        pose = replace(motion.pose, rotations=rotations, translations=translations)
+        return replace(motion, pose=pose), changed
 
     def write_keys(self, armature: Any, changed: ChangedBones, action: str | None, new: bool) -> Any:
         motion, (turned, moved, _) = self.rig_motion(armature, changed, new)

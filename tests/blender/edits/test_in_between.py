@@ -180,8 +180,15 @@ def animal() -> Any:
     return rig
 
 
+def frog() -> Any:
+    """A frog whose feet are controls of their own, out of reach of its legs at times."""
+    rig = load(SHARED / "rigs" / "real" / "quaternius_frog.fbx")[0]
+    bridge.assign(rig, bpy.data.actions[0])
+    return rig
+
+
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the larger test data (../shared/data) is not here")
-@pytest.mark.parametrize("make", [rigify, animal])
+@pytest.mark.parametrize("make", [rigify, animal, frog])
 def test_control_rigs_and_animals_keep_their_key_poses(make: Any) -> None:
     rig = make()
     first, last = bridge.keyed_range(rig)
@@ -193,7 +200,7 @@ def test_control_rigs_and_animals_keep_their_key_poses(make: Any) -> None:
     edit.solve()
     report = edit.write(rig)
     assert report.pose is not None
-    assert report.pose.met.all()
+    assert make is frog or report.pose.met.all()
     fewer = fewer_keys(context, rig, edit, NEAR * max(rig.dimensions))
     fewer.solve()
     fewer.write(rig, new=False)
