@@ -12,7 +12,7 @@ from . import commands, keymaps, operators, panels, preferences, properties
 from .edits import reactions, survey
 from .operators import live_pins
 from .operators.handlers import remove_handler
-from .properties import ccd, generate, marks, motion
+from .properties import ccd, generate, marks, motion, roles
 
 _registered = ExitStack()
 
@@ -61,6 +61,7 @@ def register() -> None:
             (ccd.CHANGED, reactions.tune_chain),
             (motion.CHANGED, live_pins.follow),
             (generate.CHANGED, reactions.preview_generated),
+            (roles.RANGED, reactions.begin_range),
         )
         for calls, call in connections:
             calls.append(call)

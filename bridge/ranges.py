@@ -21,9 +21,10 @@ _FRAME: Final = 4  # numbers of a quaternion
 
 def write_range(bone: Any, limits: JointRange) -> None:
     """Keep a range with a pose bone."""
-    bone.poise_use_range = True
     bone.poise_range_min, bone.poise_range_max = limits.lower, limits.upper
     bone.poise_range_frame = (*limits.before, *limits.after)
+    if not bone.poise_use_range:
+        bone.poise_use_range = True
 
 
 def read_range(bone: Any) -> JointRange:

@@ -4,7 +4,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from .. import bridge
 from ..core import CoreError
+from ..core.body.ranges import joint_range
 from .chains import tune
 from .generated_motion import show_generated_frame
 
@@ -33,3 +35,11 @@ def preview_generated(context: Any, armature: Any) -> None:
     """Show the present frame of the generated motion as its tracks are now, without keys."""
     with reacting(context):
         show_generated_frame(context, armature)
+
+
+def begin_range(context: Any, bone: Any) -> None:
+    """Give a pose bone the anatomical range of its joint."""
+    with reacting(context):
+        skeleton = bridge.read_rig(bone.id_data).skeleton
+        roles = bridge.read_roles(bone.id_data, skeleton)
+        bridge.write_range(bone, joint_range(skeleton, roles, skeleton.index(bone.name)))

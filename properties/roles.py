@@ -1,11 +1,35 @@
 """What the user said of a body: the roles of bones and the axis that it looks along; learnt limits and stiffness."""
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
 from bpy.props import BoolProperty, FloatProperty, FloatVectorProperty, StringProperty
 
 from .overrides import saved, stored
+
+# Called with context and pose bone when it gets a range that nobody has set yet; registration fills it.
+RANGED: Final[list[Callable[..., None]]] = []
+
+
+def _begin(bone: Any, context: Any) -> None:
+    """Have the range begin with the anatomical one."""
+    given = any(bone.is_property_set(f"poise_range_{name}") for name in ("min", "max", "frame"))
+    for call in RANGED if bone.poise_use_range and not given else ():
+        call(context, bone)
+
+
+def _raise(bone: Any, context: Any) -> None:
+    """Take the largest angles along with the least ones, where these pass them."""
+    if any(low > high for low, high in zip(bone.poise_range_min, bone.poise_range_max, strict=True)):
+        bone.poise_range_max = np.maximum(bone.poise_range_min, bone.poise_range_max)
+
+
+def _lower(bone: Any, context: Any) -> None:
+    """Take the least angles along with the largest ones, where these pass them."""
+    if any(low > high for low, high in zip(bone.poise_range_min, bone.poise_range_max, strict=True)):
+        bone.poise_range_min = np.minimum(bone.poise_range_min, bone.poise_range_max)
+
 
 # On every object.
 BODY: Final[dict[str, Any]] = {
@@ -33,7 +57,10 @@ SETTINGS: Final[dict[str, Any]] = {
         max=1.0,
     ),
     "use_range": saved(
-        BoolProperty, "Range", "The joint keeps a range of each of its order-free angles, in place of people's"
+        BoolProperty,
+        "Range",
+        "The joint keeps a range of its own of each order-free angle, which begins with people's",
+        update=_begin,
     ),
     "range_min": saved(
         FloatVectorProperty,
@@ -44,6 +71,7 @@ SETTINGS: Final[dict[str, Any]] = {
         default=[-np.pi] * 3,
         min=-np.pi,
         max=np.pi,
+        update=_raise,
     ),
     "range_max": saved(
         FloatVectorProperty,
@@ -54,6 +82,7 @@ SETTINGS: Final[dict[str, Any]] = {
         default=[np.pi] * 3,
         min=-np.pi,
         max=np.pi,
+        update=_lower,
     ),
     "range_frame": saved(
         FloatVectorProperty,

@@ -14,7 +14,7 @@ from core.formats.job import parse
 from edits.job import perform_job
 from operators.drawings import _pins
 from panels.pins import POISE_PT_active_bone
-from tests.blender.rigs import contents, drawn_by, make_armature, select, world
+from tests.blender.rigs import contents, curves, drawn_by, make_armature, select, world
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
@@ -88,6 +88,42 @@ def test_an_elbow_bends_as_far_with_the_range_of_its_anatomy_as_without(rig: Any
     assert bends[0] > 115.0
 
 
+def test_a_range_that_is_ticked_begins_with_that_of_people(rig: Any) -> None:
+    """A range of the body's part that the user ticks and types means what the same numbers mean in a job."""
+    ticked = rig.pose.bones["forearm.L"]
+    ticked.poise_use_range = True
+    np.testing.assert_allclose(np.degrees(ticked.poise_range_min), [-180, -160, -45], atol=1e-3)
+    np.testing.assert_allclose(np.degrees(ticked.poise_range_max), [180, 0, 45], atol=1e-3)
+    ticked.poise_range_min, ticked.poise_range_max = np.radians([[-10.0, -25.0, -5.0], [10.0, 0.0, 5.0]])
+    shift, rest, poses = (-0.4, 0.0, 0.0), bridge.read_channels(rig), []
+    goal = {"bone": "hand.L", "position": list(np.add(world(rig, "hand.L"), shift))}
+    select(rig, ["hand.L"])
+    bpy.ops.poise.pin(kind="POSITION")
+    rig.poise_pins[0].position, rig.poise_root = goal["position"], "FIXED"
+    bpy.ops.poise.solve()
+    poses.append(np.array(ticked.rotation_quaternion))
+    assert -25.1 < angles(rig, "forearm.L")[1] < -20.0
+    bridge.write_channels(rig, rest)
+    ticked.poise_use_range = False
+    ends = {"min": [-10, -25, -5], "max": [10, 0, 5]}
+    perform_job(
+        bpy.context, rig, parse({"version": 1, "root": "fixed", "goals": [goal], "ranges": {"forearm.L": ends}})
+    )
+    np.testing.assert_allclose(ticked.rotation_quaternion, poses[0], atol=1e-3)
+    ticked.poise_use_range = True
+    np.testing.assert_allclose(np.degrees(ticked.poise_range_min), ends["min"], atol=1e-3)  # kept
+
+
+def test_ends_of_a_range_take_each_other_along(rig: Any) -> None:
+    bone = rig.pose.bones["upper_arm.L"]
+    bone.poise_use_range = True
+    bone.poise_range_min, bone.poise_range_max = np.radians([[-10, -20, -30], [40, 50, 60]])
+    bone.poise_range_min[1] = np.radians(70.0)
+    np.testing.assert_allclose(np.degrees(bone.poise_range_max), [40, 70, 60], atol=1e-3)
+    bone.poise_range_max[2] = np.radians(-90.0)
+    np.testing.assert_allclose(np.degrees(bone.poise_range_min), [-10, 70, -90], atol=1e-3)
+
+
 def test_what_cannot_be_is_said_and_nothing_changes(rig: Any) -> None:
     before = contents()
     with pytest.raises(RuntimeError, match="None of the selected bones has a range"):
@@ -96,8 +132,12 @@ def test_what_cannot_be_is_said_and_nothing_changes(rig: Any) -> None:
     bpy.ops.poise.set_range()
     with pytest.raises(RuntimeError, match='"spine" has no bone on the other side'):
         bpy.ops.poise.mirror_range()
-    rig.pose.bones["spine"].poise_range_min[0] = 1.0
-    rig.pose.bones["spine"].poise_range_max[0] = 0.5
+    rig.keyframe_insert('pose.bones["spine"].poise_range_min', index=0, frame=1)
+    rig.keyframe_insert('pose.bones["spine"].poise_range_max', index=0, frame=1)
+    keyed = curves(rig.animation_data.action, rig).values()
+    for curve, end in zip(keyed, (1.0, 0.5), strict=True):  # typed ends follow each other, keyed ones do not
+        curve.keyframe_points[0].co = 1.0, end
+    bpy.context.scene.frame_set(1)
     with pytest.raises(RuntimeError, match=r'"spine": The range about X goes from 57\.2958 to 28\.6479 degrees'):
         bpy.ops.poise.drag(bone="hand.L", shift=(0.0, 0.0, 0.1))
     assert contents()["objects"]["rig"]["bones"] == before["objects"]["rig"]["bones"]
