@@ -17,7 +17,7 @@ from ..core.editing.contacts import foot_points
 from ..core.editing.floor import Floor, lowest_sole
 from ..core.editing.path import move_roots
 from ..core.editing.timed_pins import WHOLE_BODY, TimedPin, hold_pin
-from ..core.formats.recipe import Angles, Moment, RecipeFile, Support, bones_of, path_of, track_of
+from ..core.formats.recipe import Angles, Moment, Named, RecipeFile, Support, bones_named, bones_of, path_of, track_of
 from ..core.generate import Recipe, Track, key_pose
 from ..core.generate.recipe import ALL
 from ..core.rotation import Array
@@ -39,9 +39,13 @@ class Generated(HeldMotion):
     def __init__(self, context: Any, armature: Any, recipe: RecipeFile, start: int) -> None:
         render = context.scene.render
         fps = render.fps / render.fps_base
-        self.recipe = recipe = recipe.at_frames(fps)
+        recipe = recipe.at_frames(fps)
         last = start + round(recipe.seconds * fps)
         super().__init__(context, armature, (start, last))
+        names = self.skeleton.names
+        named = (bones_named(self.roles, names, of) if isinstance(of, Named) else of for of, _ in recipe.tracks)
+        tracks = tuple((parts, samples) for parts, (_, samples) in zip(named, recipe.tracks, strict=True))
+        self.recipe = recipe = replace(recipe, tracks=tracks)
         up = bridge.world_up(self.worlds[0])
         self._up = up / np.linalg.norm(up)
         self.low, self.high = (self._pose(context, armature, given) for given in (recipe.low, recipe.high))

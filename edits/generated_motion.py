@@ -15,7 +15,17 @@ import numpy as np
 from .. import bridge
 from ..bridge.motion import preserve_channels
 from ..core import CoreError, Motion, Pose
-from ..core.formats.recipe import Angles, Moment, RecipeFile, Samples, Support, parse_recipe, recipe_data, track_of
+from ..core.formats.recipe import (
+    Angles,
+    Moment,
+    RecipeFile,
+    Samples,
+    Support,
+    by_role,
+    parse_recipe,
+    recipe_data,
+    track_of,
+)
 from ..core.formats.report import Report
 from ..core.generate import Flight, angles_of
 from ..properties.generate import label_of
@@ -242,15 +252,24 @@ def _constant(offset: float, samples: Samples) -> Samples:
 def saved_recipe(context: Any, armature: Any, name: str) -> dict[str, Any]:
     """Return the recipe of the generated motion as JSON data, with samples, phases and settings as they are now.
 
-    Key poses of a human body are angles by its parts, so that it does for others. Raises CoreError as `edited_recipe`.
+    Key poses of a human body are angles by its parts, and bones of its tracks have roles, so that it does for others.
+    Raises CoreError as `edited_recipe`.
     """
     render = context.scene.render
     recipe, start = edited_recipe(armature, render.fps / render.fps_base)
     edit = Generated(context, armature, recipe, start)
     if edit.roles.humanoid:
         low, high = (Angles(angles_of(edit.skeleton, edit.roles, pose)) for pose in (edit.low, edit.high))
-        recipe = replace(recipe, low=low, high=high)
+        tracks = tuple((_by_role(edit, parts), samples) for parts, samples in recipe.tracks)
+        recipe = replace(recipe, low=low, high=high, tracks=tracks)
     return recipe_data(replace(recipe, name=name), edit.skeleton.names)
+
+
+def _by_role(edit: Generated, parts: tuple[str, ...] | str) -> tuple[str, ...] | str:
+    """Return the bones of a track by their roles; what is said by part stays as it is."""
+    names = edit.skeleton.names
+    by_name = not isinstance(parts, str) and all(part in names for part in parts)
+    return by_role(edit.roles, names, parts) if by_name else parts
 
 
 def show_generated_frame(context: Any, armature: Any) -> None:

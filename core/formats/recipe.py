@@ -85,9 +85,13 @@ class Support:
     at: float
 
 
+class Named(tuple[str, ...]):
+    """Bones of a track by name, or by a role that they have: about their own axes."""
+
+
 @dataclass(frozen=True)
 class RecipeFile:
-    """A recipe as it is in a file; each of the `tracks` with its parts of the body or bones."""
+    """A recipe as it is in a file; each of the `tracks` with its parts of the body or its `Named` bones."""
 
     seconds: float
     low: Angles | Moment
@@ -206,7 +210,8 @@ def _samples(values: dict[str, Any], where: str) -> Samples:
 def _read_track(data: Any, where: str) -> tuple[tuple[str, ...] | str, Samples]:
     of, table = ("bones", BONE_TRACK) if isinstance(data, dict) and "bones" in data else ("parts", PART_TRACK)
     values = table.read(data, where)  # pyright: ignore[reportUnknownArgumentType]
-    return values.pop(of, ALL), _samples(values, where)
+    parts = values.pop(of, ALL)
+    return Named(parts) if of == "bones" and parts != ALL else parts, _samples(values, where)
 
 
 def _support(values: dict[str, Any], where: str) -> Support:
@@ -240,7 +245,9 @@ PART_TRACK: Final = Table(
         *_OFFSETS,
     )
 )
-BONE_TRACK: Final = Table((Field("bones", _PARTS, "bones by name", needed="null"), _AXIS, *_OFFSETS))
+BONE_TRACK: Final = Table(
+    (Field("bones", _PARTS, "bones by name, or by a role that they have", needed="null"), _AXIS, *_OFFSETS)
+)
 PATH: Final = Table(
     (
         Field(
@@ -335,7 +342,7 @@ def recipe_data(recipe: RecipeFile, names: Container[str]) -> dict[str, Any]:
         return {name: value for name, value in vars(one).items() if value is not None} or "present"
 
     def track(parts: Sequence[str] | str, one: Samples) -> dict[str, Any]:
-        by_name = not isinstance(parts, str) and all(part in names for part in parts)
+        by_name = isinstance(parts, Named) or (not isinstance(parts, str) and all(part in names for part in parts))
         return {"bones" if by_name else "parts": parts if isinstance(parts, str) else list(parts), **samples(one)}
 
     optional = {
@@ -352,6 +359,25 @@ def recipe_data(recipe: RecipeFile, names: Container[str]) -> dict[str, Any]:
         **{name: value for name, value in optional.items() if value},
         "stay": recipe.stay,
     }
+
+
+def by_role(roles: Roles, names: Sequence[str], bones: Sequence[str]) -> Named:
+    """Return bones by the roles of which they are all bones, so that other bodies have them, and the rest by name."""
+    left, found = dict.fromkeys(bones), list[str]()
+    for role in roles.bones:
+        chain = [names[bone] for bone in roles.chain(role)]
+        if role not in names and chain and all(bone in left for bone in chain):
+            found.append(role)
+            left = {bone: None for bone in left if bone not in chain}
+    return Named((*found, *left))
+
+
+def bones_named(roles: Roles, names: Sequence[str], bones: Named) -> tuple[str, ...]:
+    """Return the names of bones by name or by role. Raises CoreError if the body does not have them."""
+    found = (
+        [bone] if bone in names else [names[i] for i in roles.chain(bone) or bones_of(roles, bone)] for bone in bones
+    )
+    return tuple(name for part in found for name in part)
 
 
 def bones_of(roles: Roles, part: str) -> list[int]:

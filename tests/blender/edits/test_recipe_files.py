@@ -128,3 +128,41 @@ def test_a_file_that_is_no_recipe_is_refused_and_nothing_changes(rig: Any, tmp_p
         with pytest.raises(RuntimeError, match=why):
             bpy.ops.poise.load_recipe(filepath=str(tmp_path / "salute.json"))
     assert contents() == before
+
+
+def test_a_track_of_selected_bones_moves_another_body_with_other_names(tmp_path: Path) -> None:
+    """Bones are saved by role: on the other body that of the same role turns about its axis, and no other."""
+    file, arm, forearm = tmp_path / "salute.json", "mixamorig:RightArm", "mixamorig:RightForeArm"
+
+    def opened(name: str) -> Any:
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        body = load(DATA / "rigs" / f"{name}.blend")[0]
+        context.view_layer.objects.active, context.scene.render.fps = body, 25
+        return body
+
+    def moved(body: Any, bone: str) -> np.ndarray:
+        start, end = (stand(body, bone, frame) for frame in (1, 26))
+        return rotation.log(rotation.mul(rotation.inv(start), end))
+
+    body = opened("named_mixamo_cm")
+    bpy.ops.poise.store_pose(pose="MIN")
+    for bone in (arm, forearm):
+        body.pose.bones[bone].rotation_quaternion = rotation.exp(np.array([0.6, 0.4, -0.8]))
+    bpy.ops.poise.store_pose(pose="MAX")
+    bpy.ops.poise.generate(recipe="own", seconds=2.0, start=1)
+    select(body, [arm])
+    bpy.ops.poise.add_track(part="SELECTED", axis="X")
+    curve(body, "poise_tracks[0].offset").keyframe_points[1].co = (26, 0.0)
+    bpy.ops.poise.regenerate()
+    np.testing.assert_allclose(moved(body, arm), [0.6, 0.0, 0.0], atol=1e-4)
+    bpy.ops.poise.save_recipe(filepath=str(file))
+    assert json.loads(file.read_text(encoding="utf-8"))["tracks"][1]["bones"] == ["upper_arm.R"]
+    bpy.ops.poise.load_recipe(filepath=str(file), start=1)
+    assert label_of(body.poise_tracks[1]) == f"{arm} X"
+    np.testing.assert_allclose(moved(body, arm), [0.6, 0.0, 0.0], atol=1e-3)
+    other = opened("odd_random_rolls_apose")
+    assert bpy.ops.poise.load_recipe(filepath=str(file), start=1) == {"FINISHED"}
+    bpy.ops.poise.regenerate()
+    x, y, z = moved(other, "upper_arm.R")
+    assert abs(x) > 0.1
+    np.testing.assert_allclose([y, z, *moved(other, "forearm.R")], 0.0, atol=1e-4)
