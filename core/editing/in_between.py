@@ -21,7 +21,7 @@ from ..motion import Motion
 from ..pose import Pose, forward, forward_matrices, shifted
 from ..rotation import Array, lengths
 from ..skeleton import Flags, Indices, Skeleton
-from .contacts import GROUND_PERCENTILE, UP, BodyPoint, foot_points, point_positions, runs
+from .contacts import FASTEST, GROUND_PERCENTILE, UP, BodyPoint, foot_points, point_positions, runs
 from .floor import Floor, lowest_sole
 from .timed_pins import TimedPin, smootherstep
 
@@ -151,6 +151,9 @@ class _Steps:
         moved = np.stack([lengths(np.diff(places, axis=0)).min(axis=-1) for places in at])  # (feet, K - 1)
         same, self.seconds = moved < SAME * skeleton.size, np.diff(motion.frames[keys]) / motion.fps
         once = moved < STRIDE * np.array([foot.reach for foot in feet])[:, None]
+        # a foot that goes fast from one key to another close by swings at both, however low it is
+        swings = (self.seconds < QUICKEST) & (moved > FASTEST * skeleton.size * self.seconds)
+        bears = bears & ~(np.pad(swings, ((0, 0), (1, 0))) | np.pad(swings, ((0, 0), (0, 1))))
         stands = np.stack([bears[:, :-1], bears[:, 1:]]) & (self.seconds >= QUICKEST) & once
         self.held = stands | same
         self.ways = np.where(self.held.any(axis=0), moved, 0.0)

@@ -118,6 +118,23 @@ def test_a_foot_in_the_same_place_is_held_and_others_step_one_after_the_other() 
     assert ankles[:, :, 2].min() > ankles[0, :, 2].min() - 1e-4
 
 
+def test_a_low_foot_that_keys_close_by_show_in_its_swing_goes_on() -> None:
+    speed = np.array([0.0, -1.2, 0.0])  # metres a second
+    truth = placed(SKELETON, np.arange(26.0)[:, None] / FPS * speed)
+    sliding = fill_between(SKELETON, truth, [*range(11), 25], ROLES)
+    standing = fill_between(SKELETON, truth, [10, 25], ROLES)
+    at, foot = 13, SKELETON.index("foot.R")  # which steps after the left one
+    ways = [
+        next(
+            pin.position[at] - pin.position[10] for pin in filled.pins if pin.bone == foot and pin.position is not None
+        )
+        for filled in (sliding, standing)
+    ]
+    start, other = (float(way @ speed) / 1.2**2 * FPS for way in ways)  # frames of the way at this speed
+    assert start > 2.5
+    assert other < 0.5
+
+
 @pytest.mark.parametrize("away", [0.0, 0.02])
 def test_feet_that_stay_between_standing_and_crouching_do_not_move(away: float) -> None:
     truth = placed(SKELETON, np.linspace(0, 1, 21)[:, None] * [away, 0.0, -0.001])
