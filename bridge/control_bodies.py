@@ -316,6 +316,7 @@ def _hung(
                 for (upper, lower), axis in graph.hinge_axes().items()
                 if id(graph.bent[lower]) in limbs and hinges[number, [place[upper], place[lower]]].all()
             ),
+            tuple(place[bone] for bone in bones if graph.swings_alone(bone, controls[bone].turns)),
         ))  # fmt: skip
     return bodies
 

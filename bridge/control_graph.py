@@ -51,6 +51,7 @@ class Graph:
         parents = [() if parent < 0 else (parent,) for parent in skeleton.parents.tolist()]
         self.above = list(map(set[int], parents))
         self.turned_by = list(map(set[int], parents))  # without dependencies on a place only
+        self.twisted_by = list(map(set[int], parents))  # nor on turns without that about the bone's own Y
         self.ever = list(map(set[int], parents))  # whatever the settings are
         self.gazes: dict[int, int] = {}  # eyes -> the free bones that they aim at
         locks, placed = flags(armature.pose.bones, "lock_rotation", 3), flags(armature.pose.bones, "lock_location", 3)
@@ -103,12 +104,15 @@ class Graph:
                 continue
             if replaced:  # all before it, the parent included
                 self._copied[decided] = min(now)
-                self.above[decided], self.turned_by[decided] = set[int](), set[int]()
+                for edges in (self.above, self.turned_by, self.twisted_by):
+                    edges[decided] = set[int]()
             self.above[decided] |= now - {decided}
             if kind in _COPIES and constraint.influence < 1.0:
                 self._mixed[decided] = self.above[decided] | now
             if kind not in _BY_PLACE or aims(constraint):
                 self.turned_by[decided] |= now - {decided}
+                if kind != "COPY_ROTATION" or constraint.use_y:
+                    self.twisted_by[decided] |= now - {decided}
         gazes = kind in _GAZES and acts and is_eye(bone.name)
         if now and gazes and self.rig.skeleton.translatable[list(now)].all():
             self.gazes[place[bone.name]] = min(now)
@@ -337,6 +341,13 @@ class Graph:
             return parts[min(able, key=lambda other: (not self.fits(other, bone), steps[other]))]
         stuck = not (self.rig.skeleton.movable[bone] or self.rig.skeleton.translatable[bone].any())
         return next((part for part in controls if stuck and self._at(bone, part)), -1)
+
+    def swings_alone(self, part: int, control: int) -> bool:
+        """Return whether a control turns a part, but not about its own Y."""
+        upstream = (part, *self.upstream(part))
+        if all(self.twisted_by[bone] == self.turned_by[bone] for bone in upstream):
+            return False
+        return control in reach(self.turned_by, part) and control not in reach(self.twisted_by, part)
 
     def hangs(self, control: int, part: int, controls: Mapping[int, Control]) -> bool:
         """Return whether a control follows a part of the body, or that part's control."""

@@ -73,6 +73,7 @@ class ControlledBody:
     goals             targets and poles of the rig's IK chains
     poles             poles that may go where their limb needs them -> the first part of the limb
     hinged            the limbs that IK bends about one axis
+    untwisted         the parts that copy the turns of their control without that about their own Y
     """
 
     skeleton: Skeleton
@@ -89,6 +90,7 @@ class ControlledBody:
     goals: frozenset[int]
     poles: Mapping[int, int]
     hinged: tuple[HingedLimb, ...] = ()
+    untwisted: tuple[int, ...] = ()
 
     @property
     def carried(self) -> Flags:
@@ -97,9 +99,9 @@ class ControlledBody:
 
     @property
     def stretched(self) -> Flags:
-        """The parts (N,) behind a segment that IK bends, and may stretch."""
-        bent = self.ends != np.arange(len(self.ends))
-        return (self.skeleton.parents >= 0) & bent[self.skeleton.parents]
+        """The parts (N,) behind a segment that IK bends, and may stretch; of a limb all that are further out."""
+        bent, parents = self.ends != np.arange(len(self.ends)), self.skeleton.parents
+        return _with_below(bent, parents)[parents] & (parents >= 0) & (self.rigid | bent[parents])
 
     def limbs_of(self, parts: Iterable[int]) -> list[int]:
         """Return the parts at the ends of the limbs on IK that some parts are of, or hang on."""
@@ -325,7 +327,7 @@ class _Task:
         bent_above = (parents >= 0) & (poser.turned[parents] < 0)  # IK may twist those below it in any round
         self._twists, self._errors = self._follows & ~bent_above, np.full(count, np.inf)
         # parts whose twist no control determines: eyes, and segments with twist bones
-        self.loose = self.aims >= 0
+        self.loose = (self.aims >= 0) | np.isin(np.arange(count), controlled.untwisted)
         self._held = np.zeros(count, bool)  # parts whose control is at its limit, and parts below them
         self._at_limit: Indices = np.zeros(0, int)
         self._twist = np.full(count, np.inf)

@@ -1,6 +1,7 @@
 """Poses of a drag written to the armature."""
 
 from collections.abc import Callable, Container, Iterable
+from dataclasses import replace
 from typing import Any, Final
 
 import bpy
@@ -80,11 +81,12 @@ class DragWriter:
     def shown(self, armature: Any, pose: Pose) -> Callable[[Pose], Pose] | None:
         """Return a function that takes over into poses what Blender shows and controls do not decide; None if it is so.
 
-        That is the lengths of limbs that IK stretches, and how carried bones are at their parents.
+        That is the lengths of limbs that IK stretches, how carried bones are at their parents, and twists.
         """
         controlled, carried = self.controlled, self._carried
         stretched = np.flatnonzero(controlled.stretched) if controlled is not None else carried[:0]
-        if not len(carried) and not len(stretched):
+        untwisted = carried[:0] if controlled is None else np.array(controlled.untwisted, int)
+        if not len(carried) and not len(stretched) and not len(untwisted):
             return None
         _evaluate()
         matrices = bridge.read_matrices(armature)
@@ -93,12 +95,20 @@ class DragWriter:
         else:
             seen = bridge.read_controlled(controlled, matrices, stretched=True)
         placed = np.union1d(carried, stretched)
-        off = np.linalg.norm((seen.translations - pose.translations)[placed], axis=-1).max()
-        turned = rotation.angle_between(seen.rotations[carried], pose.rotations[carried]).max(initial=0.0)
+        off = np.linalg.norm((seen.translations - pose.translations)[placed], axis=-1).max(initial=0.0)
+        change = rotation.mul(rotation.inv(pose.rotations), seen.rotations)
+        _, twists = rotation.swing_twist(change[untwisted], np.array([0.0, 1.0, 0.0]))
+        turns = np.concatenate([change[carried], twists])
+        turned = rotation.angle_between(turns, rotation.IDENTITY).max(initial=0.0)
         if off < _SAME * self._body.skeleton.size and turned < _TURNED:
             return None
 
-        return lambda pose: take_over(pose, seen, carried, placed)
+        def take(pose: Pose) -> Pose:
+            rotations = np.array(pose.rotations)
+            rotations[untwisted] = rotation.mul(rotations[untwisted], twists)
+            return take_over(replace(pose, rotations=rotations), seen, carried, placed)
+
+        return take
 
     def restore(self, armature: Any) -> None:
         """Give the armature the exact channels at the press."""
