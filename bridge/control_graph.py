@@ -52,6 +52,7 @@ class Graph:
         self.above = list(map(set[int], parents))
         self.turned_by = list(map(set[int], parents))  # without dependencies on a place only
         self.twisted_by = list(map(set[int], parents))  # nor on turns without that about the bone's own Y
+        self.swinging: set[int] = set()  # bones of which others copy the turns without that
         self.ever = list(map(set[int], parents))  # whatever the settings are
         self.gazes: dict[int, int] = {}  # eyes -> the free bones that they aim at
         locks, placed = flags(armature.pose.bones, "lock_rotation", 3), flags(armature.pose.bones, "lock_location", 3)
@@ -111,8 +112,8 @@ class Graph:
                 self._mixed[decided] = self.above[decided] | now
             if kind not in _BY_PLACE or aims(constraint):
                 self.turned_by[decided] |= now - {decided}
-                if kind != "COPY_ROTATION" or constraint.use_y:
-                    self.twisted_by[decided] |= now - {decided}
+                swings = kind == "COPY_ROTATION" and not constraint.use_y
+                (self.swinging if swings else self.twisted_by[decided]).update(now - {decided})
         gazes = kind in _GAZES and acts and is_eye(bone.name)
         if now and gazes and self.rig.skeleton.translatable[list(now)].all():
             self.gazes[place[bone.name]] = min(now)
@@ -344,10 +345,7 @@ class Graph:
 
     def swings_alone(self, part: int, control: int) -> bool:
         """Return whether a control turns a part, but not about its own Y."""
-        upstream = (part, *self.upstream(part))
-        if all(self.twisted_by[bone] == self.turned_by[bone] for bone in upstream):
-            return False
-        return control in reach(self.turned_by, part) and control not in reach(self.twisted_by, part)
+        return control in self.swinging and control not in reach(self.twisted_by, part)
 
     def hangs(self, control: int, part: int, controls: Mapping[int, Control]) -> bool:
         """Return whether a control follows a part of the body, or that part's control."""
