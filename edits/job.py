@@ -30,6 +30,7 @@ from ..core.body.ranges import joint_range, with_joint_ranges
 from ..core.contribution import with_hinges
 from ..core.formats.job import Job, PoseTargets, on_bones
 from ..core.formats.report import GoalReport, Report
+from ..core.limits import clamp_rotations
 from ..core.motion import blocks
 from ..core.rotation import Array
 from ..core.skeleton import no_bone
@@ -406,18 +407,19 @@ def _solution(
         writable = with_ranges(writable, roles, pose) if job.anatomical_limits else writable
         return solve(writable, pose, goals, job.humanoid.method(roles, bool(job.limits), **tolerances), progress)
     tuning = bridge.read_tuning(armature, skeleton)
+    reference = _reference(job, skeleton, roles, pose, tuning, targets)
     method = PinAndDrag(
         limits=job.limits,
         root=job.root,
         stretch=job.stretch,
         strength=np.inf if job.strength is None else job.strength,
-        reference=_reference(job, skeleton, roles, pose, tuning, targets),
+        reference=reference,
         # frames start from their neighbours' solutions; settled one by one they may end in different minima
         coherent=job.frames is not None,
         settle=job.frames is None,
         **tolerances,
     )
-    pose = _start_pose(job, writable, pose, method.reference, goals)
+    pose = _start_pose(job, writable, pose, reference)
     writable, method = with_anatomy(writable, method, roles, ranges=job.anatomical_limits, tuning=tuning)
     return solve_in_blocks(writable, pose, goals, method, progress)
 
@@ -455,17 +457,16 @@ def _reference(
     return replace(pose, rotations=np.where(stays[:, None], pose.rotations, turns))
 
 
-def _start_pose(job: Job, skeleton: Skeleton, pose: Pose, reference: Pose | None, goals: list[Any]) -> Pose:
-    """Return the pose to start from: with relaxed joint targets these, for bones that goals move and that are free.
+def _start_pose(job: Job, skeleton: Skeleton, pose: Pose, reference: Pose) -> Pose:
+    """Return the pose to start from: the joint targets, of bones that may turn, within their limits.
 
-    Started far from their targets, as in a T-pose, joints may end half a turn off.
+    Joints that no goal moves stay there. Others, started far from them, as in a T-pose, may end half a turn off.
     """
-    if job.joint_targets != "relaxed" or reference is None:
-        return pose
-    free = skeleton.movable & ~skeleton.rotation_locks.any(axis=1) & (skeleton.stiffness < 1.0).all(axis=1)
-    above = {bone for goal in goals for bone in skeleton.ancestors(skeleton.index(goal.bone))}
-    moving = free & np.isin(np.arange(len(skeleton)), list(above))
-    return replace(pose, rotations=np.where(moving[:, None], reference.rotations, pose.rotations))
+    free = skeleton.movable & ~skeleton.driven & ~skeleton.rotation_locks.any(axis=1)
+    free &= (skeleton.stiffness < 1.0).all(axis=1)
+    turned = free & (rotation.angle_between(pose.rotations, reference.rotations) > _SETTLED)
+    wanted = clamp_rotations(skeleton.limits, reference.rotations)[0] if job.limits else reference.rotations
+    return replace(pose, rotations=np.where(turned[..., None], wanted, pose.rotations))
 
 
 def _largest_scale(job: Job, worlds: Array) -> float:

@@ -12,7 +12,7 @@ bones and actions are looked up when the job is done. Where the tables do not sa
   `balance` in the world need an armature object that is scaled evenly;
 - gravity for `balance` is the world's -Z. With `masses` bones that are not named weigh nothing; only shares count;
 - `joint_targets` "rest" and "relaxed" are about joints: bones without parent, and all locations, stay near the motion,
-  in the relaxed pose the hips and what carries them, too;
+  in the relaxed pose the hips and what carries them, too; joints that no goal moves go to their targets;
 - quaternions are normalised;
 - the default name "<old action> poise" ("<armature> poise" where there is none) gets Blender's number if it is taken.
 """

@@ -81,6 +81,42 @@ def test_without_an_action_the_pose_is_that_of_the_motion_at_a_frame(rig: Any) -
     assert 2.0 * np.arccos(min(1.0, abs(float(now @ there)))) < 0.05
 
 
+def test_joints_that_no_goal_moves_go_to_their_targets(rig: Any) -> None:
+    """Without a goal there is only the way to the target: it ends there, at its share, or at the bone's limit."""
+    report = solve(rig, FEET, joint_targets={"action": "wave", "bones": {BENT[0]: 1.0, ARM: 0.5}})
+    assert all(goal.met.all() for goal in report.goals)
+    assert turned(rig, BENT[0]) == pytest.approx(BENT[1], abs=1e-5)
+    assert turned(rig, ARM) == pytest.approx(0.2, abs=1e-5)
+    solve(rig, FEET, joint_targets="rest", write={"bones": [BENT[0]]})
+    assert turned(rig, BENT[0]) == pytest.approx(0.0, abs=1e-5)
+    assert turned(rig, ARM) == pytest.approx(0.2, abs=1e-5)
+    turn(rig, ARM, 0.0)
+    bone = rig.pose.bones[ARM]
+    bone.use_ik_limit_x = bone.use_ik_limit_y = bone.use_ik_limit_z = True
+    bone.ik_min_x = bone.ik_min_y = bone.ik_min_z = -0.1
+    solve(rig, FEET, joint_targets={"action": "wave"})
+    assert turned(rig, ARM) == pytest.approx(0.1, abs=1e-4)
+    bone.lock_rotation[0] = True
+    turn(rig, ARM, 0.0)
+    solve(rig, FEET, joint_targets={"action": "wave"})
+    assert turned(rig, ARM) == 0.0
+
+
+def test_solve_here_and_bake_take_joints_that_no_pin_moves_to_their_targets(rig: Any) -> None:
+    select(rig, ["foot.L"])
+    bpy.ops.poise.pin(kind="POSITION")
+    rig.poise_joint_targets, rig.poise_target_action = "ACTION", bpy.data.actions["wave"]
+    rig.pose.bones[ARM].poise_target = 0.5
+    assert bpy.ops.poise.solve() == {"FINISHED"}
+    assert turned(rig, BENT[0]) == pytest.approx(BENT[1], abs=1e-5)
+    assert turned(rig, ARM) == pytest.approx(0.2, abs=1e-5)
+    turn(rig, BENT[0], 0.0)
+    assert bpy.ops.poise.bake(frame_start=1, frame_end=3) == {"FINISHED"}
+    for frame in (1, 2, 3):
+        context.scene.frame_set(frame)
+        assert turned(rig, BENT[0]) == pytest.approx(BENT[1], abs=1e-5)
+
+
 @pytest.mark.parametrize(
     ("targets", "sentence"),
     [
