@@ -64,8 +64,11 @@ def key(
     fresh: dict[tuple[str, int], None] = {}
     for _ in (None,) if frames is None else frames:
         context.view_layer.update()  # visual keying reads the evaluated bones
+        here = context.scene.frame_current_final  # between frames, too, where Blender would key the whole frame before
         for owner, path, index, group in channels:
-            if owner.keyframe_insert(path, index=index, group=group, options=options, keytype=settings.keyframe_type):
+            if owner.keyframe_insert(
+                path, index=index, frame=here, group=group, options=options, keytype=settings.keyframe_type
+            ):
                 bone = split_path(path) if owner == armature else None
                 if bone is not None:
                     keyed.add(bone[0])
@@ -116,7 +119,7 @@ def key_step(context: Any, armature: Any, path: str, before: float) -> None:
     beside = {time: before if curve is None else curve.evaluate(time) for time in (here - 1.0, here + 1.0)}
     onward = "CONSTANT" if curve is None else _segment(curve, here)[0].interpolation
     group = (split_path(path) or ("",))[0]
-    armature.keyframe_insert(path, group=group, keytype=context.scene.tool_settings.keyframe_type)
+    armature.keyframe_insert(path, frame=here, group=group, keytype=context.scene.tool_settings.keyframe_type)
     curve = _curve_of(armature, path)
     for time, value in beside.items():
         if not any(abs(key.co.x - time) <= SAME_FRAME for key in curve.keyframe_points):

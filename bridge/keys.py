@@ -36,8 +36,7 @@ from .points import (
     write_keys_of,
 )
 
-_TURNED: Final = 1e-6  # radians
-_MOVED: Final = 1e-6  # of the skeleton's size, or of the largest location
+_MOVED: Final = 1e-6  # radians, and of the skeleton's size, or of the largest location
 _GROWN: Final = 1e-6  # of the scale
 
 _BENT: Final = 1e-4  # channel units per frame: handles whose slopes differ by more are not aligned
@@ -66,11 +65,11 @@ class Channel:
 
 
 def changed_bones(
-    before: Pose, after: Pose, size: float
+    before: Pose, after: Pose, size: float, least: float = _MOVED
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Return indices of the bones whose rotation, location and scale differ anywhere in the batch, three arrays.
 
-    size: of the skeleton; what is far below it is rounding.
+    size: of the skeleton. `least`: radians, or share of the size or of the largest location; less is rounding.
     """
     old, new = before.reshape((-1,)), after.reshape((-1,))
     largest = max(size, *(float(np.max(np.abs(p.translations), initial=0.0)) for p in (old, new)))
@@ -78,8 +77,8 @@ def changed_bones(
     for part in blocks(len(old.rotations)):
         scales = [np.ones(3) if p.scales is None else p.scales[part] for p in (old, new)]
         each = (
-            rotation.angle_between(old.rotations[part], new.rotations[part])[..., None] > _TURNED,
-            np.abs(new.translations[part] - old.translations[part]) > _MOVED * largest,
+            rotation.angle_between(old.rotations[part], new.rotations[part])[..., None] > least,
+            np.abs(new.translations[part] - old.translations[part]) > least * largest,
             np.broadcast_to(np.abs(scales[1] - scales[0]) > _GROWN * np.abs(scales[0]), old.translations[part].shape),
         )
         changes.append([np.any(change, axis=(0, -1)) for change in each])

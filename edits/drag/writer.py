@@ -17,6 +17,7 @@ from .body import DragBody
 
 _SAME: Final = 1e-5  # of the skeleton's size: a change of a length that does not count
 _TURNED: Final = 1e-4  # radians: a change of a carried bone that does not count
+_ROUNDING: Final = 2e-5  # radians, or of the size: that of controls, which follow matrices in single precision
 
 
 class DragWriter:
@@ -138,10 +139,12 @@ class DragWriter:
 
     def _changed(self, pose: Pose) -> list[Indices]:
         body = self._body
-        turned, moved, grown = bridge.changed_bones(body.start_of_rig, pose, body.rig.skeleton.size)
-        if self.controlled is not None:  # which stretches nothing by itself
-            grown = grown[:0]
-        return [np.setdiff1d(bones, body.rig.carried) for bones in (turned, moved, grown)]
+        if self.controlled is None:
+            changed = bridge.changed_bones(body.start_of_rig, pose, body.rig.skeleton.size)
+        else:  # controls stretch nothing by themselves
+            turned, moved, _ = bridge.changed_bones(body.start_of_rig, pose, body.rig.skeleton.size, _ROUNDING)
+            changed = turned, moved, moved[:0]
+        return [np.setdiff1d(bones, body.rig.carried) for bones in changed]
 
     def at_limit(self) -> list[str]:
         """Return sentences about the controls that are at a limit."""

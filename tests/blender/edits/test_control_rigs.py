@@ -28,7 +28,7 @@ from tests.blender.control_drags import (
     solve_here,
 )
 from tests.blender.rigs import FULL, select, world
-from tests.paths import DATA
+from tests.paths import DATA, SHARED
 
 context: Any = bpy.context
 IN_CI = ("Auto-Rig Pro on IK", "CloudRig on FK", "reverse feet without poles")
@@ -172,3 +172,21 @@ def test_a_drag_says_which_bones_changed_in_all_frames_for_want_of_keys(monkeypa
     key_step(rig, FRAMES, sparse=True)
     drag_at_once(rig, parts, "hips")
     assert "without keys and changed in all frames" in capfd.readouterr().out
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")
+def test_a_drag_keys_no_control_that_only_rounding_has_changed(monkeypatch: Any) -> None:
+    monkeypatch.setattr(context.preferences.edit, "use_keyframe_insert_available", False)
+    rig, _ = RIGS["Rigify on IK"]()
+    context.scene.tool_settings.use_keyframe_insert_auto = True
+    for frame in FRAMES:
+        for number, name in enumerate(("torso", "foot_ik.L", "foot_ik.R", "hand_ik.L", "hand_ik.R")):
+            bone = rig.pose.bones[name]
+            bone.location = (0.0, 1e-3 * frame, 1e-3 * number)
+            bone.keyframe_insert("location", frame=frame)
+            bone.keyframe_insert("rotation_quaternion", frame=frame)
+    context.scene.frame_set(FRAMES[1])
+    before = {path for path, _ in keys(rig)}
+    assert bpy.ops.poise.drag(bone="foot_ik.R", shift=(0.0, 0.1, 0.05)) == {"FINISHED"}
+    fresh = {path.split('"')[1] for path, _ in keys(rig)} - {path.split('"')[1] for path in before}
+    assert fresh <= {"toe_ik.R"}

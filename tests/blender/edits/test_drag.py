@@ -634,3 +634,15 @@ def test_pins_of_higher_priority_are_served_first(rig: Any) -> None:
     pin.priority = 0
     bpy.ops.poise.solve()
     assert np.linalg.norm(np.subtract([world(rig, foot) for foot in FEET], feet)) > 0.05
+
+
+def test_between_frames_the_key_is_where_the_scene_is(rig: Any) -> None:
+    scene = bpy.context.scene
+    scene.tool_settings.use_keyframe_insert_auto = True
+    scene.frame_set(27, subframe=0.5)
+    assert bpy.ops.poise.drag(bone="hand.L", shift=(0.0, -0.05, 0.05)) == {"FINISHED"}
+    posed = world(rig, "hand.L")
+    bag = rig.animation_data.action.layers[0].strips[0].channelbags[0]
+    assert {key.co.x for curve in bag.fcurves for key in curve.keyframe_points} == {27.5}
+    scene.frame_set(27, subframe=0.5)
+    np.testing.assert_allclose(world(rig, "hand.L"), posed, atol=NEAR)
