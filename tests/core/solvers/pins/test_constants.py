@@ -1,0 +1,154 @@
+"""The numbers of docs/solver.md: on bodies of a few joints the answer follows from them by hand.
+
+Each number stands here by its value, so that no test agrees with whatever the solver has.
+"""
+
+import numpy as np
+import pytest
+
+from core import Balance, EulerBox, Goal, PinAndDrag, Pose, Skeleton, rotation
+
+ACROSS, ALONG, UP = np.eye(3)
+DEVIATION = 0.4  # of all joints, radians
+
+
+def body(*parents: int, **more: object) -> Skeleton:
+    """Bones of 1 m along Y, all with their heads at the origin."""
+    count = len(parents)
+    return Skeleton(
+        [f"b{bone}" for bone in range(count)], parents, np.zeros((count, 3)),
+        np.tile(rotation.IDENTITY, (count, 1)), np.ones(count), **more,
+    )  # fmt: skip
+
+
+def turns(
+    skeleton: Skeleton, goals: list, root: str = "fixed", deviations: object = None, **more: object
+) -> np.ndarray:
+    """Return the rotation vectors (J, 3) of the pose, all deviations alike."""
+    if deviations is None:
+        deviations = np.full((len(skeleton), 3), DEVIATION)
+    method = PinAndDrag(root=root, deviations=deviations, **more)  # type: ignore
+    return rotation.log(method.solve(skeleton, Pose.rest(skeleton), goals).pose.rotations)
+
+
+def turned(bone: int, way: np.ndarray) -> Goal:
+    return Goal(bone, None, rotation.exp(way))
+
+
+def pull(bone: int, way: float, priority: int, far: float = 1.0) -> Goal:
+    """A pull on the bone's tail that is across the bone where it has turned about Z by `way`, to `far` from there."""
+    tail, aside = (rotation.rotate(rotation.exp(way * UP), some) for some in (ALONG, -ACROSS))
+    return Goal(bone, tail + far * aside, point=ALONG, priority=priority)
+
+
+# -- the prior ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("axis", "share"), [(ACROSS, 0.5), (UP, 0.1**2 / (1.0 + 0.1**2))])
+def test_a_hinge_keeps_a_tenth_of_its_deviation_across_its_axis(axis: np.ndarray, share: float) -> None:
+    """Two joints in series share a turn as their variances are; the first bends about X."""
+    bends = np.array([np.zeros(3), ACROSS, np.zeros(3)])
+    skeleton = body(-1, 0, 1)
+    solution = PinAndDrag(root="fixed", bends=bends).solve(skeleton, Pose.rest(skeleton), [turned(2, 0.3 * axis)])
+    found = rotation.log(solution.pose.rotations)
+    np.testing.assert_allclose(found[1:], 0.3 * np.outer([share, 1.0 - share], axis), atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("root", "bones", "keeps"),
+    [
+        ("free", (1, 2), 1.0),
+        ("pull", (1, 2), 0.2),
+        ("hold", (1, 2), 0.03),
+        ("pull", (1,), 0.03),  # a body that nothing else holds stays
+        ("pull", (0, 1), 0.5 * 0.2),
+        ("hold", (0, 1), 0.5 * 0.03),
+    ],
+)
+def test_a_root_keeps_a_share_of_its_deviations(root: str, bones: tuple[int, ...], keeps: float) -> None:
+    goals = [turned(bone, 0.5 * UP) if bone else Goal(0, np.zeros(3)) for bone in bones]
+    joints = np.count_nonzero(bones)  # beside each other, in series with the root
+    found = turns(body(-1, 0, 0), goals, root)
+    assert found[0, 2] == pytest.approx(0.5 * keeps**2 / (keeps**2 + 1.0 / joints), rel=1e-3)
+
+
+def test_a_root_shifts_by_half_the_size() -> None:
+    """In series with a joint with a lever of a metre."""
+    skeleton = body(-1, 0)
+    deviations = np.array([np.zeros(3), np.full(3, DEVIATION)])
+    goal = Goal(1, ALONG + 0.01 * ACROSS, point=ALONG)
+    solution = PinAndDrag(deviations=deviations).solve(skeleton, Pose.rest(skeleton), [goal])
+    shift = (0.5 * skeleton.size) ** 2
+    assert solution.pose.translations[0, 0] == pytest.approx(0.01 * shift / (shift + DEVIATION**2), rel=1e-3)
+
+
+def test_bones_stretch_by_3_percent_for_a_deviation() -> None:
+    """Beside a root that shifts the same way by half the size for one."""
+    skeleton = body(-1, 0, stretch=np.array([0.0, 1.0]), inherit_scale=["NONE"] * 2)
+    goal = Goal(1, 1.1 * ALONG, point=ALONG)
+    pose = PinAndDrag(stretch=True).solve(skeleton, Pose.rest(skeleton), [goal]).pose
+    assert pose.scales is not None
+    length = pose.scales[1, 1]
+    assert np.log(length) / 0.03**2 == pytest.approx(length * (1.1 - length) / (0.5 * skeleton.size) ** 2, rel=1e-3)
+
+
+def test_a_soft_limit_is_a_spring_of_5_degrees() -> None:
+    skeleton = body(-1, 0, 1, limits=(EulerBox([1], ["XYZ"], [np.full(3, -0.1)], [np.full(3, 0.1)]),))
+    first = turns(skeleton, [turned(2, 0.6 * UP)], limits="soft")[1, 2]
+    spring = (first - 0.1) / np.radians(5.0) ** 2
+    assert (0.6 - first) / DEVIATION**2 == pytest.approx(first / DEVIATION**2 + spring, rel=1e-3)
+
+
+# -- goals -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_radian_counts_as_three_tenths_of_the_size() -> None:
+    """One joint of no resistance between a place and a turn that contradict each other, of one level."""
+    skeleton = body(-1, 0)
+    goals = [Goal(1, ALONG, point=ALONG), turned(1, UP)]
+    found = turns(skeleton, goals, deviations=np.full((2, 3), 10.0))[1, 2]
+    assert np.sin(found) / skeleton.size**2 == pytest.approx(0.3**2 * (1.0 - found), rel=1e-2)
+
+
+@pytest.mark.parametrize(("share", "swings"), [(0.09, False), (0.11, True)])
+def test_joints_that_carry_a_tenth_of_the_mass_keep_the_balance(share: float, swings: bool) -> None:
+    """A foot, a trunk that is fixed, and an arm on it, whose mass is aside."""
+    skeleton = body(-1, 0, 1)
+    given = rotation.exp(np.array([np.zeros(3), np.zeros(3), -1.0 * UP]))
+    masses = np.array([0.0, 1.0 - share, share])
+    balance = Balance(0, (0,), masses, up=ALONG, radius=1e-3)
+    deviations = np.array([np.zeros(3), np.zeros(3), np.full(3, DEVIATION)])
+    pose = Pose(given, np.zeros((3, 3)))
+    found = PinAndDrag(root="fixed", deviations=deviations).solve(skeleton, pose, [balance]).pose
+    assert bool(rotation.angle_between(found.rotations[2], given[2]) > 0.1) == swings
+
+
+# -- strengths ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("strength", [0.01, 0.02])
+def test_a_hand_leans_until_the_body_resists_as_much_and_lower_levels_a_tenth_of_it(strength: float) -> None:
+    """Three joints beside each other: 130 times the strength times the lever is the slope of the prior."""
+    skeleton = body(-1, 0, 0, 0)
+    wanted = DEVIATION**2 * strength / skeleton.size * np.array([0.0, 130.0, 13.0])
+    goals = [pull(bone + 1, way, bone, far=float(bone > 0)) for bone, way in enumerate(wanted)]
+    np.testing.assert_allclose(turns(skeleton, goals, strength=strength)[1:, 2], wanted, rtol=1e-3, atol=1e-5)
+
+
+def test_firm_levels_pull_with_ten_thousand_and_a_hundred_times_what_is_below() -> None:
+    skeleton = body(-1, 0, 0)
+    deviations = np.array([0.0, 5e-5, 5e-4])  # a step is one deviation long at most
+    wanted = np.square(deviations[1:]) / skeleton.size * [1e6, 1e4]
+    goals = [pull(bone + 1, way, bone) for bone, way in enumerate(wanted)]
+    found = turns(skeleton, goals, deviations=np.repeat(deviations[:, None], 3, axis=1))
+    np.testing.assert_allclose(found[1:, 2], wanted, rtol=1e-3)
+
+
+@pytest.mark.parametrize("share", [0.3, 0.6])
+def test_a_level_is_a_spring_up_to_an_error_of_a_hundred_thousandth(share: float) -> None:
+    """In series with the resistance of a joint, against which a hand's full force would turn it by `force`."""
+    skeleton, deviation = body(-1, 0, 0), 0.02
+    force = deviation**2 * 130.0 / skeleton.size
+    goals = [pull(1, 0.0, 0, far=0.0), pull(2, share * force, 1, far=0.0)]
+    missed = share * force - turns(skeleton, goals, strength=1.0, deviations=np.full((3, 3), deviation))[2, 2]
+    assert missed == pytest.approx(share * 1e-5 * skeleton.size, rel=0.01)
