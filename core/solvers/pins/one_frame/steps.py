@@ -302,7 +302,7 @@ class FrameSolver:
             after = self.objective.merit(there, weights, local.springs)
         noise = numbers.LIMIT_SLACK * (1.0 + before) + float(weights[~slips].sum()) * float(np.max(exact, initial=0.0))
         better = after <= before + noise
-        stiffness = 0.0 if better else self._stiffness(local, found)
+        stiffness = 0.0 if better else self._stiffness(local, found, slips)
         return _End(there, self._forces(there, local, found, slips), slips, cut, better, stiffness)
 
     def _forces(self, at: Placed, local: Local, found: _Found, slips: Flags) -> Array:
@@ -310,11 +310,11 @@ class FrameSolver:
         pulls = self.objective.pulls(self.objective.sizes(at.rows), slips, local.strengths)
         return np.where(found.held > 0.0, found.forces, pulls * self.aims.pressing(at.rows))
 
-    def _stiffness(self, local: Local, found: _Found) -> float:
+    def _stiffness(self, local: Local, found: _Found, slips: Flags) -> float:
         """Return the second derivative of the model along the step, but for the walls of held levels."""
-        step, gone = found.step, local.rows.dot(found.step) * ~found.held.astype(bool)
-        weights = self.member.dot(local.strengths / np.maximum(local.sizes, GIVES)) * local.counts
-        along = float(step.dot(local.hessian).dot(step)) + float((weights * gone).dot(gone))
+        step, gone = found.step, local.rows.dot(found.step)
+        pulls = self.objective.pulls(local.sizes, slips, local.strengths) * local.counts
+        along = float(step.dot(local.hessian).dot(step)) + float((pulls * gone).dot(gone))
         return along / max(float(step.dot(step)), numbers.DAMPING)
 
 
