@@ -23,7 +23,6 @@ from .tree import Links
 Frames = NDArray[np.int64]
 
 _TICK_REFITS: Final = 3  # `REFITS` in a tick of a drag; the next tick goes on
-_STEPS: Final = 40  # in a tick, or from a start to rest: what takes more is stuck, or crawls
 _CHUNK: Final = 1024  # frames that take least-squares steps together
 _STRIDES: Final = (6, 2, 1)  # of a motion, every 6th frame first; the frames of each finer stride from their neighbours
 _WAVE: Final = (
@@ -81,7 +80,7 @@ def start(problem: Problem, state: State) -> State:
 def steps(problem: Problem, state: State) -> State:
     """Take steps until goals are met, or until the body rests if it settles."""
     if _takes_newton(problem):
-        return _at(state, _newton(problem, state, state.x, np.arange(problem.count), _STEPS))
+        return _at(state, _newton(problem, state, state.x, np.arange(problem.count), problem.settings.iterations))
     return _at(state, _solve_flat(problem, state))
 
 
@@ -104,7 +103,7 @@ def other_starts(problem: Problem, state: State) -> State:
         x, frames = _elsewhere(problem, level, progress.x[frames], frames)
         if not len(frames):
             continue
-        further = _from(problem, state, x, frames, _STEPS)
+        further = _from(problem, state, x, frames, problem.settings.iterations)
         progress.iterations[frames] += further.iterations
         better = _better(problem, state, progress[frames], further, frames)
         used = progress.iterations[frames[better]]
@@ -164,8 +163,7 @@ def _takes_newton(problem: Problem) -> bool:
 def _tick(problem: Problem, state: State, still: float) -> State:
     """Take a few Newton steps from where the last solve ended, with its forces."""
     assert state.frame is not None
-    most = min(_STEPS, problem.settings.iterations)
-    return _at(state, _of_frame(problem, state.frame, most, still, state.begun[0]))
+    return _at(state, _of_frame(problem, state.frame, problem.settings.iterations, still, state.begun[0]))
 
 
 def _newton(
@@ -293,7 +291,7 @@ def _elsewhere(problem: Problem, level: int, x: Array, frames: Frames) -> tuple[
     drawn = starts.drawn(problem, x, frames)
     tried = np.tile(frames, len(drawn) // len(frames))
     _, links = alone.begin()
-    solver, most = FramesSolver(alone, links) if alone.plain else None, _STEPS // 2
+    solver, most = FramesSolver(alone, links) if alone.plain else None, problem.settings.iterations // 2
     trial = _iterate(alone, State(drawn, links, _unknown(alone, drawn), None, solver), drawn[:, columns], tried, most)
     drawn[:, columns] = trial.x
     worth = starts.worth(alone, links, trial.x, tried).reshape(-1, len(frames))

@@ -46,7 +46,7 @@ class Settings:
     rotation_tolerance  radians
     settle              go on until the joints rest after the goals are met, from the reference whatever the given
                         pose; False for drags, which go on from their last pose
-    iterations          maximum number of steps
+    iterations          maximum number of steps in a tick, or from a start: what takes more is stuck, or crawls
     """
 
     limits: bool | Literal["soft"] = True
@@ -66,7 +66,7 @@ class Settings:
     position_tolerance: float | None = None
     rotation_tolerance: float = float(numbers.ROTATION_TOLERANCE)
     settle: bool = True
-    iterations: int = 60
+    iterations: int = 40
 
     def __post_init__(self) -> None:
         if self.root not in ROOTS:

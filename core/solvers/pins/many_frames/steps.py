@@ -13,7 +13,7 @@ is solved again. A frame ends where a step raises the merit; the Newton steps of
 """
 
 from dataclasses import dataclass
-from typing import Final, Self
+from typing import Self
 
 import numpy as np
 
@@ -22,13 +22,11 @@ from .. import numbers
 from ..goals.rows import GoalRows
 from ..problem import Problem
 from ..progress import Progress
-from ..strengths import APART
+from ..strengths import APART, FIRM
 from ..tree import Links
 from .algebra import Flags, FramesLast, Indices, solved, squares
 from .limits import FramesLimits, Held
 from .places import CLAMP, Given, Placed, Places
-
-MERIT: Final = 1e-5  # squared length that counts as one squared standard deviation in the merit
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +65,7 @@ class FramesSolver:
         self.limits = FramesLimits(self.places, self.stuck)
         self.tolerances = problem.tolerances[:, None]
         above = np.arange(len(rows.levels) - 1.0, -1.0, -1.0)  # levels below each
-        self.level_weights = APART**above / MERIT
+        self.level_weights = FIRM * APART**above
         level = np.argmax(rows.block_in_level, axis=1)[self.places.order]
         shares = np.tile((APART ** (-2.0 * above))[level], 3)
         self.damping: Array = np.concatenate([numbers.DAMPING * shares, np.ones(len(self.places.ties))])
