@@ -280,6 +280,13 @@ def _edit_path(arguments: argparse.Namespace) -> int:
     return tell_report(arguments, edit.write(armature, arguments.action))
 
 
+def _carry_out(arguments: argparse.Namespace, armature: Any, edit: RootMotion | LoopEdit | SmoothEdit) -> int:
+    """Solve an edit, say by how much it changes the motion, and write it; return the exit code."""
+    edit.solve()
+    tell(f"{edit.summary()}.")
+    return tell_report(arguments, edit.write(armature, arguments.action))
+
+
 def _root_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--to", choices=("nobody", "root", "body"), required=True,
@@ -303,9 +310,7 @@ def _root_motion(arguments: argparse.Namespace) -> int:
     armature, frames = motion_of(arguments)
     check_sure(armature)
     edit = RootMotion(bpy.context, armature, frames, arguments.to, arguments.smooth, arguments.axes)
-    edit.solve()
-    tell(f"{edit.summary()}.")
-    return tell_report(arguments, edit.write(armature, arguments.action))
+    return _carry_out(arguments, armature, edit)
 
 
 def _loop_options(parser: argparse.ArgumentParser) -> None:
@@ -331,9 +336,7 @@ def _make_loop(arguments: argparse.Namespace) -> int:
     edit = LoopEdit(
         bpy.context, armature, frames, arguments.find, arguments.fade, arguments.turn, not arguments.no_feet
     )
-    edit.solve()
-    tell(f"{edit.summary()}.")
-    return tell_report(arguments, edit.write(armature, arguments.action))
+    return _carry_out(arguments, armature, edit)
 
 
 def _smooth_options(parser: argparse.ArgumentParser) -> None:
@@ -366,9 +369,7 @@ def _smooth(arguments: argparse.Namespace) -> int:
     edit = SmoothEdit(
         bpy.context, armature, frames, arguments.bones, arguments.cutoff, arguments.pops, not arguments.no_feet
     )
-    edit.solve()
-    tell(f"{edit.summary()}.")
-    return tell_report(arguments, edit.write(armature, arguments.action))
+    return _carry_out(arguments, armature, edit)
 
 
 def _drag_options(parser: argparse.ArgumentParser) -> None:
