@@ -5,7 +5,7 @@ curve through them, and `weight` has their weights where the user sets some. Pha
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -21,6 +21,7 @@ from ..core.formats.recipe import (
     RecipeFile,
     Samples,
     Support,
+    bones_of,
     by_role,
     parse_recipe,
     recipe_data,
@@ -172,7 +173,11 @@ def draw_fits(armature: Any, recipe: RecipeFile, edit: Generated) -> None:
 
 
 def add_track(armature: Any, parts: Sequence[str], bones: bool, axis: str = "ALL") -> None:
-    """Add a track of parts of the body, or of `bones`, or of an axis of them, with the samples of the active track."""
+    """Add a track of parts of the body, or of `bones`, or of an axis of them, with the samples of the active track.
+
+    Raises CoreError if another track has one of the bones so.
+    """
+    _check_free(armature, parts, axis)
     recipe = read_recipe_of(armature)
     chosen = sample_curves.active_track(armature)
     (frames, values), old = sample_curves.read_table(armature, chosen), armature.poise_tracks[chosen]
@@ -191,6 +196,23 @@ def add_track(armature: Any, parts: Sequence[str], bones: bool, axis: str = "ALL
     weights = sample_curves.weight_curve(armature, chosen)
     if weights is not None:
         sample_curves.draw_keys(armature, sample_curves.weight_path(number), *sample_curves.keys_of(weights).T)
+
+
+def _check_free(armature: Any, parts: Sequence[str], axis: str) -> None:
+    """Raise CoreError if a track has one of the bones of these parts about the axis already."""
+    skeleton = bridge.read_rig(armature).skeleton
+    roles, names = bridge.read_roles(armature, skeleton), skeleton.names
+
+    def bones(some: Iterable[str]) -> set[int]:
+        return {bone for part in some for bone in ([names.index(part)] if part in names else bones_of(roles, part))}
+
+    for track in armature.poise_tracks:
+        if track.axis == axis:
+            rest = range(0 if axis == "ALL" else len(names))  # a track of all parts has those that are left
+            shared = bones(parts) & (bones(part.part for part in track.parts) or set(rest))
+            if shared:
+                about = "" if axis == "ALL" else f" about {axis}"
+                raise CoreError(f'Another track has the bone "{names[min(shared)]}"{about} already.')
 
 
 def remove_track(armature: Any) -> str:

@@ -44,7 +44,7 @@ class Track:
     weights: Array | None = None
     width: float | None = None
     gamma: float = GAMMA
-    stay: bool = False
+    stay: bool = True
     straight: bool = False
     axis: Literal["X", "Y", "Z"] | None = None
     frame: Array | None = None
@@ -77,7 +77,7 @@ class RootPath:
     weights: Array | None = None
     width: float | None = None
     gamma: float = GAMMA
-    stay: bool = False
+    stay: bool = True
     straight: bool = False
 
     def __post_init__(self) -> None:

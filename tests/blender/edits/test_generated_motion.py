@@ -427,13 +427,13 @@ def test_supports_flights_and_tracks_survive_on_a_library_override(tmp_path: Pat
         bpy.ops.poise.store_pose(pose=pose)
         turn(rig, "hand.R", 0.5)
     assert bpy.ops.poise.generate(recipe="own", seconds=1.0, start=1) == {"FINISHED"}
-    for part in ("SELECTED", "arm.L", "arm.L"):
+    for part in ("SELECTED", "arm.L", "leg.L"):
         bpy.ops.poise.add_track(part=part)
     for start in (2, 8, 14):
         bpy.ops.poise.add_phase(part="foot.L", start=start, end=start + 3)
         bpy.ops.poise.add_phase(part="FLIGHT", start=start + 3, end=start + 5)
     before, tracks = phases_of(rig), [label_of(track) for track in rig.poise_tracks]
-    assert tracks == ["all", "hand.R", "arm.L", "arm.L"]
+    assert tracks == ["all", "hand.R", "arm.L", "leg.L"]
     rig = again(tmp_path / "shot.blend")
     assert phases_of(rig) == before
     assert [label_of(track) for track in rig.poise_tracks] == tracks

@@ -139,3 +139,18 @@ def test_a_job_turns_an_elbow_by_its_swivel() -> None:
     axis = (hand - shoulder) / np.linalg.norm(hand - shoulder)
     sides = [elbow - shoulder - ((elbow - shoulder) @ axis) * axis for elbow in elbows]
     assert abs(sides[0] @ sides[1]) < 0.05 * np.linalg.norm(sides[0]) * np.linalg.norm(sides[1])
+
+
+def test_a_velocity_leads_a_hand_and_a_chest_as_places_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make_walk(make_armature())
+    bpy.context.scene.render.fps = 24
+    bpy.context.scene.frame_set(1)
+    starts = {name: world(bpy.data.objects["rig"], name) for name in ("hand.R", "spine")}
+    goals = [{"bone": name, "position": {"velocity": [0.06, -0.03, 0.03]}} for name in starts]
+    code, report = solved(tmp_path, capsys, *goals)
+    assert (code, report["method"], report["converged_frames"]) == (0, "humanoid", 20)
+    for frame in (1, 10, 20):
+        bpy.context.scene.frame_set(frame)
+        for name, start in starts.items():
+            wanted = start + (frame - 1) / 24 * np.array([0.06, -0.03, 0.03])
+            np.testing.assert_allclose(world(bpy.data.objects["rig"], name), wanted, atol=1e-3)

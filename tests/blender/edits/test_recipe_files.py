@@ -44,7 +44,12 @@ def test_a_track_of_bones_and_an_axis_moves_one_degree_of_freedom(rig: Any) -> N
     curve(rig, "poise_tracks[1].offset").keyframe_points[1].co = (26, 0.0)
     assert bpy.ops.poise.regenerate() == {"FINISHED"}
     np.testing.assert_allclose(rotation.log(stand(rig, "upper_arm.R", 26)), [0.6, 0.4, 0.0], atol=1e-4)
-    bpy.ops.poise.add_track(part="SELECTED", axis="Z")
+    for part in ("SELECTED", "arm.R"):
+        with pytest.raises(RuntimeError, match=r'Another track has the bone "upper_arm.R" about Z already'):
+            bpy.ops.poise.add_track(part=part, axis="Z")
+    assert len(rig.poise_tracks) == 2
+    bpy.ops.poise.add_track(part="SELECTED", axis="X")
+    rig.poise_tracks[2].axis = "Z"
     with pytest.raises(RuntimeError, match=r'Two tracks have the bone "upper_arm.R" about Z'):
         bpy.ops.poise.regenerate()
     assert {"axis", "straight", "width", "gamma"} <= {

@@ -138,6 +138,16 @@ def test_samples_that_are_none_are_refused(times: list, values: list, more: dict
         fit_curve(times, values, **more)
 
 
+def test_tracks_and_paths_stay_between_their_samples_unless_they_are_to_swing_over() -> None:
+    times, times_between = [0.0, 1.0, 2.0], np.linspace(0.0, 2.0, 41)
+    offsets = Track("all", times, [0.0, 1.0, 1.0]).curve()(times_between)
+    np.testing.assert_allclose(offsets[20:], 1.0, atol=1e-12)
+    assert (np.diff(offsets[:21, 0]) >= 0.0).all()
+    shifts = RootPath(times, np.outer([0.0, 1.0, 1.0], [1.0, 2.0, 3.0])).curve()(times_between)
+    np.testing.assert_allclose(shifts[20:], [[1.0, 2.0, 3.0]] * 21, atol=1e-12)
+    assert Track("all", times, [0.0, 1.0, 1.0], stay=False).curve()(times_between).max() > 1.01
+
+
 def test_at_the_extremes_the_motion_has_the_key_poses(figure: Skeleton) -> None:
     low, high = low_and_high(figure)
     recipe = Recipe([Track("all", np.linspace(0.0, 2.0, len(WAVE)), WAVE)])
@@ -210,7 +220,7 @@ def test_the_root_follows_its_path_in_armature_space(figure: Skeleton) -> None:
         np.linspace(0.0, 1.0, 5),
         np.array([[0, 0, 0], [0, -0.2, 0.1], [0.1, -0.4, 0], [0, -0.6, 0], [0, 0, 0]]),
     )
-    motion = Recipe([], RootPath(times, shifts)).motion(figure, rest, rest, np.arange(31.0), 30.0)
+    motion = Recipe([], RootPath(times, shifts, stay=False)).motion(figure, rest, rest, np.arange(31.0), 30.0)
     heads = forward(figure, motion.pose)[0][:, 0]
     curve = fit_curve(times, shifts)(np.arange(31.0) / 30.0)
     np.testing.assert_allclose(heads - forward(figure, rest)[0][0], curve, atol=1e-12)
