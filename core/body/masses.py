@@ -51,7 +51,7 @@ def masses_of(skeleton: Skeleton, roles: Roles | None = None) -> Array:
     return masses + rest * _by_length(skeleton, heavy if len(heavy) else everything)
 
 
-def centre_of_mass(skeleton: Skeleton, matrices: Array, masses: Array) -> Array:
+def centre_of_mass(skeleton: Skeleton, matrices: Floats, masses: Array) -> Floats:
     """Return the centres (..., 3) of the `masses` (J,) at the middles of bones with frames (..., J, 3, 4)."""
     middles = matrices[..., 3] + 0.5 * skeleton.lengths[:, None] * matrices[..., 1]
     return (masses / masses.sum()) @ middles
