@@ -71,12 +71,12 @@ class ControlledFrames:
             found[on, ..., :3] = found[on, ..., :3] @ rotation.to_matrix(body.aligned)
         return found
 
-    def read(self, matrices: Array, stretched: bool = False) -> Pose:
+    def read(self, matrices: Array) -> Pose:
         """Return the poses (F) of the body, see `read_controlled`."""
         rotations, translations = (np.empty((len(matrices), len(self.skeleton), width)) for width in (4, 3))
         for number, body in enumerate(self.bodies):
             on = self.which == number
-            pose = read_controlled(body, matrices[on], stretched=stretched)
+            pose = read_controlled(body, matrices[on])
             rotations[on], translations[on] = pose.rotations, pose.translations
         return Pose(rotations, translations)
 

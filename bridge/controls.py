@@ -153,16 +153,15 @@ def with_ik_starts(rig: Rig, controlled: ControlledBody) -> Rig:
     return replace(rig, skeleton=replace(rig.skeleton, movable=movable, translatable=translatable))
 
 
-def read_controlled(controlled: ControlledBody, matrices: Array, loose: bool = False, stretched: bool = False) -> Pose:
+def read_controlled(controlled: ControlledBody, matrices: Array, loose: bool = False) -> Pose:
     """Return the pose (...) of the body from the rig's evaluated matrices (..., J, 3, 4).
 
-    loose: keep the places of hands and feet that have no parent in the rig, instead of the ends of their limbs;
-    stretched: keep the lengths of segments that IK stretches.
+    It has the lengths to which IK stretches limbs. loose: keep the places of hands and feet that have no parent in the
+    rig, instead of the ends of their limbs.
     """
     skeleton, parents = controlled.skeleton, controlled.skeleton.parents
     own = matrices[..., controlled.frames, :, :]
-    rigid = controlled.rigid & ~(loose & (controlled.bones_that("moves") == controlled.bones))
-    rigid = rigid & ~(stretched & controlled.stretched)
+    rigid = controlled.rigid & ~(loose & (controlled.bones_that("moves") == controlled.bones)) & ~controlled.stretched
     heads, turns = own[..., 3], rotation.mul(frame_rotations(own[..., :3]), controlled.aligned)
     hangs = (parents >= 0)[:, None]
     above = np.where(hangs, turns[..., parents, :], rotation.IDENTITY)

@@ -34,7 +34,7 @@ class BodyMotion(MotionEdit):
             if seen is None:
                 self.before, _ = self.read_frames(armature, slice(None))
             else:
-                self.before = replace(self.before, pose=self.controlled.read(seen, stretched=True))
+                self.before = replace(self.before, pose=self.controlled.read(seen))
             self.after, self.always_keyed = self.before, np.zeros(len(self.skeleton), bool)
 
     @property
@@ -48,7 +48,7 @@ class BodyMotion(MotionEdit):
         frames = self._channels.frames[part]
         with preserve_channels(bpy.context, armature):
             seen = evaluate(bpy.context, armature, frames)
-        pose = self.controlled.take(part).read(seen.matrices.astype(float), stretched=True)
+        pose = self.controlled.take(part).read(seen.matrices.astype(float))
         return Motion(pose, frames, self._channels.fps), seen.worlds
 
     def pose_controls(self, armature: Any, new: bool = True) -> Generator[float, None, None]:

@@ -102,7 +102,7 @@ def find_control_motion(
         context.view_layer.update()
     own = replace(motion, pose=replace(motion.pose, rotations=rotations, translations=translations))
     seen = np.stack(evaluated)
-    shown = controlled.read(seen, stretched=True)
+    shown = controlled.read(seen)
     wanted = take_twists(controlled.skeleton, controlled.bent(pose, shown), shown, np.stack(loose))
     found = replace(recorder.result(own), misfit=bridge.explain_misfit(armature, controlled, wanted, seen))
     return found, wanted, shown

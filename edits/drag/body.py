@@ -75,7 +75,7 @@ class DragBody:
         self.start = self.start_of_rig = bridge.read_pose(armature, self.rig)
         self._matrices = bridge.read_matrices(armature)
         if self.controlled is not None:
-            self.start = bridge.read_controlled(self.controlled, self._matrices, stretched=True)
+            self.start = bridge.read_controlled(self.controlled, self._matrices)
         self.world = bridge.world_matrix(armature)
         bridge.world_to_armature(self.world)  # refuses a scale of zero
         self.linear_to_armature = np.linalg.inv(self.world[:3, :3])

@@ -94,7 +94,7 @@ class DragWriter:
         if controlled is None:
             seen = bridge.with_carried(self._body.rig, pose, matrices)
         else:
-            seen = bridge.read_controlled(controlled, matrices, stretched=True)
+            seen = bridge.read_controlled(controlled, matrices)
         placed = np.union1d(carried, stretched)
         off = np.linalg.norm((seen.translations - pose.translations)[placed], axis=-1).max(initial=0.0)
         change = rotation.mul(rotation.inv(pose.rotations), seen.rotations)

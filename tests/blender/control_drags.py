@@ -164,7 +164,7 @@ def drag(rig: Any, parts: Parts, role: str) -> Shown:
     body = session.body
     assert body.controlled is not None
     matrices = bridge.read_matrices(rig)
-    seen = bridge.read_controlled(body.controlled, matrices, loose=True, stretched=True)
+    seen = bridge.read_controlled(body.controlled, matrices, loose=True)
     own, names = np.flatnonzero(body.skeleton.movable), body.skeleton.names
     frames = [forward(body.skeleton, pose) for pose in (session.pose, seen)]
     places = np.stack([frames[1][0], matrices[body.controlled.bones, :, 3]])  # of the bones that deform, too

@@ -3,13 +3,15 @@
 Ground truth is Blender's own evaluation. Three rigs are tried; with POISE_ZOO=full all of `control_drags.RIGS`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import bpy
 import numpy as np
 import pytest
 
+import bridge
+from edits.pin_list import set_pins
 from edits.retarget import Retargeted, imported
 from tests.blender.control_drags import (
     NEAR,
@@ -34,15 +36,17 @@ context: Any = bpy.context
 IN_CI = ("Auto-Rig Pro on IK", "CloudRig on FK", "reverse feet without poles")
 FRAMES = (1, 20, 40)
 CLIP = DATA / "motion" / "cmu_07_12.bvh"
+BENT = (0.0, -0.2, 0.15)  # of a foot, metres of a human of 1.7 m
+STAYS = 0.1  # millimetres of such a human
 DRAGGED = ("hips", "hand.L", "foot.R")
 MISSED = {  # rig and act -> what is not reached
     ("Rigify's horse", "drag"): "the neck, on IK of four bones, is 1.6 mm and 1.3 degrees beside",
 }
 
 
-def taken(act: str) -> list[Any]:
-    """The rigs that are tried, those that miss something marked."""
-    names = RIGS if FULL else IN_CI
+def taken(act: str, *besides: str) -> list[Any]:
+    """The rigs that are tried, those that miss something marked; `besides`: further ones of CI."""
+    names = RIGS if FULL else (*IN_CI, *besides)
     marks = {
         name: [pytest.mark.xfail(reason=MISSED[name, act], strict=True)] for name in names if (name, act) in MISSED
     }
@@ -82,6 +86,37 @@ def test_a_twist_that_no_control_decides_is_taken_over() -> None:
         found = drag(rig, parts, role)
         assert found.off < NEAR
         assert found.turned < TURNED
+
+
+def presses(rig: Any, parts: Parts, act: Callable[[], set[str]], bones: Sequence[str]) -> list[dict[str, float]]:
+    """Press three times after a drag that bends a leg; how far each took bones, in millimetres of a human of 1.7 m."""
+    assert bpy.ops.poise.drag(bone=parts["foot.L"], shift=tuple(size_of(rig) * np.array(BENT))) == {"FINISHED"}
+    before, found = {bone: world(rig, bone) for bone in bones}, list[dict[str, float]]()
+    for _ in range(3):
+        assert act() == {"FINISHED"}
+        context.view_layer.update()
+        away = {bone: 1000.0 * np.linalg.norm(world(rig, bone) - before[bone]) / size_of(rig) for bone in bones}
+        found.append({bone: float(far) for bone, far in away.items() if far > STAYS})
+    return found
+
+
+@pytest.mark.parametrize("name", taken("still", "CloudRig on IK"))
+def test_pins_as_the_body_is_move_no_bone(name: str) -> None:
+    rig, parts = RIGS[name]()
+
+    def act() -> set[str]:
+        set_pins(context, rig, [parts["hips"]], "BOTH", "WORLD")
+        return bpy.ops.poise.solve()
+
+    assert presses(rig, parts, act, rig.pose.bones.keys()) == [{}] * 3
+
+
+@pytest.mark.parametrize("name", taken("looks", "CloudRig on IK"))
+def test_a_look_moves_no_hand_foot_or_hips(name: str) -> None:
+    rig, parts = RIGS[name]()
+    if not bridge.read_body(rig).roles.humanoid:
+        pytest.skip("people alone look at a place")
+    assert presses(rig, parts, lambda: bpy.ops.poise.look_at(), [*parts.values()]) == [{}] * 3
 
 
 def drag_at_once(rig: Any, parts: Parts, role: str) -> None:
