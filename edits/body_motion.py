@@ -1,6 +1,6 @@
 """The motion of a body with its parts, keyed on the body's bones or on the controls that drive them."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
@@ -20,13 +20,21 @@ from .shown import WantedPose, wanted_body
 
 
 class BodyMotion(MotionEdit):
-    """The motion of a body with its parts, `roles` of `skeleton`; where controls drive the body, they get the keys."""
+    """The motion of a body with its parts, `roles` of `skeleton`; where controls drive the body, they get the keys.
+
+    besides: names of controls that are to be bones of the body, as far as they move with a part of it.
+    """
+
+    besides: Sequence[str] = ()
 
     def __init__(self, context: Any, armature: Any, frames: tuple[int, int] | Frames) -> None:
         super().__init__(context, armature, frames)
         self.roles = bridge.read_roles(armature, self.skeleton)
         self._channels = self.before
-        self.controlled = bridge.find_controlled_frames(armature, self.rig, self.roles, self.before.frames, self.states)
+        besides = [self.skeleton.index(name) for name in self.besides if name in self.skeleton.names]
+        self.controlled = bridge.find_controlled_frames(
+            armature, self.rig, self.roles, self.before.frames, self.states, besides
+        )
         if self.controlled is not None:
             self.rig = self.controlled.with_starts(self.rig)
             self.skeleton, self.roles = self.controlled.skeleton, self.controlled.roles

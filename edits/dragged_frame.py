@@ -106,6 +106,7 @@ class DraggedFrame(HeldMotion):
             outer = (float(first), float(last))
         within = keys[(keys > outer[0]) & (keys < outer[1])]
         frames: Any = np.unique([*np.arange(np.floor(outer[0]), np.ceil(outer[1]) + 1.0), *within, *outer])
+        self.besides = [pin.bone for pin in armature.poise_timed_pins if not pin.mute]
         super().__init__(context, armature, frames[np.diff(frames, prepend=-np.inf) > SAME_FRAME])
         self.frame, self.falloff, self.edges = frame, falloff, (begin, stop)
         self.shares = falloff.shares(self.before.frames)

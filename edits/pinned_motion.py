@@ -53,6 +53,7 @@ class PinnedMotion(HeldMotion):
             used = [pin for pin in armature.poise_timed_pins if pinned and not pin.mute]
             if frame is not None:
                 used = [pin for pin in used if pin.start - pin.ease_in <= frame <= pin.end + pin.ease_out]
+            self.besides = [pin.bone for pin in used]
             super().__init__(context, armature, whole if frame is None else _frames_needed(frame, used, whole))
             reader = PinReader(self.skeleton, self.before, self.worlds)
             pins: list[TimedPin] = []

@@ -200,6 +200,35 @@ def test_a_drag_in_a_motion_that_was_brought_leaves_its_other_frames(name: str, 
         np.testing.assert_allclose(seen(rig, frame), before[frame], atol=1e-5 * size_of(rig))
 
 
+HELD = (15, 25)
+
+
+@pytest.mark.parametrize("name", taken("timed", "CloudRig on IK"))
+def test_controls_are_held_by_timed_pins(name: str) -> None:
+    rig, parts = RIGS[name]()
+    key_step(rig, FRAMES)
+    context.scene.tool_settings.use_keyframe_insert_auto = True
+    for frame in FRAMES:  # a leg that IK cannot stretch to its control is not where that is
+        context.scene.frame_set(frame)
+        drag_at_once(rig, parts, "hips")
+    context.scene.frame_set(FRAMES[1])
+    body = bridge.read_body(rig)
+    assert body.controlled is not None
+    names, controls = body.rig.skeleton.names, body.controlled.controls
+    found = {role: controls[body.skeleton.index(parts[role])] for role in ("hips", "hand.L", "foot.L")}
+    for control in {names[max(one.moves, one.turns)] for one in found.values()}:
+        select(rig, [control])
+        assert bpy.ops.poise.add_timed_pin(start=HELD[0], end=HELD[1], ease=3) == {"FINISHED"}
+        place = world(rig, control)
+        assert bpy.ops.poise.solve_motion() == {"FINISHED"}
+        for frame in range(HELD[0], HELD[1] + 1, 5):
+            context.scene.frame_set(frame)
+            assert np.linalg.norm(world(rig, control) - place) < NEAR * size_of(rig), (control, frame)
+        assert bpy.ops.poise.remove_timed_pin(all=True) == {"FINISHED"}
+        assert bpy.ops.poise.solve_motion() == {"FINISHED"}
+        context.scene.frame_set(FRAMES[1])
+
+
 def test_a_drag_says_which_bones_changed_in_all_frames_for_want_of_keys(monkeypatch: Any, capfd: Any) -> None:
     monkeypatch.setattr(context.preferences.edit, "use_keyframe_insert_available", True)
     rig, parts = RIGS[IN_CI[0]]()
