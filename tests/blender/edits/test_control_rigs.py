@@ -13,6 +13,7 @@ import pytest
 import bridge
 from edits.pin_list import set_pins
 from edits.retarget import Retargeted, imported
+from edits.timed_pins import add_timed_pin
 from tests.blender.control_drags import (
     NEAR,
     RIGS,
@@ -40,6 +41,8 @@ BENT = (0.0, -0.2, 0.15)  # of a foot, metres of a human of 1.7 m
 STAYS = 0.1  # millimetres of such a human
 DRAGGED = ("hips", "hand.L", "foot.R")
 MISSED = {  # rig and act -> what is not reached
+    ("Rigify's wolf", "timed"): "the control of a foot is 1.2 mm beside",
+    ("Rigify's horse", "timed"): "the control of a hind foot is 1.1 mm beside",
     ("Rigify's horse", "drag"): "the neck, on IK of four bones, is 1.6 mm and 1.3 degrees beside",
 }
 
@@ -214,11 +217,12 @@ def test_controls_are_held_by_timed_pins(name: str) -> None:
     context.scene.frame_set(FRAMES[1])
     body = bridge.read_body(rig)
     assert body.controlled is not None
-    names, controls = body.rig.skeleton.names, body.controlled.controls
-    found = {role: controls[body.skeleton.index(parts[role])] for role in ("hips", "hand.L", "foot.L")}
-    for control in {names[max(one.moves, one.turns)] for one in found.values()}:
-        select(rig, [control])
-        assert bpy.ops.poise.add_timed_pin(start=HELD[0], end=HELD[1], ease=3) == {"FINISHED"}
+    names, places = body.rig.skeleton.names, body.controlled.parts()
+    bones = [names.index(parts[role]) for role in ("hips", "hand.L", "foot.L")]
+    found = [body.controlled.controls[places[bone]] for bone in bones if bone in places]  # MMD's D feet are none
+    for control in {names[max(one.moves, one.turns)] for one in found}:
+        pin = add_timed_pin(rig, control, *HELD)
+        pin.frame = FRAMES[1]
         place = world(rig, control)
         assert bpy.ops.poise.solve_motion() == {"FINISHED"}
         for frame in range(HELD[0], HELD[1] + 1, 5):
