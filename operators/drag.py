@@ -302,9 +302,10 @@ class POISE_OT_drag(bpy.types.Operator):
         self._reason = ""
         shift, turn = self._pointer.shift(), self._pointer.turn()
         if self._recording is not None:
-            self._recording.aim = shift, turn
-        for session in self._sessions:
-            session.drag(shift, turn)
+            self._recording.drag(shift, turn)
+        else:
+            for session in self._sessions:
+                session.drag(shift, turn)
         self._show(context)
         self._wait(context, _TICK)
         return {"RUNNING_MODAL"}

@@ -23,7 +23,7 @@ class Recording:
     A frame is solved from its own pose, with the pins where they are there. What goes wrong in a frame is kept, for
     `check` to raise: Blender prints errors of handlers and goes on.
 
-    aim: where the drag is to go now; the owner sets it.
+    aim: where the drag goes now.
     """
 
     def __init__(self, scene: Any, sessions: Sequence[DragSession]) -> None:
@@ -43,6 +43,13 @@ class Recording:
     def close(self) -> None:
         """Follow no more frames; a second call does nothing."""
         self._handlers.close()
+
+    def drag(self, shift: Array, turn: Array) -> None:
+        """Move the effectors in the present frame until nothing moves: it may be left before the mouse moves on."""
+        self.aim = shift, turn
+        for session in self._sessions:
+            session.drag(shift, turn)
+            session.settle()
 
     def check(self) -> None:
         """Raise what went wrong in a frame."""
@@ -124,8 +131,7 @@ class Recording:
         self._frame = scene.frame_current
         for session in self._sessions:
             session.enter()
-            session.drag(*self.aim)
-            session.settle()
+        self.drag(*self.aim)
 
     def _skipped(self, scene: Any) -> dict[int, Aim]:
         """Return the frames that the player left out between others, and the aims on the way there."""

@@ -25,6 +25,7 @@ from .writer import DragWriter
 # of a tick under the mouse: what is left is done in the next one
 _LIVE: Final[dict[str, Any]] = {"iterations": 8, "turn": float(np.radians(11.5))}
 _AGREES: Final = 6  # largest number of solves with what the rig has shown
+_RESTS: Final = 40  # largest number of ticks until rest: together they take as many steps as a solve may
 _STILL: Final = np.radians(0.01)  # a body that turns by less in a tick is at rest
 
 
@@ -209,7 +210,7 @@ class DragSession:
 
     def settle(self) -> None:
         """Write poses until nothing moves."""
-        for _ in range(_AGREES):
+        for _ in range(_RESTS):
             if not self.restless:
                 break
             self.rest()

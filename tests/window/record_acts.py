@@ -40,7 +40,7 @@ def record(hand: Any, file: str) -> Generator[float, None, dict[str, Any]]:
             bpy.ops.poise.drag("INVOKE_DEFAULT", use_active=True)  # the walk takes the hand from under the mouse
         yield do.SOON
         for step in range(1, 9):
-            hand.move(x + 10 * step, y + 6 * step)
+            hand.move(x + 4 * step, y + 2 * step)  # within reach in all frames that any machine may play by then
             yield BETWEEN
         seen[f"{ends} text"] = do.shown().text
         if ends == "escaped":
