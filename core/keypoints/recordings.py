@@ -26,6 +26,7 @@ from .layouts import AXES, FREEMOCAP, FREEMOCAP_HANDS, UNITS, Layout, find_layou
 
 SUFFIXES: Final = (".json", ".jsonl", ".csv", ".npy", ".npz", ".trc", ".c3d")
 LARGEST_TIME: Final = 1e12  # seconds
+LARGEST_ARRAY: Final = 10**9  # numbers: 8 GB
 COORDINATE_LIMIT: Final = 1e6  # coordinate, in any unit
 RATES: Final = (1.0, 2000.0)  # frames per second; other rates come of times in another unit
 DEFAULT_RATE: Final = 30.0  # frames per second
@@ -117,6 +118,8 @@ def read_recording(suffix: str, data: bytes, layout: str | Layout | None = None)
 
 def _within(numbers: Array, limit: float) -> Array:
     """Return numbers with NaN for those beyond a limit, but for infinite ones, which are refused later."""
+    if prod(max(count, 1) for count in numbers.shape) > LARGEST_ARRAY:  # where a count is 0, others may be anything
+        raise CoreError(f"The file has an array of {numbers.shape}; at most {LARGEST_ARRAY} numbers are read.")
     with np.errstate(invalid="ignore", over="ignore"):  # NaN of other kinds, and numbers that double precision lacks
         numbers = numbers.astype(float, copy=False)
         return np.where(np.isfinite(numbers) & (np.abs(numbers) >= limit), np.nan, numbers)

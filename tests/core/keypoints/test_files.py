@@ -341,3 +341,10 @@ def test_joints_of_a_figure_are_a_body_that_walks_upright(file: str) -> None:
 
 def test_all_formats_are_tried_here() -> None:
     assert {suffix for suffix, _ in FILES.values()} == set(SUFFIXES)
+
+
+def test_an_empty_array_of_enormous_counts_is_refused() -> None:
+    head = io.BytesIO()
+    np.lib.format.write_array_header_1_0(head, {"descr": "<f4", "fortran_order": False, "shape": (2**60, 17, 0, 3)})
+    with pytest.raises(CoreError):
+        read_recording(".npy", head.getvalue(), "coco17")

@@ -225,7 +225,8 @@ class FrameSolver:
                 local = replace(local, strengths=strengths, springs=GIVES / strengths)
             loads = np.where(slips, 0.0, self.objective.sizes(found.forces) / local.strengths)
             breaking = loads.max() > 1.0
-            release = round_ - int(slips.sum()) < numbers.ROUNDS // 2  # each level that slips takes a round
+            further = max(int(slips.sum()) - 1, 0)  # levels that slip: each takes a round of its own
+            release = round_ - further < numbers.ROUNDS // 2
             switched = self._switched(local, found, slips, release)
             if round_ < last and (breaking or len(switched)):
                 local.counts[switched] = 1.0 - local.counts[switched]
