@@ -118,7 +118,9 @@ def read_recording(suffix: str, data: bytes, layout: str | Layout | None = None)
 
 def _within(numbers: Array, limit: float) -> Array:
     """Return numbers with NaN for those beyond a limit, but for infinite ones, which are refused later."""
-    if prod(max(count, 1) for count in numbers.shape) > LARGEST_ARRAY:  # where a count is 0, others may be anything
+    if (
+        math.prod(max(count, 1) for count in numbers.shape) > LARGEST_ARRAY
+    ):  # where a count is 0, others may be anything
         raise CoreError(f"The file has an array of {numbers.shape}; at most {LARGEST_ARRAY} numbers are read.")
     with np.errstate(invalid="ignore", over="ignore"):  # NaN of other kinds, and numbers that double precision lacks
         numbers = numbers.astype(float, copy=False)
