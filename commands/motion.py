@@ -146,7 +146,7 @@ def _retarget_options(parser: argparse.ArgumentParser) -> None:
     source.add_argument("--source", metavar="A", help="the armature of the file that has it")
     add_mapping(parser, "which bones of either body are which parts")
     parser.add_argument("--take", metavar="NAME", default="", help="the one of several motions in the file")
-    parser.add_argument("--no-feet", action="store_true", help="do not plant the feet")
+    _add_feet(parser)
     _add_ground(parser)
     add_motion(parser)
 
@@ -256,7 +256,7 @@ def _path_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ease", type=float, default=path.EASE, metavar="S", help="seconds beside --frames of an offset"
     )
-    parser.add_argument("--no-feet", action="store_true", help="do not plant the feet")
+    _add_feet(parser)
     _add_ground(parser)
     add_motion(parser)
 
@@ -278,6 +278,11 @@ def _edit_path(arguments: argparse.Namespace) -> int:
     )  # fmt: skip
     edit.solve()
     return tell_report(arguments, edit.write(armature, arguments.action))
+
+
+def _add_feet(parser: argparse.ArgumentParser) -> None:
+    """Add the option that leaves the feet as the change of the motion has them."""
+    parser.add_argument("--no-feet", action="store_true", help="do not plant the feet")
 
 
 def _carry_out(arguments: argparse.Namespace, armature: Any, edit: RootMotion | LoopEdit | SmoothEdit) -> int:
@@ -321,7 +326,7 @@ def _loop_options(parser: argparse.ArgumentParser) -> None:
         "--fade", type=float, default=loop.FADE, metavar="S", help="seconds over which each end changes"
     )
     parser.add_argument("--turn", action="store_true", help="turn in each cycle as the body does, instead of going on")
-    parser.add_argument("--no-feet", action="store_true", help="do not plant the feet")
+    _add_feet(parser)
     add_motion(parser)
 
 
@@ -354,7 +359,7 @@ def _smooth_options(parser: argparse.ArgumentParser) -> None:
         metavar="BONE",
         help="names, roles or parts, by default all",
     )
-    parser.add_argument("--no-feet", action="store_true", help="do not plant the feet")
+    _add_feet(parser)
     add_motion(parser)
 
 

@@ -8,7 +8,7 @@ from .. import bridge
 from ..bridge import autokey
 from ..bridge.body import Changes
 from ..core import CoreError
-from .in_between import InBetweenEdit
+from .in_between import InBetweenEdit, keyed_frames
 
 
 class Breakdown:
@@ -22,8 +22,7 @@ class Breakdown:
     def __init__(self, context: Any, armature: Any) -> None:
         autokey.check(context, armature)
         frame = context.scene.frame_current_final
-        given = bridge.key_frames(armature, *bridge.keyed_range(armature))
-        keys = np.unique(np.concatenate([np.zeros(0), *given.values()]))
+        keys = keyed_frames(armature, bridge.keyed_range(armature))
         before, after = keys[keys < np.ceil(frame)], keys[keys > np.floor(frame)]
         if not (len(before) and len(after)):
             raise CoreError(f"Frame {frame:g} is not between two key poses.")

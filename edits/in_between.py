@@ -87,10 +87,14 @@ class InBetweenEdit(HeldMotion):
         return Pose(rotation.slerp(one.rotations, other.rotations, share), places, one.scales, one.driven_matrices)
 
 
+def keyed_frames(armature: Any, frames: tuple[int, int]) -> Array:
+    """Return the frames (K,) of the range in which bones have keys, in order."""
+    return np.unique(np.concatenate([np.zeros(0), *bridge.key_frames(armature, *frames).values()]))
+
+
 def key_poses(armature: Any, frames: tuple[int, int]) -> Array:
     """Return the frames (K,) of the range in which bones have keys; raises CoreError if there is nothing to fill."""
-    given = bridge.key_frames(armature, *frames)
-    found = np.unique(np.concatenate([np.zeros(0), *given.values()]))
+    found = keyed_frames(armature, frames)
     between = found[found != np.round(found)]
     if len(between):
         raise CoreError(f"There are keys between frames, at {between[0]:g}; snap them to whole frames first.")

@@ -8,7 +8,7 @@ from bpy.props import FloatProperty
 from .. import bridge
 from ..core import CoreError
 from ..edits.breakdown import Breakdown
-from .tool import Tool
+from .tool import Tool, attempt
 
 _WHEEL: Final = {"WHEELUPMOUSE": 0.05, "WHEELDOWNMOUSE": -0.05}
 _CONFIRM: Final = {"LEFTMOUSE", "RET", "NUMPAD_ENTER"}
@@ -49,28 +49,24 @@ class POISE_OT_breakdown(Tool, bpy.types.Operator):
         return self._show(context, armature)
 
     def modal(self, context: Any, event: Any) -> set[str]:
-        try:
-            armature: Any = bridge.find_again(*self._who)
-            pressed = event.value == "PRESS"
-            if event.type in _CANCEL and pressed:
-                self.cancel(context)
-                return {"CANCELLED"}
-            if event.type in _CONFIRM and pressed:
-                context.workspace.status_text_set(None)
-                return self.tell(*self._end(context, armature, self._breakdown))
-            if event.type == "MOUSEMOVE":
-                self.factor += (event.mouse_x - self._mouse) / (_WIDTH * context.region.width)
-                self._mouse = event.mouse_x
-                return self._show(context, armature)
-            if event.type in _WHEEL and pressed:
-                self.factor += _WHEEL[event.type]
-                return self._show(context, armature)
-        except CoreError as error:
+        return attempt(self, context, event, self._handle)
+
+    def _handle(self, context: Any, event: Any) -> set[str]:
+        armature: Any = bridge.find_again(*self._who)
+        pressed = event.value == "PRESS"
+        if event.type in _CANCEL and pressed:
             self.cancel(context)
-            return self.refuse(error)
-        except BaseException:
-            self.cancel(context)
-            raise
+            return {"CANCELLED"}
+        if event.type in _CONFIRM and pressed:
+            context.workspace.status_text_set(None)
+            return self.tell(*self._end(context, armature, self._breakdown))
+        if event.type == "MOUSEMOVE":
+            self.factor += (event.mouse_x - self._mouse) / (_WIDTH * context.region.width)
+            self._mouse = event.mouse_x
+            return self._show(context, armature)
+        if event.type in _WHEEL and pressed:
+            self.factor += _WHEEL[event.type]
+            return self._show(context, armature)
         return {"RUNNING_MODAL"}
 
     def cancel(self, context: Any) -> None:

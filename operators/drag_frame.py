@@ -22,7 +22,7 @@ from ..overlay.draw import ui_scale
 from ..overlay.marks import BoneMark, Marks
 from .other_frames import OtherFrames
 from .stepwise import Steps, Stepwise
-from .tool import frame_property, name_property
+from .tool import attempt, frame_property, name_property
 from .trails import TrailShow, mark_of
 
 _REACH: Final = 8.0  # pixels between the mouse and a dot that is grabbed, at a scale of 1
@@ -152,14 +152,7 @@ class POISE_OT_drag_frame(Stepwise, bpy.types.Operator):
     def modal(self, context: Any, event: Any) -> set[str]:
         if self._released:
             return super().modal(context, event)
-        try:
-            return self._handle(context, event)
-        except CoreError as error:
-            self.cancel(context)
-            return self.refuse(error)
-        except BaseException:
-            self.cancel(context)
-            raise
+        return attempt(self, context, event, self._handle)
 
     def cancel(self, context: Any) -> None:
         """Show pose and trails as they are; Blender calls this, too, when it closes the file or the window."""

@@ -105,10 +105,12 @@ class OtherFrames:
             if self._stale or armature.session_uid != self._armature:
                 self.known, self._armature, self._stale = {}, armature.session_uid, False
             self.shown = self.frames(context, armature)
+            missing = [frame for frame in self.shown if frame not in self.known]
             OtherFrames._reading = True
             try:
-                self.read(context, armature, [frame for frame in self.shown if frame not in self.known])
-                context.view_layer.update()
+                self.read(context, armature, missing)
+                if missing:
+                    context.view_layer.update()
             finally:
                 OtherFrames._reading = False
             for area in window.screen.areas:

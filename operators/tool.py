@@ -1,5 +1,6 @@
 """What Poise's operators share: polls that give the reason, errors as reports, selected bones."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,18 @@ class Tool:
         """Report why nothing was done; return the operator's result."""
         self.report({level}, str(reason))
         return {"CANCELLED"}
+
+
+def attempt(tool: Any, context: Any, event: Any, handle: Callable[[Any, Any], set[str]]) -> set[str]:
+    """Return what `handle` makes of an event of a modal tool, which is cancelled if that fails."""
+    try:
+        return handle(context, event)
+    except CoreError as error:
+        tool.cancel(context)
+        return tool.refuse(error)
+    except BaseException:
+        tool.cancel(context)
+        raise
 
 
 class OfArmature:

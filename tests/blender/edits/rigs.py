@@ -20,6 +20,15 @@ WALK = EXAMPLES / "walk_keypoints.jsonl"
 TOLD = 4  # packets that unit and axes are told from, and no pose
 
 
+def heads_over(rig: Any, first: int, last: int, step: int = 1) -> np.ndarray:
+    """Heads (F, J, 3) of the bones in the world, as Blender evaluates them in some frames."""
+    found: list[list[Any]] = []
+    for frame in range(first, last + 1, step):
+        context.scene.frame_set(frame)
+        found.append([rig.matrix_world @ bone.head for bone in rig.pose.bones])
+    return np.array(found)
+
+
 class Listening:
     """The armature, its timer called by hand, and a port to send to."""
 

@@ -15,6 +15,7 @@ from edits.bake import Baked
 from edits.body_motion import BodyMotion
 from edits.in_between import InBetweenEdit, fewer_keys
 from edits.retarget import Retargeted, imported
+from tests.blender.edits.rigs import heads_over
 from tests.blender.rigs import contents, context, curves, load, put_on_fk
 from tests.paths import DATA, SHARED
 
@@ -27,15 +28,6 @@ NEAR = 0.005 / 1.7  # of the body's height
 @pytest.fixture
 def walker() -> Any:
     return load(DATA / "motion" / "cmu_07_12.bvh")[0]
-
-
-def heads(rig: Any) -> np.ndarray:
-    """Heads (F, J, 3) of the bones in the world, as Blender evaluates them."""
-    found: list[list[Any]] = []
-    for frame in range(FRAMES[0], FRAMES[1] + 1):
-        context.scene.frame_set(frame)
-        found.append([rig.matrix_world @ bone.head for bone in rig.pose.bones])
-    return np.array(found)
 
 
 def places(rig: Any, frame: int) -> np.ndarray:
@@ -81,15 +73,15 @@ def far(one: np.ndarray, other: np.ndarray) -> float:
 def test_key_poses_are_exact_and_feet_slide_less_than_blenders_interpolation_lets_them(
     walker: Any, interpolation: str
 ) -> None:
-    true, height = heads(walker), walker.dimensions.z
+    true, height = heads_over(walker, *FRAMES), walker.dimensions.z
     whole = BodyMotion(context, walker, FRAMES)  # the captured motion
     leave(walker)
-    blender = heads(walker)
+    blender = heads_over(walker, *FRAMES)
     leave(walker, interpolation=interpolation)
     keyed, action = values(walker), walker.animation_data.action
     edit = fill(walker)
     assert walker.animation_data.action != action
-    ours = heads(walker)
+    ours = heads_over(walker, *FRAMES)
     at = np.array(KEYS) - FRAMES[0]
     np.testing.assert_allclose(ours[at], true[at], atol=1e-5 * height)
     for name, column in values(walker).items():
@@ -110,7 +102,7 @@ def test_key_poses_are_exact_and_feet_slide_less_than_blenders_interpolation_let
 def test_few_frames_get_keys_and_others_stay_as_they_are(walker: Any) -> None:
     kept = [*KEYS[:2], *range(32, 66)]
     leave(walker, kept)
-    before = heads(walker)
+    before = heads_over(walker, *FRAMES)
     edit = InBetweenEdit(context, walker, (17, 32))
     assert edit.keys.tolist() == [17.0, 32.0]
     edit.solve()
@@ -118,7 +110,7 @@ def test_few_frames_get_keys_and_others_stay_as_they_are(walker: Any) -> None:
     fewer = fewer_keys(context, walker, edit, NEAR * walker.dimensions.z)
     fewer.solve()
     fewer.write(walker, new=False)
-    after = heads(walker)
+    after = heads_over(walker, *FRAMES)
     stays = np.r_[0:16, 30:61]
     np.testing.assert_allclose(after[stays], before[stays], atol=1e-4 * walker.dimensions.z)
     assert np.abs(after[20:26] - before[20:26]).max() > 1e-3 * walker.dimensions.z

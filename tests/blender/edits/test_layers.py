@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import commands
+from tests.blender.edits.rigs import heads_over
 from tests.blender.rigs import context, keys_of, load, make_armature, make_walk
 from tests.paths import DATA
 
@@ -23,25 +24,16 @@ def walker() -> Any:
     return rig
 
 
-def heads(rig: Any, frames: Any = range(FRAMES[0], FRAMES[1] + 1)) -> np.ndarray:
-    """Heads (F, J, 3) of the bones in the world, as Blender evaluates them."""
-    found: list[list[Any]] = []
-    for frame in frames:
-        context.scene.frame_set(frame)
-        found.append([rig.matrix_world @ bone.head for bone in rig.pose.bones])
-    return np.array(found)
-
-
 def smooth(rig: Any) -> None:
     assert bpy.ops.poise.smooth_motion(cutoff=2.0, frame_start=FRAMES[0], frame_end=FRAMES[1]) == {"FINISHED"}
 
 
 def test_the_influence_of_the_result_mixes_it_with_the_motion_before(walker: Any) -> None:
-    before, data = heads(walker), walker.animation_data
+    before, data = heads_over(walker, *FRAMES), walker.animation_data
     kept = keys_of(data.action)
     original, size = data.action, walker.dimensions.z
     smooth(walker)
-    after = heads(walker)
+    after = heads_over(walker, *FRAMES)
     assert np.abs(after - before).max() > 1e-3 * size
     (track,) = data.nla_tracks
     (strip,) = track.strips
@@ -49,13 +41,13 @@ def test_the_influence_of_the_result_mixes_it_with_the_motion_before(walker: Any
     assert keys_of(original) == kept
 
     data.action_influence = 0.0
-    np.testing.assert_allclose(heads(walker), before, atol=1e-5 * size)
+    np.testing.assert_allclose(heads_over(walker, *FRAMES), before, atol=1e-5 * size)
     data.action_influence = 0.5
-    mixed = heads(walker)
+    mixed = heads_over(walker, *FRAMES)
     assert np.abs(mixed - before).max() > 1e-4 * size
     assert np.abs(mixed - after).max() > 1e-4 * size
     data.action_influence = 1.0
-    np.testing.assert_allclose(heads(walker), after, atol=1e-5 * size)
+    np.testing.assert_allclose(heads_over(walker, *FRAMES), after, atol=1e-5 * size)
 
 
 def test_each_further_result_puts_the_last_one_below(walker: Any) -> None:
@@ -99,13 +91,13 @@ def test_two_characters_in_one_action_do_not_harm_each_other(layered: bool) -> N
         for point, own in zip(copy.keyframe_points, curve.keyframe_points, strict=True):
             point.co = own.co
     other.animation_data.action, other.animation_data.action_slot = action, slot
-    frames, kept = range(1, 21, 3), keys_of(action)
-    before = heads(other, frames)
+    kept = keys_of(action)
+    before = heads_over(other, 1, 20, 3)
     context.view_layer.objects.active = one
     one.poise_use_layers = layered
     assert bpy.ops.poise.smooth_motion(cutoff=1.0) == {"FINISHED"}
     assert bpy.ops.poise.root_motion(carrier="NOBODY") == {"FINISHED"}
-    np.testing.assert_allclose(heads(other, frames), before, atol=1e-6)
+    np.testing.assert_allclose(heads_over(other, 1, 20, 3), before, atol=1e-6)
     assert other.animation_data.action == action
     assert keys_of(action) == kept
     context.view_layer.objects.active = other

@@ -10,20 +10,12 @@ import pytest
 
 import commands
 from edits.smoothing import SmoothEdit
+from tests.blender.edits.rigs import heads_over
 from tests.blender.rigs import contents, context, curves, load
 from tests.paths import DATA
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 FRAMES = (2, 66)
-
-
-def heads(rig: Any) -> np.ndarray:
-    """Heads (F, J, 3) of the bones in the world, as Blender evaluates them."""
-    found: list[list[Any]] = []
-    for frame in range(FRAMES[0], FRAMES[1] + 1):
-        context.scene.frame_set(frame)
-        found.append([rig.matrix_world @ bone.head for bone in rig.pose.bones])
-    return np.array(found)
 
 
 def spoil(rig: Any, noise: float = 0.02, pop: str = "LeftForeArm") -> None:
@@ -47,15 +39,15 @@ def apart(one: np.ndarray, other: np.ndarray) -> float:
 
 
 def test_jitter_and_pops_go_and_the_walk_stays(walker: Any) -> None:
-    clean = heads(walker)
+    clean = heads_over(walker, *FRAMES)
     spoil(walker)
-    rough = heads(walker)
+    rough = heads_over(walker, *FRAMES)
     edit = SmoothEdit(context, walker, FRAMES)
     edit.solve()
     report = edit.write(walker)
     assert report.pose is not None
     assert report.pose.met.all()
-    smooth = heads(walker)
+    smooth = heads_over(walker, *FRAMES)
     assert apart(smooth, clean) < 0.6 * apart(rough, clean)
     hand = walker.pose.bones.find("LeftHand")
     assert apart(smooth[26:31, hand], clean[26:31, hand]) < 0.15 * apart(rough[26:31, hand], clean[26:31, hand])
@@ -72,7 +64,7 @@ def test_feet_on_the_ground_stand_still(walker: Any) -> None:
     edit.solve()
     edit.write(walker)
     assert edit.pins
-    seen, height = heads(walker), walker.dimensions.z
+    seen, height = heads_over(walker, *FRAMES), walker.dimensions.z
     toes = {walker.pose.bones.find(name) for name in ("LeftToeBase", "RightToeBase")}
     balls = [pin for pin in edit.pins if edit.skeleton.index(pin.bone) in toes and not np.any(pin.point)]
     assert balls
@@ -83,11 +75,11 @@ def test_feet_on_the_ground_stand_still(walker: Any) -> None:
 
 def test_other_frames_and_other_bones_stay(walker: Any) -> None:
     spoil(walker)
-    before = heads(walker)
+    before = heads_over(walker, *FRAMES)
     edit = SmoothEdit(context, walker, (20, 40), ["arm.L"], plant=False)
     edit.solve()
     edit.write(walker)
-    after = heads(walker)
+    after = heads_over(walker, *FRAMES)
     arm = {
         number for number, bone in enumerate(walker.pose.bones)
         if any(above.name in ("LeftShoulder", "LeftArm", "LeftForeArm", "LeftHand") for above in bone.parent_recursive)
