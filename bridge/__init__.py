@@ -32,7 +32,7 @@ from .body import (
     write_body,
 )
 from .channels import read_channels, write_channels
-from .control_bodies import controls_by_role, find_controlled, find_ik_chain, free_controls
+from .control_bodies import controls_by_role, find_controlled, find_ik_chain, find_root_control, free_controls
 from .control_frames import (
     ControlledFrames,
     Misfit,
@@ -62,6 +62,7 @@ from .keys import (
     check_target,
     key_frames,
     meets_curves,
+    prepare_object_keys,
     remove_keys,
     repeating_bones,
     rotation_curves,
@@ -83,6 +84,7 @@ from .motion import (
     reading_motion,
     reading_turns,
     using_action,
+    what_places,
 )
 from .ranges import limit_cone, read_range, write_range
 from .rest import make_rest

@@ -68,6 +68,12 @@ def find_ik_chain(armature: ArmatureObject, rig: Rig, roles: Roles, bone: int) -
     return replace(body, roles=replace(body.roles, limbs={}), controls=controls)
 
 
+def find_root_control(armature: ArmatureObject, rig: Rig, controlled: ControlledBody) -> int:
+    """Return the bone of the rig that carries the control which moves the body, such as Rigify's root; -1 for none."""
+    mover = next((bone for bone in controlled.bones_that("moves").tolist() if bone >= 0), -1)
+    return Graph(armature, rig).root_above(mover) if mover >= 0 else -1
+
+
 def free_controls(rig: Rig, roles: Roles, bones: Iterable[int]) -> ControlledBody:
     """Return bones below driven ones that can be moved by themselves, as in a face: each is a body of one bone."""
     whole, numbers = rig.skeleton, list(bones)

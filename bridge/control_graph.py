@@ -310,6 +310,11 @@ class Graph:
 
         return Control(*[min(able, key=order)] * 2) if able else Control(turns=bone if self.turning[bone] else -1)
 
+    def root_above(self, bone: int) -> int:
+        """Return the free bone that a bone depends on over the most steps, such as the root of a rig; else -1."""
+        able = self._preferred(other for other in self.upstream(bone) if other != bone and self.moving[other])
+        return max(able, key=self.upstream(bone).__getitem__, default=-1)
+
     @cached_property
     def _led(self) -> list[set[int]]:
         """What depends on each bone, whatever the settings are."""

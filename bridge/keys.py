@@ -12,16 +12,16 @@ from bpy_extras.anim_utils import action_get_channelbag_for_slot
 from numpy.typing import NDArray
 
 from ..core import Motion, Pose, rotation
-from ..core.channels import rotations_to_curves
+from ..core.channels import rotations_to_curves, to_rotations
 from ..core.editing.bone_keys import BoneKeys
 from ..core.motion import blocks
 from ..core.rotation import Array, Floats
-from .armature import Rig, check, read_pose, scale_channels
+from .armature import Rig, check, read_pose, scale_channels, world_matrix
 from .channels import CHANNELS, ArmatureObject, channel_path, channelbag_of, read_channels, rotation_channel
 from .driven import split_path
 from .errors import BridgeError
 from .freed import freed_rig
-from .motion import SAME_FRAME, check_not_tweaked, keyed_range
+from .motion import SAME_FRAME, check_not_tweaked, keyed_range, what_places
 from .points import (
     HANDLES,
     KEY,
@@ -42,12 +42,13 @@ _GROWN: Final = 1e-6  # of the scale
 _BENT: Final = 1e-4  # channel units per frame: handles whose slopes differ by more are not aligned
 _SEAM: Final = 0.1  # radians, or parts of a quaternion
 _OURS: Final = re.compile(r"( poise)+(\.\d+)?$")  # suffix of an action that Poise made from another one
+_OBJECT_GROUP: Final = "Object Transforms"  # as Blender calls it
 _HARMLESS_MODIFIERS: Final = {"CYCLES"}  # they repeat the keys outside their range and change nothing between keys
 
 
 @dataclass(frozen=True)
 class Channel:
-    """A channel of a bone to be keyed: values (K,) of the property name[index] at frames (K,).
+    """A channel to be keyed: values (K,) of the property name[index] at frames (K,), of a bone, or, if "", the object.
 
     handles (2, K, 2): frames and values of the left and the right handles; None: Blender places them.
     """
@@ -61,7 +62,7 @@ class Channel:
 
     @cached_property
     def data_path(self) -> str:
-        return channel_path(self.bone, self.name)
+        return channel_path(self.bone, self.name) if self.bone else self.name
 
 
 def changed_bones(
@@ -182,6 +183,29 @@ def prepare_keys(armature: ArmatureObject, rig: Rig, motions: Mapping[int, Motio
         for channel in channels_of(armature, rig, motion, [bone], [bone])
         if channel.data_path in keyed
     ]
+    check_curves(armature, channels)
+    return partial(_write_all, armature, channels, None, new=False)
+
+
+def prepare_object_keys(armature: ArmatureObject, frames: Array, worlds: Array) -> Callable[[], bpy.types.Action]:
+    """Return a function that keys location and rotation of the object in its action: `worlds` (F, 4, 4) at `frames`.
+
+    These have the scale of the present one. Raises BridgeError if something else decides where the object is, if it is
+    locked, and as `write_keys` does; the returned function raises nothing.
+    """
+    why = what_places(armature)
+    if why is not None:
+        raise BridgeError(f'Keys cannot move the object "{armature.name}", since {why} decide where it is.')
+    if any((*armature.lock_location, *armature.lock_rotation)):
+        raise BridgeError(f'The object "{armature.name}" is locked; unlock its location and rotation first.')
+    mode = armature.rotation_mode
+    name = rotation_channel(mode)
+    present = np.array(getattr(armature, name), float)
+    moves = worlds @ np.linalg.inv(world_matrix(armature))  # rigid, also where the scale mirrors
+    own = rotation.mul(rotation.from_matrix(rotation.nearest_rotation(moves[:, :3, :3])), to_rotations(present, mode))
+    turns, places = rotations_to_curves(own[:, None], mode, present[None])[:, 0], worlds[:, :3, 3]
+    rows = [("location", i, places[:, i]) for i in range(3)] + [(name, i, turns[:, i]) for i in range(len(present))]
+    channels = [Channel("", channel, index, frames, values) for channel, index, values in rows]
     check_curves(armature, channels)
     return partial(_write_all, armature, channels, None, new=False)
 
@@ -396,7 +420,7 @@ def check_curves(armature: ArmatureObject, channels: Iterable[Channel], flat: bo
 
 
 def _check_curve(channel: Channel, curve: Any, flat: bool) -> None:
-    what = f'The curve {channel.name}[{channel.index}] of "{channel.bone}"'
+    what = f'The curve {channel.name}[{channel.index}] of "{channel.bone or _OBJECT_GROUP}"'
     if curve.lock or (curve.group is not None and curve.group.lock):
         raise BridgeError(f"{what} is locked; unlock it in the Graph Editor first.")
     if curve.mute:
@@ -450,7 +474,8 @@ def ensure_curve(armature: ArmatureObject, action: bpy.types.Action, channel: Ch
     if curve.is_empty and curve.group is None:
         bag = action_get_channelbag_for_slot(action, armature.animation_data.action_slot)
         assert bag is not None
-        curve.group = bag.groups.get(channel.bone) or bag.groups.new(channel.bone)
+        group = channel.bone or _OBJECT_GROUP
+        curve.group = bag.groups.get(group) or bag.groups.new(group)
     return curve
 
 

@@ -215,6 +215,19 @@ def all_curves(action: bpy.types.Action) -> Iterator[Any]:
         yield from bag.fcurves
 
 
+def what_places(armature: ArmatureObject) -> str | None:
+    """Return what decides where the object is beside its location, rotation and scale, in words, or None."""
+    data = armature.animation_data
+    deltas = (*armature.delta_location, *armature.delta_rotation_euler, *armature.delta_rotation_quaternion[1:])
+    reasons = {
+        "its parents": armature.parent is not None,
+        "constraints": any(not one.mute for one in armature.constraints),
+        "drivers": data is not None and any(one.data_path in _OBJECT_TRANSFORM for one in data.drivers),
+        "delta transforms": any(deltas) or any(scale != 1.0 for scale in armature.delta_scale),
+    }
+    return next((reason for reason, acts in reasons.items() if acts), None)
+
+
 def _stands_still(armature: ArmatureObject, curve: Any) -> bool:
     """Return False for a curve that moves the object: any but a flat one without modifiers at the current value."""
     if curve.data_path not in _OBJECT_TRANSFORM:

@@ -294,8 +294,9 @@ def _carry_out(arguments: argparse.Namespace, armature: Any, edit: RootMotion | 
 
 def _root_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--to", choices=("nobody", "root", "body"), required=True,
-        help="what travels over the ground: nobody, so that the body moves in place, its root bone, or its hips",
+        "--to", choices=("nobody", "root", "object", "body"), required=True,
+        help="what travels over the ground: nobody, so that the body moves in place, its root bone or control, the "
+        "armature object, or its hips",
     )  # fmt: skip
     parser.add_argument(
         "--smooth", type=float, default=root_motion.SMOOTH, metavar="S", help="seconds; what is quicker does not travel"

@@ -11,6 +11,7 @@ import numpy as np
 from .. import bridge
 from ..bridge.motion import preserve_channels
 from ..core import Motion, Pose
+from ..core.body.anatomy import carrier_of
 from ..core.rotation import Array
 from ..core.steps import run_steps
 from .controls import ControlMotion, find_control_motion, frames_of_body
@@ -23,14 +24,16 @@ class BodyMotion(MotionEdit):
     """The motion of a body with its parts, `roles` of `skeleton`; where controls drive the body, they get the keys.
 
     besides: names of controls that are to be bones of the body, as far as they move with a part of it.
+    placed: bones of the rig that have their pose of `channels` before the controls are posed.
     """
 
     besides: Sequence[str] = ()
+    placed: Sequence[int] = ()
 
     def __init__(self, context: Any, armature: Any, frames: tuple[int, int] | Frames) -> None:
         super().__init__(context, armature, frames)
         self.roles = bridge.read_roles(armature, self.skeleton)
-        self._channels = self.before
+        self.channels = self.before
         besides = [self.skeleton.index(name) for name in self.besides if name in self.skeleton.names]
         self.controlled = bridge.find_controlled_frames(
             armature, self.rig, self.roles, self.before.frames, self.states, besides
@@ -47,28 +50,31 @@ class BodyMotion(MotionEdit):
 
     @property
     def hips(self) -> int:
-        """The bone that goes where the body goes: the hips, or the first one that hangs on no other."""
-        return self.roles.bone("hips") if "hips" in self.roles.bones else int(np.argmin(self.skeleton.parents))
+        """The bone that goes where the body goes: the hips, or what carries it, or the first that hangs on no other."""
+        if "hips" in self.roles.bones:
+            return self.roles.bone("hips")
+        carrier = carrier_of(self.skeleton, self.roles)
+        return int(np.argmin(self.skeleton.parents)) if carrier is None else carrier
 
     def read_frames(self, armature: Any, part: slice | Frames) -> tuple[Motion, Array]:
         if self.controlled is None:
             return super().read_frames(armature, part)
-        frames = self._channels.frames[part]
+        frames = self.channels.frames[part]
         with preserve_channels(bpy.context, armature):
             seen = evaluate(bpy.context, armature, frames)
         pose = self.controlled.take(part).read(seen.matrices.astype(float))
-        return Motion(pose, frames, self._channels.fps), seen.worlds
+        return Motion(pose, frames, self.channels.fps), seen.worlds
 
     def pose_controls(self, armature: Any, new: bool = True) -> Generator[float, None, None]:
         if self.controlled is None:
             return
-        on, motion, alone = self.control_frames(), self._channels, self.makes_motion and new
+        on, motion, alone = self.control_frames(), self.channels, self.makes_motion and new
         with bridge.using_action(armature, None) if alone else nullcontext():
             pose = bridge.read_pose(armature, self.rig)[None][np.zeros(len(on), int)] if alone else motion.pose[on]
             channels = Motion(pose, motion.frames[on], motion.fps)
             body = bridge.repeated(self.controlled.now, len(on)) if alone else self.controlled.take(on)
             self.control_motion, wanted, _ = yield from find_control_motion(
-                bpy.context, armature, self.rig, body, channels, self.after.pose[on], True
+                bpy.context, armature, self.rig, body, channels, self.after.pose[on], True, self.placed
             )
         rotations, translations = np.array(self.after.pose.rotations), np.array(self.after.pose.translations)
         rotations[on], translations[on] = wanted.rotations, wanted.translations

@@ -1,6 +1,6 @@
 """Bodies that are driven by controls: solved on the body's own bones, keyed on their controls."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -34,10 +34,10 @@ class ControlMotion:
 class ControlRecorder:
     """Poses the controls of a body, one pose after the other, at the present frame, and notes what changed."""
 
-    def __init__(self, armature: Any, rig: bridge.Rig) -> None:
+    def __init__(self, armature: Any, rig: bridge.Rig, placed: Sequence[int] = ()) -> None:
         self._rig = rig
         self._channels = read_channels(armature, CHANNELS)
-        self._turned, self._moved, self._at_limit = set[int](), set[int](), set[int]()
+        self._turned, self._moved, self._at_limit = set(placed), set(placed), set[int]()
 
     def add(self, armature: Any, controlled: bridge.ControlledBody, pose: Pose) -> bridge.ControlPose:
         """Bring a body to a pose; return that of the controls. Raises CoreError where a part does not follow."""
@@ -70,6 +70,7 @@ def find_control_motion(
     motion: Motion,
     pose: Pose,
     framed: bool,
+    placed: Sequence[int] = (),
 ) -> Generator[float, None, tuple[ControlMotion, Pose, Pose]]:
     """Bring the body to `pose` (F) by its controls; return the rig's motion, and two poses (F) of the body.
 
@@ -77,18 +78,21 @@ def find_control_motion(
     do not decide: the lengths to which IK stretches limbs, and the twist of some parts.
 
     `motion` (F): the rig's channels before. With `framed` each pose is evaluated at its frame, else all are at the
-    present one. A control keeps its channels in frames in which it does not drive the body. Yields the share that is
-    done. Channels, frame and properties are restored at the end, and when the generator is closed. Raises CoreError
-    where a part does not follow its control.
+    present one. A control keeps its channels in frames in which it does not drive the body. Bones `placed` have those
+    of `motion` before the others are posed, and are keyed. Yields the share that is done. Channels, frame and
+    properties are restored at the end, and when the generator is closed. Raises CoreError where a part does not follow
+    its control.
     """
     rotations, translations = np.array(motion.pose.rotations), np.array(motion.pose.translations)
     pose = controlled.bent(pose)
     evaluated, loose = list[Any](), list[Any]()
-    recorder = ControlRecorder(armature, rig)
+    recorder = ControlRecorder(armature, rig, placed)
     try:
         with closing(iterate_frames(context, motion.frames if framed else None, len(motion))) as places:
             for place in places:
                 body = controlled.at(place)
+                if placed:
+                    bridge.write_pose(armature, rig, motion.pose[place], placed)
                 posed, bones = recorder.add(armature, body, pose[place]), sorted(body.keyed)
                 loose.append(posed.loose)
                 context.view_layer.update()

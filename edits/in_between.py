@@ -58,7 +58,7 @@ class InBetweenEdit(HeldMotion):
             return Motion(motion.pose[self._range], motion.frames[self._range], motion.fps), changed
         keys = ~self._between[self._range]
         rotations, translations = np.array(motion.pose.rotations), np.array(motion.pose.translations)
-        kept = self._channels.pose[self._range]  # controls have other poses that show the same body
+        kept = self.channels.pose[self._range]  # controls have other poses that show the same body
         rotations[keys], translations[keys] = kept.rotations[keys], kept.translations[keys]
         pose = replace(motion.pose, rotations=rotations, translations=translations)
         return replace(motion, pose=pose), changed

@@ -2,24 +2,21 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import bpy
-import numpy as np
 
 from .. import bridge
-from ..core import CoreError, Motion, Skeleton, rotation
+from ..core import CoreError
 from ..core.body.anatomy import carrier_of
 from ..core.body.axes import axis_vector
 from ..core.body.ground import ground_at_rest
 from ..core.editing.contacts import find_contacts, foot_points
 from ..core.editing.floor import Floor
 from ..core.editing.foot_lock import steadied
-from ..core.editing.path import move_roots
 from ..core.editing.retarget import keep_contacts, retarget
-from ..core.rotation import Array
+from ..core.editing.root_motion import with_object
 from .files import import_motion
 from .held_motion import HeldMotion
 from .info import moves_bones
@@ -42,7 +39,7 @@ class Retargeted(HeldMotion):
         whole = frames or bridge.keyed_range(source)
         super().__init__(context, armature, whole)
         own, motion, worlds = bridge.read_figure(source, self.before.frames)
-        motion = _with_object(own, motion, worlds)
+        motion = with_object(own, motion, worlds)
         roles = bridge.read_roles(source, own)
         skeleton = self.skeleton
         if self.controlled is None:
@@ -64,13 +61,6 @@ class Retargeted(HeldMotion):
             self.floor = Floor(axis_vector(self.roles.up), ground_at_rest(skeleton, self.roles), surface=self.surface)
         if contacts is not None:
             self.after, self.pins = keep_contacts(skeleton, self.after, self.roles, contacts, surface=self.surface)
-
-
-def _with_object(skeleton: Skeleton, motion: Motion, worlds: Array) -> Motion:
-    """Return the motion with that of its object, in the object's space at the first frame."""
-    carried = np.linalg.solve(worlds[0], worlds)
-    turns = rotation.from_matrix(rotation.nearest_rotation(carried[:, :3, :3]))
-    return replace(motion, pose=move_roots(skeleton, motion, np.zeros(3), turns, carried[:, :3, 3]))
 
 
 def find_takes(armature: Any, actions: Iterable[Any]) -> dict[str, tuple[Any, Any]]:

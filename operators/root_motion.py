@@ -1,4 +1,4 @@
-"""Take the travel out of a motion, give it to a root bone, or give it back to the body."""
+"""Take the travel out of a motion, give it to a root bone or the object, or give it back to the body."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from .tool import fill_in
 
 
 class POISE_OT_root_motion(RangeTool, bpy.types.Operator):
-    """Move the travel of a motion over the ground to the root bone, or back to the body, or take it out"""
+    """Let the root bone or the object carry the travel of a motion over the ground, or the body, or take it out"""
 
     bl_idname = "poise.root_motion"
     bl_label = "Root Motion"
@@ -29,6 +29,7 @@ class POISE_OT_root_motion(RangeTool, bpy.types.Operator):
                 "Root Bone",
                 "The topmost bone above the hips, as for game engines; the body stays where it is",
             ),
+            ("OBJECT", "Object", "The armature object; the body stays where it is, the root bone where it begins"),
             ("BODY", "Body", "The hips; the root bone stays where it is in the first frame"),
         ),
     )

@@ -20,7 +20,7 @@ from ..skeleton import Indices, Skeleton
 from .contacts import UP
 from .root_motion import find_travel, moved, placed_at, root_above
 
-SHORTEST: Final = 0.3  # seconds of a cycle that is looked for
+SHORTEST, LONGEST = 0.3, 10.0  # seconds of a cycle that is looked for
 ALIKE: Final = 0.3  # of the mean squared distance of frames that are less far apart, where a cycle may end
 ABOUT: Final = 1.15  # ratio of the lengths of cycles of one motion
 
@@ -124,8 +124,8 @@ def find_cycle(
     """Return the indices of the first and the last frame of the cycle that is closed with the least change.
 
     Frames are compared by where the heads of all bones are beside the travelling hips, and by how they move. How long a
-    cycle is, is found as the pitch of a voice is (de Cheveigné and Kawahara, "YIN", JASA 111 (4), 2002). `shortest` in
-    seconds. Raises CoreError where nothing repeats.
+    cycle is, at most `LONGEST`, is found as the pitch of a voice is (de Cheveigné and Kawahara, "YIN", JASA 111 (4),
+    2002). `shortest` in seconds. Raises CoreError where nothing repeats.
     """
     back = np.linalg.inv(find_travel(skeleton, motion, hips, up, smooth=0.0).matrices)
     heads, _ = forward(skeleton, motion.pose)
@@ -138,7 +138,8 @@ def find_cycle(
         return np.square(seen[lag:] - seen[: len(seen) - lag]).sum(axis=1)
 
     least = int(np.ceil(shortest * motion.fps))
-    usual = np.array([np.median(apart(lag)) for lag in range(len(seen) // 2)])  # a first frame may be a rest pose
+    most = min(len(seen) // 2, int(LONGEST * motion.fps) + 1)
+    usual = np.array([np.median(apart(lag)) for lag in range(most)])  # a first frame may be a rest pose
     mean = np.cumsum(usual) / np.maximum(np.arange(len(usual)), 1)
     unlike = usual / np.where(mean > 0.0, mean, 1.0)
     alike = np.flatnonzero(unlike[least:] < ALIKE) + least

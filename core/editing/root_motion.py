@@ -1,9 +1,9 @@
 """Root motion: the way and the heading of a body over the ground, apart from what it does on its way.
 
-A root bone may have them, as game engines want it, the body may have them, or nobody, so that it moves in place.
+A root bone may have them, as game engines want it, or the object, the body may have them, or nobody, so that it moves
+in place.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -16,8 +16,9 @@ from ..motion import Motion
 from ..pose import Pose, forward, forward_matrices, own_channels
 from ..rotation import Array
 from ..skeleton import Indices, Skeleton
+from .path import move_roots
 
-Carrier = Literal["root", "body", "nobody"]
+Carrier = Literal["root", "object", "body", "nobody"]
 
 _WIDE: Final = 3.0  # standard deviations of the smoothing kernel on either side
 
@@ -91,24 +92,37 @@ def smoothed(values: Array, deviation: float) -> Array:
 
 
 def set_carrier(skeleton: Skeleton, motion: Motion, travel: Travel, root: int | None, carrier: Carrier) -> Motion:
-    """Return the motion with its travel carried by the root bone, by the body, or by nobody.
+    """Return the motion with its travel carried by the root bone, by the object, by the body, or by nobody.
 
     The root bone, if there is one, starts as in the first frame, and travels or stays there. The body stays where it is
-    as the root bone or the body itself carries it, to rounding, and goes back by the travel where nobody does.
-    Raises CoreError if there is no root bone to carry it, or for a bone that cannot be moved.
+    as the root bone or the body itself carries it, to rounding, and goes back by the travel where nobody does, or the
+    object. Raises CoreError if there is no root bone to carry it, or for a bone that cannot be moved.
     """
     if root is None and carrier == "root":
-        raise CoreError("No bone above the hips could carry the motion; let it move in place, or add a root bone.")
+        raise CoreError("No bone above the hips could carry the motion; let the object carry it, or add a root bone.")
     frames = forward_matrices(skeleton, motion.pose)
-    body = np.flatnonzero(skeleton.parents == (-1 if root is None else root))
-    first: Sequence[int] = [] if root is None else [root]
-    there, back = travel.matrices, np.linalg.inv(travel.matrices)
+    body = skeleton.parents == (-1 if root is None else root)
+    if carrier == "object":  # which carries all that hangs on nothing
+        body |= skeleton.parents < 0
+    changed = body.copy()
     if root is not None:
-        at_start = frames[:1, root]
-        frames[:, root] = moved(there, at_start) if carrier == "root" else at_start
-    if carrier == "nobody":
-        frames[:, body] = moved(back[:, None], frames[:, body])
-    return replace(motion, pose=placed_at(skeleton, motion.pose, frames, np.array([*first, *body.tolist()], int)))
+        body[root], changed[root] = False, True
+        frames[:, root] = root_frames(frames[:, root], travel, carrier)
+    if carrier in ("object", "nobody"):
+        frames[:, body] = moved(np.linalg.inv(travel.matrices)[:, None], frames[:, body])
+    return replace(motion, pose=placed_at(skeleton, motion.pose, frames, np.flatnonzero(changed)))
+
+
+def root_frames(frames: Array, travel: Travel, carrier: Carrier) -> Array:
+    """Return the frames (F, 3, 4) of a root bone that starts as in the first one, and travels or stays there."""
+    return moved(travel.matrices if carrier == "root" else np.eye(4)[None], np.repeat(frames[:1], len(frames), axis=0))
+
+
+def with_object(skeleton: Skeleton, motion: Motion, worlds: Array) -> Motion:
+    """Return the motion with that of its object, `worlds` (F, 4, 4), in the object's space at the first frame."""
+    carried: Array = np.linalg.inv(worlds[0]) @ worlds
+    turns = rotation.from_matrix(rotation.nearest_rotation(carried[:, :3, :3]))
+    return replace(motion, pose=move_roots(skeleton, motion, np.zeros(3), turns, carried[:, :3, 3]))
 
 
 def placed_at(skeleton: Skeleton, pose: Pose, frames: Array, bones: Indices) -> Pose:

@@ -1,26 +1,31 @@
 """Root motion of a captured walk, as Blender evaluates it."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import bpy
 import numpy as np
 import pytest
+from mathutils import Euler, Matrix
 
 import commands
+from edits.retarget import Retargeted, imported
 from edits.root_motion import RootMotion
-from tests.blender.rigs import contents, context, load, make_armature
+from tests.blender.control_drags import NEAR, RIGS
+from tests.blender.rigs import FULL, contents, context, load, make_armature
 from tests.paths import DATA
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 FRAMES = (2, 66)
-EXACT = 1e-4  # metres
+EXACT = 1e-4  # of the way
+CLIP = DATA / "motion" / "cmu_07_12.bvh"
 
 
 @pytest.fixture
 def walker() -> Any:
-    return load(DATA / "motion" / "cmu_07_12.bvh")[0]
+    return load(CLIP)[0]
 
 
 @pytest.fixture
@@ -35,11 +40,11 @@ def rooted(walker: Any) -> Any:
     return walker
 
 
-def seen(rig: Any) -> dict[str, np.ndarray]:
-    """Heads and tails (F, 2, 3) of the bones in the world at all frames, as Blender evaluates them."""
+def seen(rig: Any, between: float = 0.0) -> dict[str, np.ndarray]:
+    """Heads and tails (F, 2, 3) of the bones in the world, as Blender evaluates them at or `between` all frames."""
     found: dict[str, list[Any]] = {bone.name: [] for bone in rig.pose.bones}
     for frame in range(FRAMES[0], FRAMES[1] + 1):
-        context.scene.frame_set(frame)
+        context.scene.frame_set(frame, subframe=between)
         for bone in rig.pose.bones:
             found[bone.name].append([rig.matrix_world @ bone.head, rig.matrix_world @ bone.tail])
     return {name: np.array(ends) for name, ends in found.items()}
@@ -69,6 +74,78 @@ def test_the_root_bone_travels_and_gives_the_travel_back(rooted: Any) -> None:
     back = run(rooted, "body")
     for name, ends in before.items():
         np.testing.assert_allclose(back[name], ends, atol=EXACT * size)
+
+
+@pytest.mark.parametrize("mode", ["XYZ", "QUATERNION", "AXIS_ANGLE"])
+@pytest.mark.parametrize("start", ["as imported", "mirrored, turned and scaled"])
+def test_the_object_travels_and_gives_the_travel_back(walker: Any, mode: str, start: str) -> None:
+    walker.rotation_mode = mode
+    if start != "as imported":
+        walker.matrix_world = Matrix.LocRotScale((1.0, 2.0, 3.0), Euler((0.1, 0.2, 2.5)), (-0.5, 0.5, 0.5))
+    before, halfway = seen(walker), seen(walker, 0.5)
+    given, between = run(walker, "object"), seen(walker, 0.5)
+    way = np.linalg.norm(before["Hips"][-1, 0, :2] - before["Hips"][0, 0, :2])
+    places = np.array([_at(walker, frame).translation for frame in FRAMES])
+    assert abs(np.linalg.norm((places[1] - places[0])[:2]) - way) < 0.05 * way
+    for name, ends in before.items():
+        np.testing.assert_allclose(given[name], ends, atol=EXACT * way)
+        np.testing.assert_allclose(between[name], halfway[name], atol=0.01 * way)
+    back = run(walker, "body")
+    assert np.ptp([_at(walker, frame) for frame in FRAMES], axis=0).max() < 1e-6
+    for name, ends in before.items():
+        np.testing.assert_allclose(back[name], ends, atol=EXACT * way)
+
+
+def _at(rig: Any, frame: int) -> Any:
+    """The matrix of the object at a frame."""
+    context.scene.frame_set(frame)
+    return rig.matrix_world.copy()
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda rig: setattr(rig, "parent", _empty()), "since its parents decide where it is"),
+        (lambda rig: rig.constraints.new("LIMIT_LOCATION"), "since constraints decide where it is"),
+        (lambda rig: rig.driver_add("location", 0), "since drivers decide where it is"),
+        (lambda rig: setattr(rig, "delta_location", (1.0, 0.0, 0.0)), "since delta transforms decide where it is"),
+        (lambda rig: setattr(rig, "lock_location", (True, False, False)), "is locked; unlock"),
+        (lambda rig: setattr(rig, "scale", (1.0, 2.0, 1.0)), "is animated or uneven; apply it first"),
+    ],
+)  # fmt: skip
+def test_an_object_that_keys_cannot_move_is_left_alone_and_the_tool_says_why(
+    walker: Any, change: Callable[[Any], object], told: str
+) -> None:
+    change(walker)
+    context.view_layer.update()
+    before = contents()
+    with pytest.raises(RuntimeError, match=told):
+        bpy.ops.poise.root_motion(carrier="OBJECT")
+    assert contents() == before
+
+
+def _empty() -> Any:
+    made = bpy.data.objects.new("Empty", None)
+    context.scene.collection.objects.link(made)
+    return made
+
+
+@pytest.mark.parametrize("name", ["Rigify on IK", *(("Rigify on FK", "Auto-Rig Pro on IK") if FULL else ())])
+def test_the_root_of_controls_travels_and_gives_the_travel_back(name: str) -> None:
+    rig, parts = RIGS[name]()
+    with imported(context, CLIP) as (source, _):
+        made = Retargeted(context, rig, source, FRAMES)
+    made.solve()
+    made.write(rig)
+    size, (hips, *others) = made.skeleton.size, parts.values()
+    before, root = seen(rig), "root" if "root" in rig.pose.bones else "c_pos"
+    way = np.linalg.norm(before[hips][-1, 0, :2] - before[hips][0, 0, :2])
+    for carrier, share in (("root", 1.0), ("object", 0.0), ("root", 1.0), ("body", 0.0)):
+        after = run(rig, carrier)
+        for part in (hips, *others):
+            np.testing.assert_allclose(after[part], before[part], atol=NEAR * size)
+        within = [rig.pose.bones[root].matrix.translation.copy() for _ in map(context.scene.frame_set, FRAMES)]
+        assert abs(np.linalg.norm(within[1] - within[0]) - share * way) < 0.1 * way
 
 
 def test_in_place_a_walk_goes_nowhere_and_keeps_its_ups_and_downs(walker: Any) -> None:
