@@ -28,10 +28,10 @@ class Strengths:
     """
 
     def __init__(self, levels: int, strength: float) -> None:
-        firm = (np.arange(levels) == 0) | (strength == np.inf)
+        self.firm = (np.arange(levels) == 0) | (strength == np.inf)  # (L,)
         limited = PULL * min(strength, FIRM) * WEAKER ** np.arange(-1.0, levels - 1.0)
-        self.least = np.where(firm, FIRM, np.minimum(FIRM, limited))  # (L,)
-        self.above: list[int] = np.flatnonzero(firm[:-1])[::-1].tolist()  # firm levels that have others below them
+        self.least = np.where(self.firm, FIRM, np.minimum(FIRM, limited))  # (L,)
+        self.above: list[int] = np.flatnonzero(self.firm[:-1])[::-1].tolist()  # firm levels that have others below them
 
     def __call__(self, forces: Array) -> Array:
         """Return the strengths (L,) where levels pull with forces (L,), 0 as long as they are not known.

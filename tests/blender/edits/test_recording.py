@@ -227,7 +227,6 @@ def test_a_recorded_drag_is_not_repeated_with_other_numbers(walker: Any) -> None
         bpy.ops.poise.drag(bone="hand.L", shift=(0.1, 0.0, 0.0), recorded=True)
 
 
-@pytest.mark.xfail(reason="far out of reach a tick does not come to rest", strict=True, raises=AssertionError)
 def test_feet_stay_also_where_the_hand_is_far_out_of_reach(empty_file: None) -> None:
     rig = load(DATA / "motion" / "cmu_07_12.bvh")[0]
     context.scene.frame_end = 80

@@ -6,8 +6,8 @@ In the model (see `objective`) W is 1 / D for a level that holds, f_l / |E_l| ac
 forces are multipliers that steps carry on (augmented Lagrangian, Nocedal and Wright, Numerical Optimization, 17.3);
 which levels slip and which limits are active is found in rounds of the same step. It is cut where a level that slips
 would go past its target, which the model does not see. A held level is brought back to E = 0 after the step, whose
-path is straight where the level's surface is curved (second-order correction, 18.3). The merit is F with twice the
-forces of a level and of those below it for f_l.
+path is straight where the level's surface is curved (second-order correction, 18.3). The merit is F, with twice the
+forces of a firm level that holds and of those below it for its f_l.
 """
 
 from dataclasses import dataclass, replace
@@ -271,16 +271,16 @@ class FrameSolver:
             return sided
         on, slipping = local.counts[sided] > 0.0, self.member[sided].dot(slips) > 0.0
         errors = local.at.rows[sided]
-        pressed = np.where(on, found.forces[sided] < 0.0, errors - local.rows[sided].dot(found.step) < 0.0)
-        pressed = np.where(slipping, errors < 0.0, pressed)
+        pressed = errors - local.rows[sided].dot(found.step) < 0.0
+        pressed = np.where(slipping, pressed | (errors < 0.0), np.where(on, found.forces[sided] < 0.0, pressed))
         return sided[(pressed != on) & (release | pressed | slipping)]
 
     def _step(self, local: Local, turn: float, exact: Array | float) -> _End:
         """Take a step that turns no joint by more than `turn`, and leave errors (M,) of held rows up to `exact`."""
         at = local.at
         local, found, there, slips, cut = self._rounds(local, turn)
-        forces = self._forces(at, local, found, slips)
-        weights = walls(self.objective.sizes(forces), local.strengths)
+        loads = np.where(slips, local.strengths, self.objective.sizes(found.forces))
+        weights = np.where(self.strength.firm, walls(loads, local.strengths), local.strengths)
         # as the model has it; a step that was cut is not brought to its goals, but keeps the first level
         moved = (there.x - at.x) * self.stiff
         left = at.rows - local.rows.dot(moved)
@@ -314,7 +314,7 @@ class FrameSolver:
     def _stiffness(self, local: Local, found: _Found, slips: Flags) -> float:
         """Return the second derivative of the model along the step, but for the walls of held levels."""
         step, gone = found.step, local.rows.dot(found.step)
-        pulls = self.objective.pulls(local.sizes, slips, local.strengths) * local.counts
+        pulls = self.objective.pulls(local.sizes, slips & (local.sizes > GIVES), local.strengths) * local.counts
         along = float(step.dot(local.hessian).dot(step)) + float((pulls * gone).dot(gone))
         return along / max(float(step.dot(step)), numbers.DAMPING)
 
