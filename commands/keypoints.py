@@ -13,7 +13,7 @@ from ..core.keypoints import AXES, LAYOUTS, METHODS, UNITS
 from ..edits.info import find_armature
 from ..edits.keypoints import READABLE, KeypointsJob, load_recording, perform_keypoints
 from ..edits.parts import check_sure
-from .verbs import Verb, add_action, add_armature, add_mapping, tell, tell_report
+from .verbs import Verb, add_action, add_armature, add_ground, add_mapping, take_ground, tell, tell_report
 
 _CHOICES: Final = {None: None, "yes": True, "no": False, "hips": True, "feet": False}
 
@@ -37,6 +37,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-lock", dest="lock_feet", action="store_false", help="let feet slide")
     parser.add_argument("--no-limits", dest="limits", action="store_false", help="let joints leave their limits")
     parser.add_argument("--exact", action="store_true", help="bring wrists and ankles to where their points are")
+    add_ground(parser)
     add_action(parser)
 
 
@@ -51,6 +52,7 @@ def _keypoints(arguments: argparse.Namespace) -> int:
     given = {field.name: getattr(arguments, field.name) for field in fields(KeypointsJob)}  # options have these names
     job = KeypointsJob(**given | {name: _CHOICES[given[name]] for name in ("exchange", "travel")})
     armature = find_armature(arguments.armature)
+    take_ground(arguments, armature)
     check_sure(armature)
     recording = load_recording(bpy.context, arguments.input, job.layout, arguments.mapping)
     report, found = perform_keypoints(bpy.context, armature, recording, job)

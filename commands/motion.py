@@ -35,6 +35,7 @@ from .verbs import (
     add_action,
     add_armature,
     add_changed,
+    add_ground,
     add_mapping,
     add_motion,
     armature_of,
@@ -43,25 +44,10 @@ from .verbs import (
     frames_within,
     mapping_of,
     motion_of,
+    take_ground,
     tell,
     tell_report,
 )
-
-
-def _add_ground(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--ground", metavar="COLLECTION",
-        help="of the file, whose meshes feet stand on; kept with the armature, by default the one that it has",
-    )  # fmt: skip
-
-
-def _take_ground(arguments: argparse.Namespace, armature: Any) -> None:
-    """Give the armature the ground that is asked for; raises CoreError where the file does not have it."""
-    if arguments.ground is not None:
-        collection = bpy.data.collections.get(arguments.ground)
-        if collection is None:
-            raise CoreError(f'--ground: no collection "{arguments.ground}" in this file.')
-        armature.poise_ground = collection
 
 
 def _feet_options(parser: argparse.ArgumentParser) -> None:
@@ -75,7 +61,7 @@ def _feet_options(parser: argparse.ArgumentParser) -> None:
         help="where feet that stand all slide alike: remove that from the way of the body; keep the way, as one that "
         "was scaled on purpose, and plant the feet on it; or none: what slides does not stand, as skaters' feet",
     )  # fmt: skip
-    _add_ground(parser)
+    add_ground(parser)
     add_motion(parser)
 
 
@@ -89,7 +75,6 @@ def _lock_feet(arguments: argparse.Namespace) -> int:
     if not {FEET, HANDS}.isdisjoint(arguments.points):
         check_sure(find_armature(arguments.armature))
     armature, frames = motion_of(arguments, partial(check_points, points=arguments.points))
-    _take_ground(arguments, armature)
     edit = LockedFeet(bpy.context, armature, frames, arguments.points, arguments.ease, arguments.drift)
     edit.solve()
     report = edit.write(armature, arguments.action)
@@ -107,7 +92,7 @@ def _generate_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     add_armature(parser)
     parser.add_argument("--start", metavar="FRAME", type=int, help="its first frame, by default that of the scene")
-    _add_ground(parser)
+    add_ground(parser)
     add_action(parser)
     parser.add_argument(
         "--tolerance", metavar="M", type=float, help="only keys that keep all bones within so many metres of the motion"
@@ -127,7 +112,7 @@ def _generate(arguments: argparse.Namespace) -> int:
     check_sure(armature)
     context: Any = bpy.context
     start = context.scene.frame_start if arguments.start is None else arguments.start
-    _take_ground(arguments, armature)
+    take_ground(arguments, armature)
     edit = Generated(context, armature, recipe, start)
     edit.solve()
     report = edit.write(armature, arguments.action or f"{armature.name} {recipe.name}")
@@ -147,7 +132,6 @@ def _retarget_options(parser: argparse.ArgumentParser) -> None:
     add_mapping(parser, "which bones of either body are which parts")
     parser.add_argument("--take", metavar="NAME", default="", help="the one of several motions in the file")
     _add_feet(parser)
-    _add_ground(parser)
     add_motion(parser)
 
 
@@ -177,7 +161,6 @@ def _retargeted(arguments: argparse.Namespace, armature: Any, source: Any, mappi
     check_sure(armature)
     check_sure(source, by_motion=True)
     frames = frames_within(arguments, bridge.keyed_range(source))
-    _take_ground(arguments, armature)
     return Retargeted(bpy.context, armature, source, frames, not arguments.no_feet)
 
 
@@ -257,7 +240,6 @@ def _path_options(parser: argparse.ArgumentParser) -> None:
         "--ease", type=float, default=path.EASE, metavar="S", help="seconds beside --frames of an offset"
     )
     _add_feet(parser)
-    _add_ground(parser)
     add_motion(parser)
 
 
@@ -271,7 +253,6 @@ def _check_path(arguments: argparse.Namespace) -> None:
 def _edit_path(arguments: argparse.Namespace) -> int:
     armature, frames = motion_of(arguments)
     check_sure(armature)
-    _take_ground(arguments, armature)
     edit = PathEdit(
         bpy.context, armature, frames, arguments.offset, arguments.scale, arguments.bend, not arguments.no_feet,
         arguments.ease,
@@ -281,8 +262,9 @@ def _edit_path(arguments: argparse.Namespace) -> int:
 
 
 def _add_feet(parser: argparse.ArgumentParser) -> None:
-    """Add the option that leaves the feet as the change of the motion has them."""
+    """Add the options that leave the feet as the change of the motion has them, and that say what they stand on."""
     parser.add_argument("--no-feet", action="store_true", help="do not plant the feet")
+    add_ground(parser)
 
 
 def _carry_out(arguments: argparse.Namespace, armature: Any, edit: RootMotion | LoopEdit | SmoothEdit) -> int:

@@ -125,6 +125,14 @@ def add_action(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--action", metavar="NAME", type=_action, help="of the new action")
 
 
+def add_ground(parser: argparse.ArgumentParser) -> None:
+    """Add the option that names the ground."""
+    parser.add_argument(
+        "--ground", metavar="COLLECTION",
+        help="of the file, whose meshes feet stand on; kept with the armature, by default the one that it has",
+    )  # fmt: skip
+
+
 def _action(name: str) -> str:
     try:
         return BLENDER_NAME.read(name, "it")
@@ -139,10 +147,21 @@ def check_motion(arguments: argparse.Namespace) -> None:
 
 
 def armature_of(arguments: argparse.Namespace) -> Any:
-    """Return the armature whose motion is changed, with the setting of --layer."""
+    """Return the armature whose motion is changed, with the settings of --layer and --ground."""
     armature: Any = find_armature(arguments.armature)
     armature.poise_use_layers |= arguments.layer
+    if "ground" in arguments:
+        take_ground(arguments, armature)
     return armature
+
+
+def take_ground(arguments: argparse.Namespace, armature: Any) -> None:
+    """Give the armature the ground that is asked for; raises CoreError where the file does not have it."""
+    if arguments.ground is not None:
+        collection = bpy.data.collections.get(arguments.ground)
+        if collection is None:
+            raise CoreError(f'--ground: no collection "{arguments.ground}" in this file.')
+        armature.poise_ground = collection
 
 
 def motion_of(

@@ -4,15 +4,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-import numpy as np
-
 from .. import bridge
 from ..core import CoreError
 from ..core.body import SIDES, Roles
 from ..core.body.anatomy import carrier_of
-from ..core.editing.contacts import SLOWEST, BodyPoint, Contacts, find_contacts, foot_points
-from ..core.editing.floor import above_soles, floor_under
-from ..core.editing.foot_lock import EASE, contact_pins, count_skating, steadied
+from ..core.editing.contacts import SLOWEST, BodyPoint, Contacts, foot_points
+from ..core.editing.foot_lock import EASE, count_skating, steadied
 from ..core.editing.timed_pins import share_within
 from .held_motion import HeldMotion
 
@@ -20,7 +17,6 @@ FEET: Final = "feet"
 HANDS: Final = "hands"
 DRIFTS: Final = ("remove", "keep", "none")
 SKATING: Final = SLOWEST  # sizes of the skeleton a second from which on a point in contact skates
-_STILL: Final = 1e-6  # change of an object's matrix, as a share of its largest number, up to which it does not move
 
 
 class LockedFeet(HeldMotion):
@@ -41,14 +37,16 @@ class LockedFeet(HeldMotion):
         super().__init__(context, armature, (min(whole[0], frames[0]), max(whole[1], frames[1])))
         found = find_ground_contacts(self, contact_points(self.skeleton, self.roles, points), drift != "none")
         if drift == "remove" and frames[0] <= whole[0] and frames[1] >= whole[1]:
-            self.after, found = steadied(self.skeleton, self.before, found, carrier_of(self.skeleton, self.roles))
-        pins = contact_pins(self.skeleton, self.after, found, ease)
+            root = carrier_of(self.skeleton, self.roles)
+            steady, found = steadied(self.skeleton, self.on_ground(self.before), found, root)
+            self.after = self.off_ground(steady)
+        share = share_within(self.before.frames, frames, ease * self.before.fps)
+        pins = self.plant(self.after, found, ease, share)
         self.pins = [pin for pin in pins if pin.start <= frames[1] and pin.end >= frames[0]]
         within = ((self.before.frames >= frames[0]) & (self.before.frames <= frames[1]))[:, None]
         self.contacts = replace(found, touching=found.touching & within, low=found.low & within)
-        if FEET in points:
-            share = share_within(self.before.frames, frames, ease * self.before.fps)
-            self.floor = floor_under(self.skeleton, self.after, self.roles, found, pins, share)
+        if FEET not in points:
+            self.floor = None
 
     def skating(self) -> dict[str, float]:
         """Return the shares of frames in which heels and balls skate, "before" and "after": of those in contact, and of
@@ -58,22 +56,17 @@ class LockedFeet(HeldMotion):
         for kind, bearing in (("", self.contacts.touching), ("low_", self.contacts.low)):
             for name, motion in (("before", self.before), ("after", self.after)):
                 speed = SKATING * self.skeleton.size
-                fast, all = count_skating(self.skeleton, motion, self.contacts, bearing, speed)
+                fast, all = count_skating(self.skeleton, self.on_ground(motion), self.contacts, bearing, speed)
                 shares[kind + name] = fast / max(all, 1)
         return shares
 
 
 def find_ground_contacts(edit: HeldMotion, points: Sequence[BodyPoint], drifts: bool = True) -> Contacts:
-    """Return the contacts of points with the ground, normal to the world's Z, which may drift.
+    """Return the contacts of points with the ground, which may drift; see `HeldMotion.find_contacts`.
 
     Raises CoreError if there are none.
     """
-    if np.ptp(edit.worlds, axis=0).max() > _STILL * np.abs(edit.worlds).max():
-        raise CoreError("The armature object itself moves; contacts are found where only its bones do.")
-    skeleton, up = edit.skeleton, bridge.world_up(edit.worlds[0])
-    found = find_contacts(skeleton, edit.before, points, up=up, drifts=drifts, surface=edit.surface)
-    if edit.surface is not None:  # which is where it is: what is held above it by a sensor's error goes down to it
-        found = replace(found, resting=above_soles(skeleton, edit.roles, points))
+    found = edit.find_contacts(edit.before, points, drifts)
     if not found.touching.any():
         named = ", ".join(point.name for point in points)
         raise CoreError(f"Nothing touches the ground; looked at: {named}.")

@@ -64,7 +64,7 @@ class Generated(HeldMotion):
         if not self.roles.humanoid or not (points := foot_points(self.skeleton, self.roles)):
             return None
         poses = self.low, self.high
-        lowest = min(float(lowest_sole(self.skeleton, self.roles, pose, points, self._up)) for pose in poses)
+        lowest = min(float(lowest_sole(self.skeleton, pose, points, self._up)) for pose in poses)
         sunk = 0.0 if made.path is None else float((made.path.shifts @ self._up).min())
         return Floor(self._up, lowest + min(sunk, 0.0), levels=False, surface=self.surface)
 

@@ -1,21 +1,25 @@
 """Motions with pins over time."""
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final
 
 import numpy as np
 
 from .. import bridge
-from ..core import Motion, PinAndDrag, Skeleton
-from ..core.editing.contacts import Surface
-from ..core.editing.floor import Floor, floor_pins
-from ..core.editing.foot_lock import foot_lock_settings
+from ..core import CoreError, Motion, PinAndDrag, Skeleton
+from ..core.editing.contacts import BodyPoint, Contacts, Surface, find_contacts
+from ..core.editing.floor import Floor, floor_pins, floor_under
+from ..core.editing.foot_lock import EASE, contact_pins, foot_lock_settings
+from ..core.editing.root_motion import with_object
 from ..core.editing.timed_pins import TimedPin, pin_errors, pin_motion
 from ..core.formats.report import GoalReport
-from ..core.rotation import lengths
+from ..core.rotation import Array, lengths
 from ..core.skeleton import Flags
 from .body_motion import BodyMotion
 from .motion_edit import POSITION_TOLERANCE, ROTATION_TOLERANCE, Frames, Progress, no_progress
+
+_STILL: Final = 1e-6  # change of an object's matrix, as a share of the size, up to which it does not move
 
 
 class HeldMotion(BodyMotion):
@@ -24,6 +28,8 @@ class HeldMotion(BodyMotion):
     only    (F,) the frames that are solved; None for all
     draft   fast, for a preview; see `pin_motion`
     floor   that feet are not below; None without one
+    moves   (F, 4, 4) the motion of the armature object since the first frame, where the ground is looked at in the
+            space that the armature has there; None where that is the space in all frames
     reasons sentences why pins do not hold, once it is written
     """
 
@@ -32,6 +38,7 @@ class HeldMotion(BodyMotion):
     only: Flags | None = None
     draft = False
     floor: Floor | None = None
+    moves: Array | None = None
     reasons: Sequence[str] = ()
 
     def __init__(self, context: Any, armature: Any, frames: tuple[int, int] | Frames) -> None:
@@ -46,7 +53,45 @@ class HeldMotion(BodyMotion):
         motion = self._pinned(motion, pins, progress)
         if self.floor is None:
             return motion
-        return self._pinned(motion, floor_pins(self.skeleton, motion, self.roles, self.floor), progress)
+        pins = floor_pins(self.skeleton, self.on_ground(motion), self.roles, self.floor)
+        return self._pinned(motion, self.in_armature(pins), progress)
+
+    def find_contacts(self, motion: Motion, points: Sequence[BodyPoint], drifts: bool = True) -> Contacts:
+        """Return the contacts of points with the ground, which is normal to the world's Z, or meshes.
+
+        Raises CoreError where the scale of the object changes, and without points.
+        """
+        moves = np.linalg.solve(self.worlds[0], self.worlds)
+        if np.ptp(moves, axis=0).max() > _STILL * self.skeleton.size:
+            if np.ptp(bridge.length_scale(moves)) > _STILL:
+                raise CoreError("The scale of the armature object changes; contacts are found where it is constant.")
+            self.moves = moves
+        up, there = bridge.world_up(self.worlds[0]), self.on_ground(motion)
+        return find_contacts(self.skeleton, there, points, up=up, drifts=drifts, surface=self.surface)
+
+    def plant(
+        self, motion: Motion, contacts: Contacts, ease: float = EASE, share: Array | float = 1.0
+    ) -> Sequence[TimedPin]:
+        """Return pins that hold contacts of a motion, and set the floor under them; `share`: see `floor_under`."""
+        there = self.on_ground(motion)
+        pins = contact_pins(self.skeleton, there, contacts, ease)
+        self.floor = floor_under(self.skeleton, there, contacts, pins, share)
+        return self.in_armature(pins)
+
+    def on_ground(self, motion: Motion) -> Motion:
+        """Return a motion in the space of the armature at the first frame."""
+        return motion if self.moves is None else with_object(self.skeleton, motion, self.moves)
+
+    def off_ground(self, motion: Motion) -> Motion:
+        """Return a motion in the space of the armature at the first frame in that of each frame."""
+        return motion if self.moves is None else with_object(self.skeleton, motion, np.linalg.inv(self.moves))
+
+    def in_armature(self, pins: Sequence[TimedPin]) -> Sequence[TimedPin]:
+        """Return pins in the space of the armature at the first frame in that of each frame."""
+        if self.moves is None:
+            return pins
+        held = (bridge.world_to_armature(self.moves, pin.position, pin.rotation) for pin in pins)
+        return [replace(pin, position=place, rotation=turn) for pin, (place, turn) in zip(pins, held, strict=True)]
 
     def settings(self, motion: Motion) -> tuple[Skeleton, PinAndDrag]:
         """Return the skeleton with the limits that hold, and the method."""

@@ -4,10 +4,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+import bpy
 import numpy as np
 
 from .. import bridge
 from ..core import CoreError, Motion, Pose
+from ..core.editing.contacts import Surface
 from ..core.keypoints import Character
 from ..core.rotation import Array
 from ..core.steps import run_steps
@@ -25,6 +27,7 @@ class KeypointTarget:
     present     its pose now
     controlled  the body that controls drive, or None
     notes       sentences about bones that are left out
+    surface     meshes that are the ground, in armature space, or None
     """
 
     rig: bridge.Rig
@@ -32,6 +35,7 @@ class KeypointTarget:
     present: Pose
     controlled: bridge.ControlledBody | None
     notes: tuple[str, ...]
+    surface: Surface | None
 
 
 def find_target(armature: Any, limits: bool, controls: bool = True) -> KeypointTarget:
@@ -40,6 +44,7 @@ def find_target(armature: Any, limits: bool, controls: bool = True) -> KeypointT
     Raises CoreError where there is no humanoid, or no bone of it can be turned.
     """
     rig = bridge.read_rig(armature)
+    surface = bridge.read_ground(bpy.context, armature, bridge.world_matrix(armature), rig.skeleton.size)
     roles = bridge.read_roles(armature, rig.skeleton)
     character = Character(rig.skeleton, roles, limits, bridge.read_tuning(armature, rig.skeleton))
     controlled = bridge.find_controlled(armature, rig, roles) if controls else None
@@ -48,12 +53,12 @@ def find_target(armature: Any, limits: bool, controls: bool = True) -> KeypointT
         body = Character(controlled.skeleton, controlled.roles, limits, tuning)
         notes = _left_out(rig, {*character.parts} - {*controlled.bones[body.bones].tolist()})
         present = bridge.read_controlled(controlled, bridge.read_matrices(armature))
-        return KeypointTarget(bridge.with_ik_starts(rig, controlled), body, present, controlled, notes)
+        return KeypointTarget(bridge.with_ik_starts(rig, controlled), body, present, controlled, notes, surface)
     if not character.bones:
         why = rig.driven_above(character.hips) or "it is locked"
         raise CoreError(f'No bone of the body of "{armature.name}" can be turned: {why}.')
     notes = _left_out(rig, {*character.parts} - {*character.bones})
-    return KeypointTarget(rig, character, bridge.read_pose(armature, rig), None, notes)
+    return KeypointTarget(rig, character, bridge.read_pose(armature, rig), None, notes, surface)
 
 
 def _needs_controls(rig: bridge.Rig, character: Character, controlled: bridge.ControlledBody) -> bool:

@@ -11,10 +11,7 @@ import numpy as np
 
 from .. import bridge
 from ..core import CoreError, Goal, Motion, keypoints, rotation
-from ..core.body.axes import axis_vector
-from ..core.editing.floor import floor_pins, floor_under
-from ..core.editing.foot_lock import foot_lock_settings, lock_feet
-from ..core.editing.timed_pins import pin_motion
+from ..core.editing.foot_lock import stand_on_ground
 from ..core.formats.files import read_json
 from ..core.formats.mapping import BodyMapping, read_mapping
 from ..core.formats.markers import parse_marker_mapping
@@ -188,12 +185,7 @@ def solve_motion(
         ends = character.end_goals(captured, motion.pose)
         return replace(motion, pose=character.solve_goals(ends, motion.pose)), ends
     if job.lock_feet and character.points and len(frames) > 1:
-        skeleton, roles = character.skeleton, character.roles
-        locked = lock_feet(skeleton, motion, roles, up=axis_vector(roles.up))
-        motion = locked.pinned.motion
-        floor = floor_under(skeleton, motion, roles, locked.contacts, locked.pins)
-        limited, method = foot_lock_settings(skeleton, motion, roles)
-        motion = pin_motion(limited, motion, floor_pins(skeleton, motion, roles, floor), method).motion
+        motion = stand_on_ground(character.skeleton, motion, character.roles, character.up, target.surface)
     return motion, []
 
 

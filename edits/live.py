@@ -7,6 +7,7 @@ The recording is then filtered in another thread and keyed.
 """
 
 from collections import deque
+from dataclasses import replace
 from time import perf_counter
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ import numpy as np
 from .. import bridge
 from ..bridge.armature import PoseWriter
 from ..core import CoreError, Motion, Pose, keypoints
+from ..core.editing.foot_lock import stand_on_ground
 from ..core.pose import stack
 from ..core.rotation import Array
 from ..properties.keypoints import VMC
@@ -228,7 +230,11 @@ class LiveKeypoints:
             pose = self.character.rotate(captured.rotations, self.present, captured.fingers)
         else:
             pose = self.character.motion(captured, self.present, self.travel == "HIPS")
-        return Motion(self._hold(pose), frames, fps)
+        motion, surface = Motion(pose, frames, fps), self.target.surface
+        if surface is not None and self.travel != "NONE" and self.character.points:
+            character = self.character
+            motion = stand_on_ground(character.skeleton, motion, character.roles, character.up, surface)
+        return replace(motion, pose=self._hold(motion.pose))
 
     def _finish(self, context: Any, armature: Any, live: Any, work: Work) -> float | None:
         """Key the recording once it is filtered and the armature can be keyed; a second stop discards it."""

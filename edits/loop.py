@@ -10,11 +10,10 @@ import numpy as np
 from .. import bridge
 from ..core import CoreError
 from ..core.editing.contacts import Contacts, find_contacts, foot_points
-from ..core.editing.floor import floor_under
-from ..core.editing.foot_lock import contact_pins
 from ..core.editing.loop import find_cycle, make_loop
 from ..core.editing.timed_pins import TimedPin
 from ..core.formats.report import Report
+from ..core.motion import forward_of
 from ..core.pose import Pose, forward
 from ..core.rotation import angle_between, lengths
 from .body_motion import BodyMotion
@@ -45,14 +44,17 @@ class LoopEdit(HeldMotion):
             frames = best_cycle(context, armature, frames)
         super().__init__(context, armature, frames)
         skeleton, up = self.skeleton, bridge.world_up(self.worlds[0])
-        self.loop = make_loop(skeleton, self.before, self.hips, fade * self.before.fps, up, turning)
+        hips, rise = forward_of(skeleton, self.before.pose[[0, -1]], [self.hips])[0][:, 0], 0.0
+        if self.surface is not None:  # uphill each cycle begins higher
+            start, end = self.surface(hips).tolist()
+            rise = end - start if np.isfinite([start, end]).all() else 0.0
+        self.loop = make_loop(skeleton, self.before, self.hips, fade * self.before.fps, up, turning, rise)
         self._cycles = self.loop.three(skeleton)
         points = foot_points(skeleton, self.roles) if plant else ()
         self._held: Sequence[TimedPin] = ()
         if points:
-            contacts = _three_times(find_contacts(skeleton, self.before, points, up=up, drifts=False))
-            self._held = contact_pins(skeleton, self._cycles, contacts)
-            self.floor = floor_under(skeleton, self._cycles, self.roles, contacts, self._held)
+            found = find_contacts(skeleton, self.before, points, up=up, drifts=False, surface=self.surface)
+            self._held = self.plant(self._cycles, _three_times(found))
         first, last = self.before.frames[[0, -1]].tolist()
         self.pins = [pin for pin in self._held if pin.start <= last and pin.end >= first]
 

@@ -7,9 +7,7 @@ import numpy as np
 
 from .. import bridge
 from ..core import CoreError
-from ..core.editing.contacts import find_contacts, foot_points
-from ..core.editing.floor import floor_under
-from ..core.editing.foot_lock import contact_pins
+from ..core.editing.contacts import foot_points
 from ..core.editing.path import edit_path
 from ..core.editing.timed_pins import share_within
 from .held_motion import HeldMotion
@@ -52,11 +50,10 @@ class PathEdit(HeldMotion):
         as_one = scale == 1.0 and bend == 0.0 and frames[0] <= whole[0] and frames[1] >= whole[1]
         points = foot_points(skeleton, self.roles) if plant and not as_one else ()
         if points:
-            contacts = find_contacts(skeleton, self.before, points, up=up, surface=self.surface)
-            pins, eased = contact_pins(skeleton, self.after, contacts), ease * self.before.fps
-            self.pins = [pin for pin in pins if pin.start <= frames[1] + eased and pin.end >= frames[0] - eased]
+            eased = ease * self.before.fps
             share = share_within(self.before.frames, frames, eased)
-            self.floor = floor_under(skeleton, self.before, self.roles, contacts, pins, share)
+            pins = self.plant(self.after, self.find_contacts(self.before, points), share=share)
+            self.pins = [pin for pin in pins if pin.start <= frames[1] + eased and pin.end >= frames[0] - eased]
 
 
 def check_path(offset: Sequence[float], scale: float, bend: float, ease: float) -> None:

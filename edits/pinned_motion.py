@@ -12,7 +12,6 @@ import numpy as np
 from .. import bridge
 from ..bridge.channels import channel_path, rotation_channel
 from ..core import CoreError, Motion, Pose
-from ..core.editing.foot_lock import contact_pins
 from ..core.editing.timed_pins import PinFingerprint, TimedPin, affected_frames
 from ..core.formats.report import GoalReport, Report
 from ..core.skeleton import Flags
@@ -308,12 +307,12 @@ def pin_contacts(
     """
     edit = PinnedMotion(context, armature, pinned=False)
     contacts = find_ground_contacts(edit, contact_points(edit.skeleton, edit.roles, points), drifts)
-    pins = contact_pins(edit.skeleton, edit.before, contacts, ease)
+    pins = edit.plant(edit.before, contacts, ease)
     if replacing:
         remove_or_mute(armature, "poise_timed_pins", range(len(armature.poise_timed_pins)))
     labels = [contacts.points[interval.point].name for interval in contacts.intervals()]
     with temporary_value(armature, "poise_live_pins", False):  # no change by the user
-        add_found_pins(armature, edit.skeleton.names, pins, labels)
+        add_found_pins(armature, edit.skeleton.names, edit.before, pins, labels)
     select_nearest_timed_pin(armature, context.scene.frame_current)
     return len(pins), contacts.speed / edit.skeleton.size
 

@@ -5,11 +5,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from .. import bridge
 from ..core import CoreError, rotation
-from ..core.editing.contacts import find_contacts, foot_points
-from ..core.editing.floor import floor_under
-from ..core.editing.foot_lock import contact_pins
+from ..core.editing.contacts import foot_points
 from ..core.editing.smoothing import CUTOFF, STICKS_OUT, smooth_motion
 from ..core.pose import forward
 from ..core.rotation import lengths
@@ -42,10 +39,7 @@ class SmoothEdit(HeldMotion):
         self.after = smooth_motion(self.skeleton, self.before, chosen, cutoff, float(np.radians(pop)))
         points = foot_points(self.skeleton, self.roles) if plant else ()
         if points:
-            up = bridge.world_up(self.worlds[0])
-            contacts = find_contacts(self.skeleton, self.after, points, up=up, drifts=False, surface=self.surface)
-            self.pins = contact_pins(self.skeleton, self.after, contacts)
-            self.floor = floor_under(self.skeleton, self.after, self.roles, contacts, self.pins)
+            self.pins = self.plant(self.after, self.find_contacts(self.after, points, drifts=False))
 
     def summary(self) -> str:
         """Return how far bones and joints have moved at most, in words."""

@@ -43,14 +43,17 @@ def select_nearest_timed_pin(armature: Any, frame: int) -> None:
     armature.poise_active_timed_pin = gaps.index(min(gaps)) if gaps else 0
 
 
-def add_found_pins(armature: Any, names: Sequence[str], pins: Sequence[TimedPin], labels: Sequence[str]) -> None:
-    """Add pins of core, with fixed positions, to the list; `names` of the skeleton's bones."""
+def add_found_pins(
+    armature: Any, names: Sequence[str], motion: Motion, pins: Sequence[TimedPin], labels: Sequence[str]
+) -> None:
+    """Add pins of core, which hold places that are fixed in the world, to the list; `names` of the skeleton's bones."""
     for pin, label in zip(pins, labels, strict=True):
         bone = pin.bone if isinstance(pin.bone, str) else names[pin.bone]
         stored = add_timed_pin(armature, bone, round(pin.start), round(pin.end))
         stored.label, stored.held = label, "PLACE"
         stored.weight, stored.priority = pin.weight, pin.priority
-        stored.point, stored.position = pin.point, pin.position
+        stored.point = pin.point
+        stored.position = np.broadcast_to(pin.position, (len(motion), 3))[pin.span(motion)[0]]  # pyright: ignore
         stored.ease_in = stored.ease_out = max(LEAST_EASE, round(pin.ease_in))
 
 

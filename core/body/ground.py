@@ -38,12 +38,14 @@ class Sole:
     """The sole of a foot in the frame of the foot's bone: contacts (3,), unit vectors up and forward (3,).
 
     toe   the bone of the toes; -1 if there is none that hangs on the foot
+    thickness  how high its joint is above the ground on a flat foot; 0 without toes
     end   (3,) the tip in the frame of the toes, or of the foot if there are none
     flat  (4,) the frame of the toes relative to that of the foot, when both stand flat
     """
 
     foot: int
     toe: int
+    thickness: float
     heel: Array
     ball: Array
     tip: Array
@@ -117,7 +119,9 @@ def find_sole(skeleton: Skeleton, roles: Roles, side: str) -> Sole:
     end = rotation.rotate(rotation.inv(turns[last]), ankle + contacts[2] - heads[last])
     heel, ball, front, sole_up, ahead = (rotation.rotate(back, contact) for contact in contacts)
     flat = rotation.mul(back, turns[last])
-    return Sole(foot, toe if hangs else -1, heel, ball, front, sole_up, ahead, end, flat)
+    joint = rotation.rotate(rotation.inv(rest_turn(skeleton, foot)), rest[last] - rest[foot])
+    thickness = height + float(joint @ sole_up) if hangs else 0.0
+    return Sole(foot, toe if hangs else -1, thickness, heel, ball, front, sole_up, ahead, end, flat)
 
 
 def plant_feet(

@@ -44,11 +44,12 @@ Surface = Callable[[Array], Array]
 
 
 class BodyPoint(NamedTuple):
-    """A point of the body: its position in the frame of its bone."""
+    """A point of the body: its position in the frame of its bone; how high it is `above` the ground on a flat foot."""
 
     name: str
     bone: int
     position: tuple[float, float, float]
+    above: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +92,7 @@ class Contacts:
 
     touching  (F, P) whether a point is in contact
     low       (F, P) whether it is as near to the ground as in contact, however fast
-    resting   (P,) heights above the ground of points in contact, armature units
+    resting   (P,) heights above the ground of points in contact, armature units; above a surface those of flat feet
     drift     (F, 3) how far the ground has moved, see `find_drift`
     speed     armature units per second, below which a point near the ground is planted
     """
@@ -128,7 +129,7 @@ def foot_points(skeleton: Skeleton, roles: Roles) -> tuple[BodyPoint, ...]:
             places |= {"ball": (sole.toe, np.zeros(3)), "toe": (sole.toe, sole.end)}
         for part, (bone, place) in places.items():
             x, y, z = place.tolist()
-            found.append(BodyPoint(f"{part}.{side}", bone, (x, y, z)))
+            found.append(BodyPoint(f"{part}.{side}", bone, (x, y, z), sole.thickness if part == "ball" else 0.0))
     return tuple(found)
 
 
@@ -209,7 +210,8 @@ def find_contacts_at(
         band = np.clip(2.0 * np.median(over[slow[:, point]]), *BANDS)
         low[:, point] = over < band
         touching[:, point] = _touching(np.maximum(over / band, speed[:, point] / slow_speed), motion)
-    return Contacts(tuple(points), touching, low, ground, size * resting, drift, slow_speed * size)
+    rests = size * resting if ground.surface is None else np.array([point.above for point in points])
+    return Contacts(tuple(points), touching, low, ground, rests, drift, slow_speed * size)
 
 
 def runs(flags: Flags) -> list[tuple[int, int]]:

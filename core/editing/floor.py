@@ -14,8 +14,7 @@ import numpy as np
 
 from .. import rotation
 from ..body import SIDES, Roles
-from ..body.ground import Sole, find_sole
-from ..body.posture import rest_turn
+from ..body.ground import find_sole
 from ..motion import Motion, forward_of
 from ..pose import Pose
 from ..rotation import Array, lengths
@@ -53,12 +52,7 @@ class Floor:
 
 
 def floor_under(
-    skeleton: Skeleton,
-    motion: Motion,
-    roles: Roles,
-    contacts: Contacts,
-    pins: Sequence[TimedPin],
-    share: Array | float = 1.0,
+    skeleton: Skeleton, motion: Motion, contacts: Contacts, pins: Sequence[TimedPin], share: Array | float = 1.0
 ) -> Floor:
     """Return the floor under the pins of a motion's contacts: as low as the lowest sole is held, drift included.
 
@@ -66,23 +60,22 @@ def floor_under(
     it are raised to it.
     """
     up, drift = contacts.ground.up, contacts.drift @ contacts.ground.up
-    thick = above_soles(skeleton, roles, contacts.points)
     held = [
-        (slice(touch.first, touch.last + 1), float(pin.position @ up - thick[touch.point]))
+        (slice(touch.first, touch.last + 1), float(pin.position @ up - contacts.points[touch.point].above))
         for touch, pin in zip(contacts.intervals(), pins, strict=True)
         if pin.position is not None
     ]
     floor = drift + min((height - drift[span].mean() for span, height in held), default=np.inf)
     for span, height in held:
         floor[span] = np.minimum(floor[span], height)
-    lowest = lowest_sole(skeleton, roles, motion.pose, contacts.points, up)
+    lowest = lowest_sole(skeleton, motion.pose, contacts.points, up)
     height = np.where(lowest < floor - REACH * skeleton.size, lowest, lowest + share * (floor - lowest))
     return Floor(up, height, levels=False, surface=contacts.ground.surface, share=share)
 
 
-def lowest_sole(skeleton: Skeleton, roles: Roles, pose: Pose, points: Sequence[BodyPoint], up: Array) -> Array:
+def lowest_sole(skeleton: Skeleton, pose: Pose, points: Sequence[BodyPoint], up: Array) -> Array:
     """Return the height (...) of the lowest sole in poses (...), along `up` (3,); `points`: see `foot_points`."""
-    return (point_positions(skeleton, pose, points) @ up - above_soles(skeleton, roles, points)).min(axis=-1)
+    return (point_positions(skeleton, pose, points) @ up - [point.above for point in points]).min(axis=-1)
 
 
 def floor_pins(skeleton: Skeleton, motion: Motion, roles: Roles, floor: Floor) -> tuple[TimedPin, ...]:
@@ -98,10 +91,9 @@ def floor_pins(skeleton: Skeleton, motion: Motion, roles: Roles, floor: Floor) -
         across = np.cross(sole.up, sole.forward)
         edge = EDGE * float(np.linalg.norm(sole.tip - sole.heel)) if floor.levels else 0.0
         heel, front = (ankle + rotation.rotate(turn, end) for end in (sole.heel, sole.tip))
-        thick = 0.0
         if sole.toe >= 0:  # the joint of the toes, as high as it is on flat feet
-            front, thick = heads[:, 1], _thickness(skeleton, sole)
-        floors = [floor.under(heel), floor.under(front) + thick]
+            front = heads[:, 1]
+        floors = [floor.under(heel), floor.under(front) + sole.thickness]
         tall = [np.maximum(end @ up - low, 0.0) for end, low in zip((heel, front), floors, strict=True)]
         sides = rotation.rotate(turn, across)
         rise = tall[1] + floors[1] - tall[0] - floors[0]
@@ -124,21 +116,6 @@ def floor_pins(skeleton: Skeleton, motion: Motion, roles: Roles, floor: Floor) -
             span = float(motion.frames[first]), float(motion.frames[last])
             pins += [TimedPin(bone, *span, place, turned) for bone, place, turned in shared]
     return tuple(pins)
-
-
-def above_soles(skeleton: Skeleton, roles: Roles, points: Sequence[BodyPoint]) -> Array:
-    """Return how high points (P,) are above the ground on flat feet."""
-    soles = {f"ball.{side}": find_sole(skeleton, roles, side) for side in SIDES if f"foot.{side}" in roles.bones}
-    return np.array([_thickness(skeleton, soles[one.name]) if one.name in soles else 0.0 for one in points])
-
-
-def _thickness(skeleton: Skeleton, sole: Sole) -> float:
-    """Return how high the joint of the toes is above the ground on flat feet; 0 without toes."""
-    if sole.toe < 0:
-        return 0.0
-    from_ankle = skeleton.rest_matrices[sole.toe, :, 3] - skeleton.rest_matrices[sole.foot, :, 3]
-    joint = rotation.rotate(rotation.inv(rest_turn(skeleton, sole.foot)), from_ankle)
-    return float((joint - sole.ball) @ sole.up)
 
 
 def _turned(ways: Array, rise: Array, across: Array, room: Array, edge: float, up: Array) -> Array:

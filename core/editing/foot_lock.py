@@ -1,11 +1,11 @@
 """Foot locking: contacts become pins, which change the motion as little as possible.
 
-A drift of the ground is taken out of the way of the body. Each contact is held at its mean position, on the ground.
-Where points of one rigid piece are held at once, their positions are moved to the distance that they have on the body,
-each by half of the difference, in rounds.
+A drift of the ground is taken out of the way of the body, which goes up and down with meshes in place of a plane. Each
+contact is held at its mean position, on the ground. Where points of one rigid piece are held at once, their positions
+are moved to the distance that they have on the body, each by half of the difference, in rounds.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Final
@@ -21,7 +21,9 @@ from ..pose import shifted
 from ..rotation import Array, lengths
 from ..skeleton import Flags, Skeleton
 from ..solvers import PinAndDrag
-from .contacts import UP, BodyPoint, ContactInterval, Contacts, find_contacts, foot_points, point_positions
+from .contacts import UP, BodyPoint, ContactInterval, Contacts, Surface, find_contacts, foot_points, point_positions
+from .drift import WIDTHS, smooth
+from .floor import floor_pins, floor_under
 from .timed_pins import WHOLE_BODY, PinMotionResult, TimedPin, pin_motion
 
 EASE: Final = 0.2  # seconds
@@ -29,7 +31,7 @@ DEVIATION: Final = float(np.radians(20.0))  # standard deviation of joints
 KNEE: Final = np.radians([10.0, 2.0, 2.0])  # standard deviations of knees about their hinge and the other axes
 RIGID: Final = 1e-4  # of the size: largest change of the distance of two points of one piece
 ROUNDS: Final = 200  # of moving positions to their distances, at most
-MEET: Final = 1e-7  # of the size: distances are met to this
+MEET: Final = 1e-7  # of the size: what moves less in a round stays
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,18 +51,31 @@ def lock_feet(
     ease: float = EASE,
     method: PinAndDrag | None = None,
     up: ArrayLike = UP,
+    surface: Surface | None = None,
 ) -> LockFeetResult:
     """Return the motion with its feet, or other `points`, pinned while in contact with the ground.
 
-    `ease` in seconds; `up` (3,) of the ground. The default method (see `pin_motion`) is of `foot_lock_settings`. Raises
-    CoreError without points.
+    `ease` in seconds; `up` (3,) of the ground, in whose place a `surface` may be. The default method (see `pin_motion`)
+    is of `foot_lock_settings`. Raises CoreError without points.
     """
     contacts = find_contacts(skeleton, motion, foot_points(skeleton, roles) if points is None else points, up=up)
-    motion, contacts = steadied(skeleton, motion, contacts, carrier_of(skeleton, roles))
+    root = carrier_of(skeleton, roles)
+    motion, contacts = raised_onto(skeleton, *steadied(skeleton, motion, contacts, root), root, surface)
     pins = contact_pins(skeleton, motion, contacts, ease)
     if method is None:
         skeleton, method = foot_lock_settings(skeleton, motion, roles)
     return LockFeetResult(contacts, pins, pin_motion(skeleton, motion, pins, method))
+
+
+def stand_on_ground(
+    skeleton: Skeleton, motion: Motion, roles: Roles, up: ArrayLike = UP, surface: Surface | None = None
+) -> Motion:
+    """Return the motion with its feet locked, see `lock_feet`, and not below the floor."""
+    locked = lock_feet(skeleton, motion, roles, up=up, surface=surface)
+    motion = locked.pinned.motion
+    limited, method = foot_lock_settings(skeleton, motion, roles)
+    floor = floor_under(skeleton, motion, locked.contacts, locked.pins)
+    return pin_motion(limited, motion, floor_pins(skeleton, motion, roles, floor), method).motion
 
 
 def steadied(skeleton: Skeleton, motion: Motion, contacts: Contacts, root: int | None) -> tuple[Motion, Contacts]:
@@ -72,6 +87,24 @@ def steadied(skeleton: Skeleton, motion: Motion, contacts: Contacts, root: int |
         return motion, contacts
     pose = shifted(skeleton, motion.pose, root, -contacts.drift)
     return replace(motion, pose=pose), replace(contacts, drift=np.zeros_like(contacts.drift))
+
+
+def raised_onto(
+    skeleton: Skeleton, motion: Motion, contacts: Contacts, root: int | None, surface: Surface | None
+) -> tuple[Motion, Contacts]:
+    """Return the motion with its `root` going up and down with a surface in place of a plane, and the contacts there.
+
+    The motion stays the same without a root, and both do without a surface.
+    """
+    if surface is None:
+        return motion, contacts
+    ground = replace(contacts.ground, surface=surface)
+    rise = ground.under(point_positions(skeleton, motion.pose, contacts.points)) - ground.height
+    on = contacts.touching
+    lift = smooth((on * rise)[..., None], on, motion, WIDTHS[1], 0.0)
+    if root is not None:
+        motion = replace(motion, pose=shifted(skeleton, motion.pose, root, lift * ground.up))
+    return motion, replace(contacts, ground=ground, resting=np.array([point.above for point in contacts.points]))
 
 
 def foot_lock_settings(skeleton: Skeleton, motion: Motion, roles: Roles) -> tuple[Skeleton, PinAndDrag]:
@@ -95,12 +128,13 @@ def contact_pins(skeleton: Skeleton, motion: Motion, contacts: Contacts, ease: f
     intervals, eases = contacts.intervals(), ease * motion.fps
     positions = point_positions(skeleton, motion.pose, contacts.points)
     up = contacts.ground.up
-    held = np.array([positions[i.first : i.last + 1, i.point].mean(axis=0) for i in intervals])
-    for i, place in zip(intervals, held, strict=True):
-        drift = float((contacts.drift[i.first : i.last + 1] @ up).mean())
-        height = float(contacts.ground.under(place)) + contacts.resting[i.point] + drift
-        place += (height - place @ up) * up
-    held = _at_distances(held, intervals, positions, skeleton.size)
+    held = np.array([positions[i.first : i.last + 1, i.point].mean(axis=0) for i in intervals]).reshape(-1, 3)
+    rests = [contacts.resting[i.point] + (contacts.drift[i.first : i.last + 1] @ up).mean() for i in intervals]
+
+    def on_ground(places: Array) -> Array:
+        return places + (contacts.ground.under(places) + rests - places @ up)[:, None] * up
+
+    held = _at_distances(held, on_ground, intervals, positions, skeleton.size)
     return tuple(
         TimedPin(contacts.points[i.point].bone, float(motion.frames[i.first]), float(motion.frames[i.last]), position,
                  None, eases, eases, contacts.points[i.point].position)
@@ -126,8 +160,14 @@ def count_skating(
     return int((both & (lengths(along) * motion.fps > speed)).sum()), int(both.sum())
 
 
-def _at_distances(held: Array, intervals: Sequence[ContactInterval], positions: Array, size: float) -> Array:
-    """Return positions (n, 3) moved to the distances of their points on the body, as near as rounds get them."""
+def _at_distances(
+    held: Array,
+    on_ground: Callable[[Array], Array],
+    intervals: Sequence[ContactInterval],
+    positions: Array,
+    size: float,
+) -> Array:
+    """Return positions (n, 3) on the ground, nearly at the distances that their points have on the body."""
     pairs: list[tuple[int, int, float]] = []
     for one, other in combinations(range(len(intervals)), 2):
         a, b = intervals[one], intervals[other]
@@ -135,17 +175,16 @@ def _at_distances(held: Array, intervals: Sequence[ContactInterval], positions: 
             distance = lengths(positions[:, a.point] - positions[:, b.point])
             if np.ptp(distance) < RIGID * size and distance.any():
                 pairs.append((one, other, float(distance.mean())))
-    held = held.copy()
     for _ in range(ROUNDS):
-        worst = 0.0
+        held = on_ground(held)
+        before = held.copy()
         for one, other, distance in pairs:
             between: Array = held[other] - held[one]
             length = float(np.linalg.norm(between))
-            worst = max(worst, abs(length - distance))
             if length > 0.0:
                 half = 0.5 * (1.0 - distance / length) * between
                 held[one] += half
                 held[other] -= half
-        if worst <= MEET * size:
+        if not len(held) or lengths(held - before).max() <= MEET * size:
             break
-    return held
+    return on_ground(held)

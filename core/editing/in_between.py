@@ -66,7 +66,7 @@ def fill_between(
     feet = _feet(skeleton, roles) if plant else []
     if not feet:
         return InBetween(motion, between)
-    soles = np.stack([lowest_sole(skeleton, roles, motion.pose[keys], foot.points, upwards) for foot in feet])
+    soles = np.stack([lowest_sole(skeleton, motion.pose[keys], foot.points, upwards) for foot in feet])
     ground = float(np.percentile(soles, GROUND_PERCENTILE))
     steps = _Steps(skeleton, motion, keys, feet, soles < ground + NEAR * skeleton.size, upwards)
     motion = throw_between(skeleton, motion, keys, ~steps.held.any(axis=(0, 1)), roles, upwards)

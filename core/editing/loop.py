@@ -61,12 +61,14 @@ class Loop:
 
 
 def make_loop(
-    skeleton: Skeleton, motion: Motion, hips: int, fade: float, up: ArrayLike = UP, turning: bool = False
-) -> Loop:
+    skeleton: Skeleton, motion: Motion, hips: int, fade: float, up: ArrayLike = UP, turning: bool = False,
+    rise: float = 0.0,
+) -> Loop:  # fmt: skip
     """Return the motion with its ends closed to a loop; the travel is that of `hips` over the ground normal to `up`.
 
     fade     frames over which the change of either end fades; at most as many as the motion has
     turning  whether the travel has the turn of the hips about `up`, too
+    rise     how much higher the ground is at the end
 
     Raises CoreError for motions of less than three frames, and for a body that cannot be moved.
     """
@@ -74,6 +76,7 @@ def make_loop(
         raise CoreError("A loop needs three frames or more.")
     root = root_above(skeleton, hips)
     travel = find_travel(skeleton, motion, hips, up, 0.0, None, turning).matrices[-1]
+    travel[:3, 3] += rise * np.asarray(up, float) / np.linalg.norm(up)
     still = root is not None and not np.ptp(forward_matrices(skeleton, motion.pose)[:, root], axis=0).any()
     body = np.flatnonzero(skeleton.parents == (root if still else -1))
     loop = Loop(motion, travel, body)

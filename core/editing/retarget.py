@@ -22,8 +22,7 @@ from ..pose import Pose, forward, shifted
 from ..rotation import Array
 from ..skeleton import Skeleton
 from .contacts import Contacts, Ground, Surface, find_ground, foot_points, point_positions
-from .drift import WIDTHS, smooth
-from .foot_lock import EASE, contact_pins
+from .foot_lock import EASE, contact_pins, raised_onto
 from .timed_pins import TimedPin
 
 CHAINS: Final = ("spine", "neck")
@@ -69,28 +68,30 @@ def keep_contacts(
     if not touching.any():
         return moved, ()
     points = tuple(other[contacts.points[n].name] for n in shared)
-    ground = Ground(after.axes[2], after.ground(after.rest), surface)
+    ground = Ground(after.axes[2], after.ground(after.rest))
     resting = point_positions(target, after.rest, points) @ ground.up - ground.height
     lack = (resting - ground.heights(point_positions(target, moved.pose, points)))[touching]
     moved = replace(moved, pose=after.move_hips(moved.pose, np.tile(np.median(lack) * ground.up, (len(moved), 1))))
-    if surface is not None:  # the body goes up and down with the ground
-        rise = ground.under(point_positions(target, moved.pose, points)) - ground.height
-        lift = smooth((touching * rise)[..., None], touching, moved, WIDTHS[1], 0.0)
-        moved = replace(moved, pose=after.move_hips(moved.pose, lift * ground.up))
     here = replace(
         contacts, points=points, touching=touching, low=contacts.low[:, shared], ground=ground, resting=resting,
         drift=np.zeros((len(moved), 3)),
     )  # fmt: skip
+    moved, here = raised_onto(target, moved, here, after.carrier, surface)
     return moved, contact_pins(target, moved, here, ease)
 
 
 class _Human:
-    """A human body: axes (3, 3) to its left, front and top, leg length, contact points of the feet, and rest pose."""
+    """A human body: axes (3, 3) to its left, front and top, leg length, contact points of the feet, and rest pose.
+
+    carrier  the first bone from the hips up whose location is not locked
+    """
 
     def __init__(self, skeleton: Skeleton, roles: Roles) -> None:
         self.skeleton, self.roles = skeleton, roles
         self.axes, self.leg = body_axes(roles), leg_length(skeleton, roles)
         self.points, self.rest = foot_points(skeleton, roles), Pose.rest(skeleton)
+        chain = skeleton.ancestors(roles.bone("hips"))
+        self.carrier = next((bone for bone in chain if skeleton.translatable[bone].all()), chain[-1])
 
     def ground(self, pose: Pose) -> float:
         """Return the height of the ground of a pose or motion: that of the lowest feet, 0 for a body without feet."""
@@ -111,10 +112,8 @@ class _Human:
         return centre - (float(centre @ up) - ground) * up
 
     def move_hips(self, pose: Pose, shifts: Array) -> Pose:
-        """Return the pose with its hips moved by shifts (F, 3): by the first ancestor whose location is not locked."""
-        chain = self.skeleton.ancestors(self.roles.bone("hips"))
-        bone = next((bone for bone in chain if self.skeleton.translatable[bone].all()), chain[-1])
-        return shifted(self.skeleton, pose, bone, shifts)
+        """Return the pose with its hips moved by shifts (F, 3), by their carrier."""
+        return shifted(self.skeleton, pose, self.carrier, shifts)
 
 
 def _part_rotations(turns: Array, source: Roles, target: Roles) -> dict[int, Array]:

@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 
 import bridge
-from core import CoreError
 from core.formats.recipe import PRESETS
-from edits.foot_lock import LockedFeet
 from tests.blender.commands.rigs import Run
 from tests.blender.rigs import contents, context, load, make_armature, make_ik_body, make_walk, world
 from tests.paths import DATA, SHARED
@@ -196,14 +194,6 @@ def test_hands_and_bones_by_name_are_locked_as_feet_are(run: Run, sliding: Any) 
     code, _, error = run("lock-feet", "--points", "LeftTeoBase")
     assert code == 2
     assert 'did you mean "LeftToeBase"' in error
-
-
-def test_an_armature_that_moves_itself_is_refused(sliding: Any) -> None:
-    sliding.keyframe_insert("location", frame=1)
-    sliding.location.x = 1.0
-    sliding.keyframe_insert("location", frame=50)
-    with pytest.raises(CoreError, match="itself moves"):
-        LockedFeet(context, sliding, (1, 50))
 
 
 def test_drag_frame_moves_a_bone_at_one_frame_in_a_new_action(run: Run) -> None:

@@ -11,7 +11,9 @@ import bpy
 import numpy as np
 import pytest
 
+import bridge
 from bridge import read_channels
+from core.editing.contacts import foot_points, point_positions
 from tests.blender.edits.rigs import EXAMPLES, RIG, TOLD, WALK, Listening, packet, walk
 from tests.core.keypoints.rigs import about, bones, bundle, message
 
@@ -179,6 +181,30 @@ def test_a_recording_has_every_packet_up_to_the_stop_from_the_frame_that_the_fir
     assert listening.live.received == listening.number
     assert listening.live.recorded == listening.number - TOLD
     assert bpy.data.actions[listening.live.action].frame_range[0] == 5.0
+
+
+@pytest.mark.parametrize("travel", ["FEET", "HIPS"])
+def test_a_recording_is_keyed_on_the_meshes_that_are_the_ground(
+    armature: Any, listening: Listening, travel: str
+) -> None:
+    high = 0.06
+    listening.stop()
+    bpy.ops.mesh.primitive_plane_add(size=20.0, location=(0.0, 0.0, high))
+    armature.poise_ground = bpy.data.collections.new("Ground")
+    armature.poise_ground.objects.link(bpy.context.object)
+    bpy.context.view_layer.objects.active = armature
+    armature.poise_live_travel = travel
+    listening.begin()
+    listening.send_one_by_one(*map(packet, walk()))
+    listening.stop()
+    first, last = (int(frame) for frame in bpy.data.actions[listening.live.action].frame_range)
+    rig = bridge.read_rig(armature)
+    points = foot_points(rig.skeleton, bridge.read_roles(armature, rig.skeleton))
+    motion, worlds = bridge.read_motion(armature, rig, np.arange(first, last + 1))
+    places = bridge.armature_to_world(worlds[:, None], point_positions(rig.skeleton, motion.pose, points))[0]
+    lowest = places[..., 2].min(axis=1)
+    assert lowest.min() > high - 0.005
+    assert np.median(lowest) < high + 0.005
 
 
 def test_what_is_told_from_the_points_is_shown(armature: Any, listening: Listening) -> None:

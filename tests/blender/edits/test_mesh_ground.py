@@ -8,18 +8,24 @@ import numpy as np
 import pytest
 
 import bridge
+import standalone
 from core import CoreError
 from core.editing.contacts import foot_points
-from core.editing.floor import above_soles
-from core.pose import shifted
+from core.editing.root_motion import with_object
+from core.pose import forward, shifted
 from edits.foot_lock import LockedFeet
+from edits.keypoints import KeypointsJob, load_recording, perform_keypoints
+from edits.loop import LoopEdit
 from edits.retarget import Retargeted, imported
+from edits.smoothing import SmoothEdit
 from tests.blender.rigs import context, load, select
 from tests.paths import DATA
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
 CLIP = DATA / "motion" / "cmu_07_12.bvh"
+WALK = standalone.ROOT / "docs" / "examples" / "cmu_35_01.bvh"
+RATES = [30, *(pytest.param(fps, marks=pytest.mark.long) for fps in (24, 25, 48, 60))]
 RIG = DATA / "rigs" / "named_mixamo_cm.blend"
 STEP = 0.06  # metres
 DEEP = 0.005  # metres, by which a sole may be below the ground, or beside it where it bears
@@ -46,7 +52,7 @@ def soles_above(rig: Any, ground: Any, frames: range) -> tuple[np.ndarray, np.nd
     roles = bridge.read_roles(rig, read.skeleton)
     points = foot_points(read.skeleton, roles)
     scale = rig.matrix_world.to_scale()[2]
-    thick = above_soles(read.skeleton, roles, points) * scale
+    thick = scale * np.array([point.above for point in points])
     places, heights = [], []
     for frame in frames:
         context.scene.frame_set(frame)
@@ -69,9 +75,16 @@ def bpy_vector(values: Any) -> Any:
 
 
 def stands(heights: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """The heights (n,) of points that do not move from one frame to the next, and are near the ground."""
-    still = np.linalg.norm(np.diff(places, axis=0), axis=-1) < 1e-4
-    return heights[1:][still & (heights[1:] < 0.05)]
+    """The heights (n,) of points that stay, and are near the ground."""
+    on = still(places) & (heights < 0.05)
+    return heights[on]
+
+
+def still(places: np.ndarray) -> np.ndarray:
+    """Which points (F, P) have moved by less than 0.1 mm in a 24th of a second."""
+    span = round(context.scene.render.fps / 24)
+    moved = np.linalg.norm(places[span:] - places[:-span], axis=-1)
+    return np.concatenate([np.zeros((span, places.shape[1]), bool), moved < 1e-4])
 
 
 def brought(rig: Any) -> tuple[Any, range]:
@@ -83,12 +96,13 @@ def brought(rig: Any) -> tuple[Any, range]:
     return edit, range(int(edit.after.frames[0]), int(edit.after.frames[-1]) + 1)
 
 
-def way(rig: Any, edit: Any, frames: range) -> list[np.ndarray]:
+def way(rig: Any, frames: range) -> list[np.ndarray]:
     """Places (2,) of the hips in the middle of the walk, and ten times as far as they go from there to its end."""
-    found = []
+    read, found = bridge.read_rig(rig), []
+    hips = read.skeleton.names[bridge.read_roles(rig, read.skeleton).bone("hips")]
     for frame in (frames[len(frames) // 2], frames[-1]):
         context.scene.frame_set(frame)
-        found.append(np.array(rig.matrix_world @ rig.pose.bones[edit.skeleton.names[edit.hips]].head)[:2])
+        found.append(np.array(rig.matrix_world @ rig.pose.bones[hips].head)[:2])
     return [found[0], found[0] + 10.0 * (found[1] - found[0])]
 
 
@@ -106,7 +120,7 @@ def test_a_walk_is_brought_onto_a_step_or_a_slope(tilt: float, fps: int) -> None
     """The ground begins in the midst of the way: a step of 6 cm, or a slope of six degrees."""
     (rig,) = load(RIG)
     context.scene.render.fps = fps
-    start, end = way(rig, *brought(rig))
+    start, end = way(rig, brought(rig)[1])
     low, high = (STEP, STEP) if not tilt else (0.0, tilt * float(np.linalg.norm(end - start)))
     ground = make_ground(rig, across(start, end, low, high))
     _, frames = brought(rig)
@@ -120,27 +134,120 @@ def test_a_walk_is_brought_onto_a_step_or_a_slope(tilt: float, fps: int) -> None
     assert heights.min() > -DEEP
 
 
-def test_feet_are_locked_to_a_step_that_the_motion_sinks_into() -> None:
-    """By up to 2 cm, up and down once a second."""
+def on_ground(fps: float, tilt: float) -> tuple[Any, Any, Any, range]:
+    """A rig that walks over a step, or onto a slope, in the midst of its way; the ground, the motion and its frames."""
     (rig,) = load(RIG)
-    context.scene.render.fps = 30
-    start, end = way(rig, *brought(rig))
-    ground = make_ground(rig, across(start, end, STEP, STEP), across(2.0 * start - end, start, 0.0, 0.0))
-    edit, frames = brought(rig)
+    context.scene.render.fps = fps
+    start, end = way(rig, brought(rig)[1])
+    high = tilt * float(np.linalg.norm(end - start)) if tilt else STEP
+    low = 0.0 if tilt else STEP
+    ground = make_ground(rig, across(start, end, low, high), across(2.0 * start - end, start, 0.0, 0.0))
+    return (rig, ground, *brought(rig))
+
+
+def sink(rig: Any, edit: Any, frames: range) -> None:
+    """Key the hips up and down by 2 cm, once a second."""
     up = bridge.world_up(edit.worlds[0])
-    bob = 0.02 * np.sin(2.0 * np.pi * np.arange(len(frames)) / 30.0)
+    bob = 0.02 * np.sin(2.0 * np.pi * np.arange(len(frames)) / context.scene.render.fps)
     motion, _ = bridge.read_motion(rig, edit.rig, np.array(frames))
     sunk = replace(motion, pose=shifted(edit.rig.skeleton, motion.pose, edit.hips, bob[:, None] * up))
     bridge.write_keys(rig, edit.rig, sunk, [], [edit.hips], None, False)
-    before, _ = soles_above(rig, ground, frames)
-    assert before.min() < -0.015
-    locked = LockedFeet(context, rig, (frames[0], frames[-1]))
-    locked.solve()
-    locked.write(rig)
+
+
+def check_soles(rig: Any, ground: Any, frames: range) -> None:
+    """Soles that stand are on the ground, and none is below it, to within 5 mm."""
     heights, places = soles_above(rig, ground, frames)
     bearing = stands(heights, places)
     assert len(bearing) > 20
     assert np.abs(bearing).max() < DEEP
+    assert heights.min() > -DEEP
+
+
+@pytest.mark.parametrize("edit", [LockedFeet, SmoothEdit])
+@pytest.mark.parametrize("tilt", [0.0, 0.1])
+@pytest.mark.parametrize("fps", RATES)
+def test_feet_stand_on_the_ground_that_the_motion_sinks_into(edit: Any, tilt: float, fps: float) -> None:
+    rig, ground, walk, frames = on_ground(fps, tilt)
+    sink(rig, walk, frames)
+    before, _ = soles_above(rig, ground, frames)
+    assert before.min() < -0.015
+    changed = edit(context, rig, (frames[0], frames[-1]))
+    changed.solve()
+    changed.write(rig)
+    check_soles(rig, ground, frames)
+
+
+@pytest.mark.parametrize("fps", RATES)
+def test_a_loop_goes_up_a_slope(fps: float) -> None:
+    """Each cycle begins as much higher as the ground is there."""
+    rig, ground, _, frames = on_ground(fps, 0.1)
+    middle = frames[len(frames) // 2 + round(0.05 * fps)]
+    loop = LoopEdit(context, rig, (middle, frames[-1]), find=False)
+    loop.solve()
+    loop.write(rig)
+    first, last = (int(frame) for frame in loop.before.frames[[0, -1]])
+    check_soles(rig, ground, range(first, last + 1))
+    ahead = np.linalg.norm(loop.loop.travel[:3, 3][:2])
+    assert abs(loop.loop.travel[2, 3]) > 0.05 * ahead
+
+
+def test_feet_of_a_rig_whose_object_moves_stand_on_the_ground() -> None:
+    """The object goes along a curve while it turns, and the hips go back as much: in the world as if it stood."""
+    rig, ground, walk, frames = on_ground(30, 0.1)
+    sink(rig, walk, frames)
+    before, _ = soles_above(rig, ground, frames)
+    standing = LockedFeet(context, rig, (frames[0], frames[-1]))
+    standing.solve()
+    motion, worlds = bridge.read_motion(rig, walk.rig, np.array(frames))
+    for frame in frames:
+        share = (frame - frames[0]) / len(frames)
+        rig.location, rig.rotation_euler.z = (share, 0.5 * share * share, 0.1 * share), 0.8 * share
+        rig.keyframe_insert("location", frame=frame)
+        rig.keyframe_insert("rotation_euler", frame=frame)
+    _, moved = bridge.read_motion(rig, walk.rig, np.array(frames))
+    back = with_object(walk.rig.skeleton, motion, np.linalg.solve(moved, worlds))
+    roots = np.flatnonzero(walk.rig.skeleton.parents < 0)
+    bridge.write_keys(rig, walk.rig, back, roots, roots, None, False)
+    np.testing.assert_allclose(soles_above(rig, ground, frames)[0], before, atol=1e-4)
+    locked = LockedFeet(context, rig, (frames[0], frames[-1]))
+    locked.solve()
+    heads = [
+        bridge.armature_to_world(edit.worlds[:, None], forward(edit.skeleton, edit.after.pose)[0])[0]
+        for edit in (standing, locked)
+    ]
+    np.testing.assert_allclose(heads[1], heads[0], atol=1e-3)
+    locked.write(rig)
+    check_soles(rig, ground, frames)
+
+
+def test_a_rig_whose_object_grows_is_refused() -> None:
+    rig, _, _, frames = on_ground(30, 0.1)
+    for frame, size in ((frames[0], 1.0), (frames[-1], 1.1)):
+        rig.scale = [size * 0.01] * 3
+        rig.keyframe_insert("scale", frame=frame)
+    with pytest.raises(CoreError, match="scale of the armature object changes"):
+        LockedFeet(context, rig, (frames[0], frames[-1]))
+
+
+@pytest.mark.parametrize("tilt", [0.0, 0.1])
+def test_keypoints_are_keyed_on_the_ground(tilt: float) -> None:
+    """Feet that stand touch it; toes may be raised, as they are on a plane."""
+    (rig,) = load(RIG)
+    context.scene.render.fps = 30
+    recording = load_recording(context, WALK, None)
+
+    def key() -> range:
+        report, _ = perform_keypoints(context, rig, recording, KeypointsJob())
+        return range(int(report.frames[0]), int(report.frames[-1]) + 1)
+
+    start, end = way(rig, key())
+    high = tilt * float(np.linalg.norm(end - start)) if tilt else STEP
+    low = 0.0 if tilt else STEP
+    ground = make_ground(rig, across(start, end, low, high), across(2.0 * start - end, start, 0.0, 0.0))
+    heights, places = soles_above(rig, ground, key())
+    lowest = heights.reshape(-1, 2, 3).min(axis=-1)[still(places).reshape(-1, 2, 3).all(axis=-1)]
+    assert len(lowest) > 20
+    assert np.abs(lowest).max() < DEEP
     assert heights.min() > -DEEP
 
 
