@@ -72,7 +72,7 @@ from .keys import (
     write_reduced,
     write_visual,
 )
-from .layers import push_down
+from .layers import line_up, push_down
 from .learned import forget_tuning, read_learned, read_tuning, write_learned, write_tuning
 from .motion import (
     all_curves,

@@ -3,7 +3,6 @@
 import argparse
 import json
 import os
-import sys
 from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import ExitStack, closing
@@ -13,12 +12,11 @@ from queue import Empty, SimpleQueue
 from time import perf_counter
 from typing import Any, Final
 
-import bpy
-
 from ..core import CoreError
 from ..edits.files import check_writable, same_file, write_files
-from .processes import LOST, Answer, Pool, dask_pool, local_pool
-from .tasks import CLIPS, ROOT, VERBS, Task, plan
+from ..edits.motion_files import worker_command
+from ..edits.processes import LOST, Answer, Pool, dask_pool, local_pool
+from .tasks import CLIPS, VERBS, Task, plan
 from .verbs import DONE, REFUSED, STOPPED, UNMET, add_json, one_line, show, tell
 from .worker import record_of, sum_of
 
@@ -141,24 +139,13 @@ def _pool(arguments: argparse.Namespace, count: int, stack: ExitStack) -> Pool:
     """Return the pool for so many tasks; closing the stack ends it."""
     folder = arguments.job.resolve().parent if arguments.job else Path.cwd()  # of the files that a job names
     if arguments.scheduler is None:
-        return stack.enter_context(local_pool(_worker(), folder, min(arguments.jobs, count)))
+        return stack.enter_context(local_pool(worker_command(), folder, min(arguments.jobs, count)))
     try:
-        return stack.enter_context(dask_pool(_worker(), folder, arguments.scheduler))
+        return stack.enter_context(dask_pool(worker_command(), folder, arguments.scheduler))
     except ImportError as error:
         raise CoreError('--scheduler needs Dask; install "dask[distributed]" in the Python of Blender.') from error
     except (OSError, ValueError, TypeError) as error:
         raise CoreError(f'--scheduler: there is no Dask cluster at "{arguments.scheduler}".') from error
-
-
-def _worker() -> list[str]:
-    """Return the command line of a process that does tasks; raises CoreError if there is none."""
-    verb = "batch-worker"
-    if not bpy.app.module:
-        return [bpy.app.binary_path, "--background", "--command", "poise", verb]
-    script = ROOT / "standalone.py"
-    if not script.is_file():
-        raise CoreError("In Python, batch needs a checkout of Poise; or run it in Blender.")
-    return [sys.executable, str(script), verb]
 
 
 def _row(name: str, answer: Answer | None, kept: bool = False) -> dict[str, Any]:

@@ -11,22 +11,19 @@ import numpy as np
 from .. import bridge
 from ..core import CoreError
 from ..core.editing.foot_lock import EASE
-from ..core.formats.mapping import BodyMapping
 from ..core.formats.recipe import PART_TRACK, RECIPE, preset_names, read_recipe
 from ..core.formats.table import FRAME_LIMIT
 from ..edits import in_between, loop, path, reduce, root_motion, smoothing
 from ..edits.bake import Baked
 from ..edits.dragged_frame import MOST, DraggedFrame, falloff_at
-from ..edits.files import MOTIONS
 from ..edits.foot_lock import DRIFTS, FEET, HANDS, LockedFeet, check_points
 from ..edits.generate import Generated
 from ..edits.in_between import InBetweenEdit, fewer_keys
 from ..edits.info import find_armature
 from ..edits.loop import LoopEdit
-from ..edits.parts import check_sure, take_mapping
+from ..edits.parts import check_sure
 from ..edits.path import PathEdit
 from ..edits.reduce import Reduced
-from ..edits.retarget import Retargeted, imported
 from ..edits.root_motion import RootMotion
 from ..edits.smoothing import SmoothEdit
 from ..edits.trails import read_trail
@@ -36,13 +33,11 @@ from .verbs import (
     add_armature,
     add_changed,
     add_ground,
-    add_mapping,
     add_motion,
     armature_of,
     check_bones,
     check_motion,
     frames_within,
-    mapping_of,
     motion_of,
     take_ground,
     tell,
@@ -125,45 +120,6 @@ def _generate(arguments: argparse.Namespace) -> int:
     return tell_report(arguments, report, recipe=recipe.name)
 
 
-def _retarget_options(parser: argparse.ArgumentParser) -> None:
-    source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("--motion", metavar="FILE", type=Path, help=f"a file with it: {', '.join(MOTIONS)}")
-    source.add_argument("--source", metavar="A", help="the armature of the file that has it")
-    add_mapping(parser, "which bones of either body are which parts")
-    parser.add_argument("--take", metavar="NAME", default="", help="the one of several motions in the file")
-    _add_feet(parser)
-    add_motion(parser)
-
-
-def _retarget(arguments: argparse.Namespace) -> int:
-    armature, context = armature_of(arguments), bpy.context
-    takes: list[str] = []
-    mapping = mapping_of(arguments)
-    if arguments.source is not None:
-        edit = _retargeted(arguments, armature, find_armature(arguments.source), mapping)
-        name = arguments.source
-    else:
-        name = arguments.motion.stem
-        with imported(context, arguments.motion, arguments.take) as (source, takes):
-            name = takes[0] if len(takes) > 1 else name
-            edit = _retargeted(arguments, armature, source, mapping)
-    edit.solve()
-    report = edit.write(armature, arguments.action or f"{armature.name} {name}")
-    tell(f'The motion of "{name}", {len(edit.pins)} touches of the ground.')
-    if len(takes) > 1:
-        tell(f"The takes of the file: {', '.join(takes)}.")
-    return tell_report(arguments, report, takes=takes)
-
-
-def _retargeted(arguments: argparse.Namespace, armature: Any, source: Any, mapping: BodyMapping) -> Retargeted:
-    """Return the motion of another armature on an armature; raises CoreError for parts that are guesses."""
-    take_mapping([armature, source], mapping)
-    check_sure(armature)
-    check_sure(source, by_motion=True)
-    frames = frames_within(arguments, bridge.keyed_range(source))
-    return Retargeted(bpy.context, armature, source, frames, not arguments.no_feet)
-
-
 def _reduce_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tolerance",
@@ -239,7 +195,7 @@ def _path_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ease", type=float, default=path.EASE, metavar="S", help="seconds beside --frames of an offset"
     )
-    _add_feet(parser)
+    add_feet(parser)
     add_motion(parser)
 
 
@@ -261,7 +217,7 @@ def _edit_path(arguments: argparse.Namespace) -> int:
     return tell_report(arguments, edit.write(armature, arguments.action))
 
 
-def _add_feet(parser: argparse.ArgumentParser) -> None:
+def add_feet(parser: argparse.ArgumentParser) -> None:
     """Add the options that leave the feet as the change of the motion has them, and that say what they stand on."""
     parser.add_argument("--no-feet", action="store_true", help="do not plant the feet")
     add_ground(parser)
@@ -309,7 +265,7 @@ def _loop_options(parser: argparse.ArgumentParser) -> None:
         "--fade", type=float, default=loop.FADE, metavar="S", help="seconds over which each end changes"
     )
     parser.add_argument("--turn", action="store_true", help="turn in each cycle as the body does, instead of going on")
-    _add_feet(parser)
+    add_feet(parser)
     add_motion(parser)
 
 
@@ -342,7 +298,7 @@ def _smooth_options(parser: argparse.ArgumentParser) -> None:
         metavar="BONE",
         help="names, roles or parts, by default all",
     )
-    _add_feet(parser)
+    add_feet(parser)
     add_motion(parser)
 
 
@@ -425,7 +381,6 @@ VERBS: Final = (
     Verb("lock-feet", "plant feet where they touch the ground", _feet_options, _lock_feet, _check_feet),
     Verb("generate", "make a motion from two key poses", _generate_options, _generate, _check_generate,
          formats={"RECIPE.json": (RECIPE,), "a track": (PART_TRACK,)}),
-    Verb("retarget", "bring a motion from another body", _retarget_options, _retarget, check_motion, mapped=False),
     Verb("reduce-keys", "keep as few keys as a tolerance lets", _reduce_options, _reduce, _check_reduce),
     Verb("bake", "key every frame of a range", _bake_options, _bake, _check_bake),
     Verb("edit-path", "move, scale or bend the way of a motion", _path_options, _edit_path, _check_path),

@@ -26,7 +26,7 @@ from ..core.formats.table import shown
 from ..core.keypoints import SUFFIXES
 from ..core.sources import parse_json, read_bytes
 from ..edits.files import MOTIONS, check_writable, is_blend, same_file
-from .processes import Answer
+from ..edits.processes import Answer
 from .verbs import tell
 from .worker import MADE, PART, answer_of, record_of, sum_of
 

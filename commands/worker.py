@@ -24,7 +24,7 @@ import numpy as np
 from .. import bridge
 from ..core import CoreError
 from ..edits.files import write_files
-from .processes import MARK, Answer
+from ..edits.processes import MARK, Answer
 from .verbs import DONE, FAULT, REFUSED, UNMET, one_line
 
 PART: Final = ".batch."  # begins the names of files that are not in their places yet

@@ -12,7 +12,7 @@ One file for each edit
     body, body_tools    the tools of the panel Body, on one pose or on all frames
     foot_lock           hold the contacts of feet with the ground
     path                move, scale or bend the path of a motion
-    retarget            the motion of another armature, or of a file
+    retarget            the motion of another armature, or of a file; motion_files: of many files, by processes
     generate            a motion from key poses, by a recipe
     generated_motion    the same, edited further; sample_curves: its samples as curves in the Graph Editor
     pinned_motion       the original action with timed pins; pinned_actions: the original and the result

@@ -11,7 +11,7 @@ _KINDS = {"heel": "REW", "ball": "DOT", "toe": "FF", "hand": "VIEW_PAN"}  # of c
 TOOLS = (
     "find_contacts", "add_timed_pin", "remove_timed_pin", "goto_timed_pin", "place_timed_pin", "solve_motion",
     "give_motion_back", "keep_motion", "reduce_keys", "bake_motion", "edit_path", "root_motion", "make_loop",
-    "smooth_motion", "fill_between", "breakdown", "retarget",
+    "smooth_motion", "fill_between", "breakdown", "retarget", "retarget_files",
 )  # fmt: skip
 
 
@@ -50,9 +50,11 @@ class POISE_PT_motion(ArmaturePanel, bpy.types.Panel):
     def draw(self, context: Any) -> None:
         layout: Any = self.layout
         armature: Any = context.active_object
-        row = layout.row(align=True)
+        column = layout.column(align=True)
+        row = column.row(align=True)
         row.operator("poise.retarget", icon="IMPORT")
         row.prop(armature, "poise_use_layers", toggle=True, icon="NLA")
+        column.operator("poise.retarget_files", text="Retarget Motions...")
         layout.prop(armature, "poise_ground")
         column = layout.column(align=True)
         column.operator("poise.find_contacts", icon="VIEWZOOM")

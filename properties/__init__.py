@@ -21,6 +21,7 @@ OWNERS: Final[tuple[tuple[Any, dict[str, Any]], ...]] = (
     (bpy.types.Object, trails.SETTINGS),
     (bpy.types.Object, keypoints.SETTINGS),
     (bpy.types.Object, roles.BODY),
+    (bpy.types.Action, motion.MADE),
     (bpy.types.PoseBone, marks.MARKS),
     (bpy.types.PoseBone, roles.SETTINGS),
     (bpy.types.WindowManager, survey.SHOWN),

@@ -132,6 +132,13 @@ TIMED: Final[dict[str, Any]] = {
     ),
 }
 
+# On actions that were retargeted from files.
+MADE: Final[dict[str, Any]] = {
+    "made_of": props.StringProperty(
+        name="Made Of", description="What tells the file and the options that it was made of", options={"HIDDEN"}
+    ),
+}
+
 # On the window manager, which is neither saved with the file nor undone.
 SHOWN: Final[dict[str, Any]] = {
     "pin_changes": props.IntProperty(name="Changes", description="How often timed pins were changed with Live on"),

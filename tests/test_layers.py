@@ -33,7 +33,7 @@ WHEELS = {Path(wheel).name.partition("-")[0] for wheel in MANIFEST["wheels"]}
 BLENDER = {"bl_operators", "bl_ui", "blf", "bpy", "bpy_extras", "gpu", "gpu_extras", "mathutils", "rna_keymap_ui"}
 # What users may have beside: Dask, for `batch` on a cluster.
 CLUSTER = {"distributed"}
-CLUSTERED = ("commands", "processes")  # which alone imports it
+CLUSTERED = ("edits", "processes")  # which alone imports it
 # The rooms of core from the lowest: each imports only those before it. The files beside them know `limits` alone.
 ROOMS = ("limits", "body", "solvers", "contribution", "editing", "generate", "keypoints", "formats")
 # The files and folders of the pins solver from the lowest: data, steps, stages, and a drag on top.

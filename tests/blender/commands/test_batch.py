@@ -19,9 +19,10 @@ import pytest
 
 import commands
 import commands.batch
-from commands import processes, verbs, worker
+from commands import verbs, worker
 from commands.tasks import sources_of
 from commands.worker import digest, record_of
+from edits import processes
 from edits.files import is_blend, open_blend
 from tests.blender.commands.rigs import check_told
 from tests.paths import DATA
