@@ -10,13 +10,16 @@ import numpy as np
 
 from .. import bridge
 from ..bridge.motion import preserve_channels
+from ..bridge.shapes import placed
 from ..core import Motion, Pose
 from ..core.body.anatomy import carrier_of
+from ..core.editing.contacts import BodyPoint, point_positions
 from ..core.rotation import Array
 from ..core.steps import run_steps
 from .controls import ControlMotion, find_control_motion, frames_of_body
 from .evaluation import Evaluation, evaluate
 from .motion_edit import ChangedBones, Frames, MotionEdit
+from .pins import part_of
 from .shown import WantedPose, wanted_body
 
 
@@ -110,6 +113,17 @@ class BodyMotion(MotionEdit):
             return seen
         body = bridge.repeated(self.controlled.now, len(self.before)) if self.makes_motion else self.controlled
         return frames_of_body(body.take(part), seen)
+
+    def part_of(self, armature: Any, name: str, point: Sequence[float]) -> tuple[int, tuple[float, float, float]]:
+        """Return the bone of the body that a bone is, or is carried by, and its point there. Raises CoreError."""
+        now = None if self.controlled is None else self.controlled.now
+        bone, place, _ = part_of(self.rig, now, bridge.read_matrices(armature), name, point)
+        x, y, z = place.tolist()
+        return bone, (x, y, z)
+
+    def places(self, points: Sequence[BodyPoint]) -> Array:
+        """Return where points are in the frames of the solved motion, (F, P, 3) in the world."""
+        return placed(self.worlds, point_positions(self.skeleton, self.after.pose, points))
 
     def show_pose(self, armature: Any, pose: Pose) -> None:
         """Give the armature a pose of its body at the present frame, without keys."""

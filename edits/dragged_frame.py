@@ -14,7 +14,6 @@ from ..bridge.motion import SAME_FRAME
 from ..bridge.shapes import placed
 from ..core import CoreError, Motion, PinAndDrag, Skeleton, forward, rotation
 from ..core.body.anatomy import anatomy, carrier_of
-from ..core.editing.contacts import BodyPoint, point_positions
 from ..core.editing.footsteps import feet_of, hold_feet, other_feet, shares_of_steps
 from ..core.editing.timed_pins import TimedPin, held_as_found, share_within, spread_change
 from ..core.formats.report import GoalReport
@@ -24,7 +23,7 @@ from ..core.skeleton import Flags
 from .ghosts import key_frames
 from .held_motion import HeldMotion
 from .motion_edit import ChangedBones, Frames, Progress, no_progress
-from .pins import held_goals, part_of
+from .pins import held_goals
 from .timed_pins import PinReader
 from .trails import Trail
 
@@ -124,13 +123,6 @@ class DraggedFrame(HeldMotion):
         self._others = self._pinned_parts(context, armature)
         self.shift(np.zeros(3))
 
-    def part_of(self, armature: Any, name: str, point: Sequence[float]) -> tuple[int, tuple[float, float, float]]:
-        """Return the bone of the body that a bone is, or is carried by, and its point there. Raises CoreError."""
-        now = None if self.controlled is None else self.controlled.now
-        bone, place, _ = part_of(self.rig, now, bridge.read_matrices(armature), name, point)
-        x, y, z = place.tolist()
-        return bone, (x, y, z)
-
     def shift(self, way: Array, draft: bool = False) -> None:
         """Move the point by a way (3,) of the world from where the motion has it; `draft`: see `pin_motion`.
 
@@ -174,10 +166,6 @@ class DraggedFrame(HeldMotion):
         super().compute(progress)
         assert self.only is not None
         self.after = spread_change(self.before, self.after, self.only | self._still)
-
-    def places(self, points: Sequence[BodyPoint]) -> Array:
-        """Return where points are in the frames of the solved motion, (F, P, 3) in the world."""
-        return placed(self.worlds, point_positions(self.skeleton, self.after.pose, points))
 
     def lines(self) -> Array:
         """Return lines (m, 2, 3) in the world between the joints of the body at the frame, with the tails of ends."""

@@ -11,6 +11,7 @@ from ..core.editing.smoothing import CUTOFF, STICKS_OUT, smooth_motion
 from ..core.pose import forward
 from ..core.rotation import lengths
 from .held_motion import HeldMotion
+from .motion_edit import Progress
 from .reduce import chosen_bones
 
 SLOWEST, QUICKEST = 0.1, 1000.0  # Hz
@@ -35,11 +36,19 @@ class SmoothEdit(HeldMotion):
     ) -> None:  # fmt: skip
         check_smoothing(cutoff, pop)
         super().__init__(context, armature, frames)
-        chosen = np.array(sorted(set(chosen_bones(armature, self.skeleton, bones))), int)
-        self.after = smooth_motion(self.skeleton, self.before, chosen, cutoff, float(np.radians(pop)))
-        points = foot_points(self.skeleton, self.roles) if plant else ()
-        if points:
-            self.pins = self.plant(self.after, self.find_contacts(self.after, points, drifts=False))
+        self._chosen = np.array(sorted(set(chosen_bones(armature, self.skeleton, bones))), int)
+        self._without_pops = smooth_motion(self.skeleton, self.before, self._chosen, np.inf, float(np.radians(pop)))
+        self._points = foot_points(self.skeleton, self.roles) if plant else ()
+        self.smooth(cutoff)
+
+    def smooth(self, cutoff: float) -> None:
+        """Smooth the motion, from as it was, with another cutoff; contacts are held once it is solved."""
+        self.after = smooth_motion(self.skeleton, self._without_pops, self._chosen, cutoff, 0.0)
+
+    def compute(self, progress: Progress) -> None:
+        if self._points:
+            self.pins = self.plant(self.after, self.find_contacts(self.after, self._points, drifts=False))
+        super().compute(progress)
 
     def summary(self) -> str:
         """Return how far bones and joints have moved at most, in words."""

@@ -59,14 +59,22 @@ class Background(Modal):
 
     def become_modal(self, context: Any) -> set[str]:
         """Read, and become modal; return the operator's result."""
-        if any(running.bl_idname == type(self).__name__ for window in context.window_manager.windows
-               for running in window.modal_operators):  # fmt: skip
-            return self.refuse(f"{self.bl_label} is at work already; Esc cancels it.")
-        armature = context.active_object
         try:
-            self._edit = self.begin(context, armature)
+            self.check_idle(context)
+            self.start(context.active_object, self.begin(context, context.active_object))
         except CoreError as error:
             return self.refuse(error)
+        return self.wait(context)
+
+    def check_idle(self, context: Any) -> None:
+        """Raise CoreError if the operator is at work already."""
+        if any(running.bl_idname == type(self).__name__ for window in context.window_manager.windows
+               for running in window.modal_operators):  # fmt: skip
+            raise CoreError(f"{self.bl_label} is at work already; Esc cancels it.")
+
+    def start(self, armature: Any, edit: MotionEdit) -> None:
+        """Solve an edit in a thread."""
+        self._edit = edit
         self._edit.measured &= self.measured
         self._who = (armature.name, armature.session_uid)
         self._thread = Work(self._edit.solve)
@@ -80,7 +88,6 @@ class Background(Modal):
         self._undone_by = undone
         for handlers in (bpy.app.handlers.undo_post, bpy.app.handlers.redo_post):
             handlers.append(undone)
-        return self.wait(context)
 
     def modal(self, context: Any, event: bpy.types.Event) -> set[str]:
         if self._undone:

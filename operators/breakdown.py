@@ -1,6 +1,6 @@
 """Favour the key pose before the present frame, or the one after it, under the mouse."""
 
-from typing import Any, Final
+from typing import Any
 
 import bpy
 from bpy.props import FloatProperty
@@ -8,15 +8,10 @@ from bpy.props import FloatProperty
 from .. import bridge
 from ..core import CoreError
 from ..edits.breakdown import Breakdown
-from .tool import Tool, attempt
-
-_WHEEL: Final = {"WHEELUPMOUSE": 0.05, "WHEELDOWNMOUSE": -0.05}
-_CONFIRM: Final = {"LEFTMOUSE", "RET", "NUMPAD_ENTER"}
-_CANCEL: Final = {"ESC", "RIGHTMOUSE"}
-_WIDTH: Final = 0.5  # of the region: way of the mouse from one key pose to the other
+from .slider import Slider
 
 
-class POISE_OT_breakdown(Tool, bpy.types.Operator):
+class POISE_OT_breakdown(Slider, bpy.types.Operator):
     """Favour the key pose before the present frame, or the one after it, on the way that a body takes between them"""
 
     bl_idname = "poise.breakdown"
@@ -44,45 +39,19 @@ class POISE_OT_breakdown(Tool, bpy.types.Operator):
         except CoreError as error:
             return self.refuse(error)
         self._who = (armature.name, armature.session_uid, tuple(bone.name for bone in armature.pose.bones))
-        self._mouse, self.factor = event.mouse_x, self._breakdown.share
-        context.window_manager.modal_handler_add(self)
-        return self._show(context, armature)
+        self.factor = self._breakdown.share
+        return self.start_sliding(context, event)
 
-    def modal(self, context: Any, event: Any) -> set[str]:
-        return attempt(self, context, event, self._handle)
+    def slide(self, context: Any, share: float) -> str:
+        self.factor += share
+        self._breakdown.show(bridge.find_again(*self._who), self.factor)
+        return f"{self.factor:.0%} of the next key pose"
 
-    def _handle(self, context: Any, event: Any) -> set[str]:
-        armature: Any = bridge.find_again(*self._who)
-        pressed = event.value == "PRESS"
-        if event.type in _CANCEL and pressed:
-            self.cancel(context)
-            return {"CANCELLED"}
-        if event.type in _CONFIRM and pressed:
-            context.workspace.status_text_set(None)
-            return self.tell(*self._end(context, armature, self._breakdown))
-        if event.type == "MOUSEMOVE":
-            self.factor += (event.mouse_x - self._mouse) / (_WIDTH * context.region.width)
-            self._mouse = event.mouse_x
-            return self._show(context, armature)
-        if event.type in _WHEEL and pressed:
-            self.factor += _WHEEL[event.type]
-            return self._show(context, armature)
-        return {"RUNNING_MODAL"}
+    def confirm(self, context: Any) -> set[str]:
+        return self.tell(*self._end(context, bridge.find_again(*self._who), self._breakdown))
 
-    def cancel(self, context: Any) -> None:
-        """Give the pose back; Blender calls this, too, when it closes the file or the window."""
-        context.workspace.status_text_set(None)
-        try:
-            self._breakdown.restore(bridge.find_again(*self._who))
-        except CoreError:  # it is gone
-            return
-
-    def _show(self, context: Any, armature: Any) -> set[str]:
-        self._breakdown.show(armature, self.factor)
-        context.workspace.status_text_set(
-            f"{self.factor:.0%} of the next key pose   Mouse, wheel: change   Click, Enter: confirm   Esc: cancel"
-        )
-        return {"RUNNING_MODAL"}
+    def give_back(self) -> None:
+        self._breakdown.restore(bridge.find_again(*self._who))
 
     def _end(self, context: Any, armature: Any, breakdown: Breakdown) -> tuple[str, str]:
         keyed = breakdown.key(context, armature)

@@ -1,8 +1,6 @@
 """Drag a dot of a trail: the body at its frame, and the motion around it, follow."""
 
-from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from time import perf_counter
 from typing import Any, Final
 
@@ -12,15 +10,13 @@ from bpy.props import BoolProperty, FloatProperty, FloatVectorProperty, IntPrope
 
 from .. import bridge
 from ..core import CoreError, rotation
-from ..core.editing.contacts import BodyPoint
-from ..core.rotation import Array
 from ..edits.drag.pointer import Pointer
 from ..edits.dragged_frame import MOST, TICK, DraggedFrame, Falloff, find_falloff
 from ..edits.trails import Trail, nearest_dot
 from ..edits.words import counted
 from ..overlay.draw import ui_scale
 from ..overlay.marks import BoneMark, Marks
-from .other_frames import OtherFrames
+from .drafts import PosePreview, TrailDrafts, redraw, shown_trails
 from .stepwise import Steps, Stepwise
 from .tool import attempt, frame_property, name_property
 from .trails import TrailShow, mark_of
@@ -32,27 +28,6 @@ _CONFIRM: Final = {("LEFTMOUSE", "RELEASE"), ("RET", "PRESS"), ("NUMPAD_ENTER", 
 _CANCEL: Final = {"ESC", "RIGHTMOUSE"}
 _NAVIGATE: Final = {"MIDDLEMOUSE", "NDOF_MOTION", "TRACKPADPAN", "TRACKPADZOOM"}
 _HINTS: Final = "Release: solve   Esc: cancel   Wheel: falloff   X, Y, Z: axis   Shift: precise   Ctrl: snap"
-
-
-class _Preview:
-    """Shows an armature at the present frame as a draft has it, until `restore`."""
-
-    def __init__(self) -> None:
-        self._channels: dict[str, Array] | None = None  # those of the armature before
-
-    def show(self, armature: Any, edit: DraggedFrame, now: float) -> None:
-        """Pose the armature without keys; controls take too long for that."""
-        frames = edit.before.frames
-        place = int(np.searchsorted(frames, now))
-        if edit.controlled is None and place < len(frames) and frames[place] == now:
-            self._channels = self._channels or bridge.read_channels(armature)
-            edit.show_pose(armature, edit.after.pose[place])
-
-    def restore(self, find: Callable[[], Any]) -> None:
-        """Give the armature that `find` returns its pose back."""
-        if self._channels is not None:
-            channels, self._channels = self._channels, None
-            bridge.write_channels(find(), channels)
 
 
 class POISE_OT_drag_frame(Stepwise, bpy.types.Operator):
@@ -133,7 +108,7 @@ class POISE_OT_drag_frame(Stepwise, bpy.types.Operator):
             return {"CANCELLED", "PASS_THROUGH"}
         self._show, self._trail, self._place = found
         self._width, self._armature = float(armature.poise_trail_falloff), (armature.name, armature.session_uid)
-        self._preview = _Preview()
+        self._preview = PosePreview()
         try:
             self._begin(context, armature)
         except CoreError as error:
@@ -160,7 +135,7 @@ class POISE_OT_drag_frame(Stepwise, bpy.types.Operator):
         with suppress(CoreError):  # the armature is gone
             self._preview.restore(self._find_armature)
         super().cancel(context)
-        _redraw(context)
+        redraw(context)
 
     def _begin(self, context: Any, armature: Any) -> None:
         """Read the motion around the dot, as far as the falloff goes."""
@@ -172,15 +147,7 @@ class POISE_OT_drag_frame(Stepwise, bpy.types.Operator):
         self.earlier, self.later = round(self.frame - falloff.start), round(falloff.end - self.frame)
         self.with_steps = armature.poise_trail_steps
         self._edit = DraggedFrame(context, armature, self.bone, self.point, self.frame, falloff, self.with_steps)
-        self._points = [self._point_of(armature, one) for one in self._show.trails]
-
-    def _point_of(self, armature: Any, trail: Trail) -> BodyPoint | None:
-        """Return the point of the body whose trail it is, or None."""
-        try:
-            bone, point = self._edit.part_of(armature, trail.bone, trail.point)
-        except CoreError:
-            return None
-        return BodyPoint(trail.bone, bone, point)
+        self._drafts = TrailDrafts(armature, self._edit, self._show.trails)
 
     def _handle(self, context: Any, event: Any) -> set[str]:
         pointer = self._pointer
@@ -232,8 +199,10 @@ class POISE_OT_drag_frame(Stepwise, bpy.types.Operator):
         edit.shift(shift, draft=True)
         edit.solve()
         now = context.scene.frame_current_final
-        self._preview.show(self._find_armature(), edit, now)
-        trails, shown = self._drafted(), Marks()
+        place = int(np.searchsorted(edit.before.frames, now))
+        if edit.controlled is None and np.any(edit.before.frames == now):  # controls take too long for that
+            self._preview.show(self._find_armature(), edit, edit.after.pose[place])
+        trails, shown = self._drafts.trails(), Marks()
         for trail in trails:
             own = trail.bone == self._trail.bone and trail.point == self._trail.point
             shown.trails.append(mark_of(trail, now, edit.falloff.shares(trail.frames) if own else None))
@@ -244,23 +213,7 @@ class POISE_OT_drag_frame(Stepwise, bpy.types.Operator):
         self._moved, self._seconds = False, perf_counter() - begin
         shown.text = [self._sentence()]
         self._show.dragged = shown
-        _redraw(context)
-
-    def _drafted(self) -> list[Trail]:
-        """Return the trails with the places that the edit has for them."""
-        edit, frames = self._edit, self._edit.before.frames
-        known = [point for point in self._points if point is not None]
-        places = iter(np.moveaxis(edit.places(known), 1, 0))
-        found: list[Trail] = []
-        for trail, point in zip(self._show.trails, self._points, strict=True):
-            if point is None:
-                found.append(trail)
-                continue
-            positions, own = trail.positions.copy(), next(places)
-            on = np.flatnonzero((trail.frames >= frames[0]) & (trail.frames <= frames[-1]))
-            positions[on] = own[np.searchsorted(frames, trail.frames[on])]
-            found.append(replace(trail, positions=positions))
-        return found
+        redraw(context)
 
     def _sentence(self) -> str:
         start, end, before, after = (round(one) for one in vars(self._edit.falloff).values())
@@ -274,7 +227,7 @@ class POISE_OT_drag_frame(Stepwise, bpy.types.Operator):
         self._preview.restore(self._find_armature)
         armature = self._find_armature()
         told = yield from self._write(armature, self._edit)
-        self._show.trails = self._drafted()  # until they are read again
+        self._show.trails = self._drafts.trails()  # until they are read again
         armature.poise_trail_falloff = round(self._width)
         return told
 
@@ -287,17 +240,8 @@ def _pick(
     Unless `present`, dots of the present frame are left to the body, which is there.
     """
     now = context.scene.frame_current_final
-    for show in OtherFrames.opened:
-        if isinstance(show, TrailShow) and show.is_shown(context.active_object):
-            hit = nearest_dot(show.trails, view, mouse, now)
-            if hit is not None and hit[0] <= _REACH * ui_scale(context) and (present or hit[1].frames[hit[2]] != now):
-                return show, hit[1], hit[2]
-    return None
-
-
-def _redraw(context: Any) -> None:
-    """Redraw all viewports: Blender itself redraws only the one with the mouse."""
-    for window in context.window_manager.windows:
-        for area in window.screen.areas:
-            if area.type == "VIEW_3D":
-                area.tag_redraw()
+    show = shown_trails(context.active_object)
+    hit = None if show is None else nearest_dot(show.trails, view, mouse, now)
+    if show is None or hit is None or hit[0] > _REACH * ui_scale(context):
+        return None
+    return (show, hit[1], hit[2]) if present or hit[1].frames[hit[2]] != now else None

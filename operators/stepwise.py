@@ -26,10 +26,14 @@ class Modal(Tool):
 
     def wait(self, context: Any) -> set[str]:
         """Become modal."""
+        context.window_manager.modal_handler_add(self)
+        return self.go_on(context)
+
+    def go_on(self, context: Any) -> set[str]:
+        """Work at the events of a timer, once it is modal."""
         manager = context.window_manager
         self._timer = manager.event_timer_add(self.tick, window=context.window)
         manager.progress_begin(0, _STEPS)
-        manager.modal_handler_add(self)
         context.workspace.status_text_set(f"{self.bl_label}: Esc cancels")
         return {"RUNNING_MODAL"}
 

@@ -81,7 +81,7 @@ class POISE_PT_motion(ArmaturePanel, bpy.types.Panel):
         row.operator("poise.root_motion", text="Root Motion...")
         row = layout.row(align=True)
         row.operator("poise.make_loop", text="Make Loop...")
-        row.operator("poise.smooth_motion", text="Smooth...")
+        row.operator("poise.smooth_motion", text="Smooth")
         row = layout.row(align=True)
         row.operator("poise.fill_between", text="Fill In-Betweens...")
         row.operator("poise.breakdown")
