@@ -1,6 +1,6 @@
 """Change a motion where it has keys, and nowhere else."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any, Final
 
@@ -16,18 +16,19 @@ from .keys import Channel, channels_of, check_curves, check_target, curves_of, e
 from .motion import SAME_FRAME
 from .points import HANDLES, read_keys
 
+_PLACED_BY_BLENDER: Final = {"AUTO", "AUTO_CLAMPED"}
 _CHANGED: Final = 1e-7  # of a channel: less is rounding
 
 
 def change_keys(
-    armature: ArmatureObject, rig: Rig, motion: Motion, turned: Iterable[int], moved: Iterable[int], at: float,
-    edges: tuple[float, float], action: str | None = None, new: bool = False,
+    armature: ArmatureObject, rig: Rig, motion: Motion, turned: Iterable[int], moved: Iterable[int],
+    at: Sequence[float], edges: tuple[float, float], action: str | None = None, new: bool = False,
 ) -> bpy.types.Action:  # fmt: skip
     """Give the keys between two frames the values that a motion has there; return the action.
 
     Rotations of `turned` and locations of `moved` bones (indices) are changed; the motion has all frames in which these
     have keys between the `edges`, and is not changed in others. Handles go along with their keys. A changed channel
-    gets a key at the frame `at` where it has none, and at an edge beyond which it has none, so that the change ends
+    gets a key at each frame of `at` where it has none, and at an edge beyond which it has none, so that the change ends
     there.
 
     `action` and `new` are as in `write_keys`, which raises the same BridgeErrors, with nothing changed.
@@ -67,11 +68,11 @@ def _changes(
     return found
 
 
-def _change(curve: Any, channel: Channel, added: Array, at: float, edges: tuple[float, float]) -> None:
-    """Add values (F,) to the keys of a channel's curve between the edges."""
+def _change(curve: Any, channel: Channel, added: Array, at: Sequence[float], edges: tuple[float, float]) -> None:
+    """Add values (F,) to the keys of a channel's curve between the edges; the curve beyond the nearest keys stays."""
     points, frames = curve.keyframe_points, channel.frames
     times = read_keys(points, ("co",))["co"][:, 0]
-    wanted = {at} if not np.any(np.abs(times - at) <= SAME_FRAME) else set[float]()
+    wanted = {one for one in at if not np.any(np.abs(times - one) <= SAME_FRAME)}
     wanted |= {edges[0]} if not np.any(times <= edges[0] + SAME_FRAME) else set()
     wanted |= {edges[1]} if not np.any(times >= edges[1] - SAME_FRAME) else set()
     for frame in sorted(wanted):  # at the old value, so that Blender divides the handles beside it
@@ -79,6 +80,11 @@ def _change(curve: Any, channel: Channel, added: Array, at: float, edges: tuple[
     curve.update()
     keys = read_keys(points, HANDLES)
     times = keys["co"][:, 0]
+    before, after = times <= edges[0] + SAME_FRAME, times >= edges[1] - SAME_FRAME
+    for place in (*np.flatnonzero(before)[-1:], *np.flatnonzero(after)[:1]):
+        key = points[int(place)]
+        if key.handle_left_type in _PLACED_BY_BLENDER:  # by the keys that change
+            key.handle_left_type = key.handle_right_type = "ALIGNED"
     inside = (times > edges[0] - SAME_FRAME) & (times < edges[1] + SAME_FRAME)
     for name, places in keys.items():
         places[:, 1] += np.where(inside, np.interp(times, frames, added, 0.0, 0.0), 0.0)

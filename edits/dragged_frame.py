@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import count, pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -14,21 +15,24 @@ from ..bridge.motion import SAME_FRAME
 from ..bridge.shapes import placed
 from ..core import CoreError, Motion, PinAndDrag, Skeleton, forward, rotation
 from ..core.body.anatomy import anatomy, carrier_of
+from ..core.editing.contacts import point_positions
 from ..core.editing.footsteps import feet_of, hold_feet, other_feet, shares_of_steps
 from ..core.editing.timed_pins import TimedPin, held_as_found, share_within, spread_change
 from ..core.formats.report import GoalReport
 from ..core.pose import shifted
-from ..core.rotation import Array
+from ..core.rotation import Array, lengths
 from ..core.skeleton import Flags
 from .ghosts import key_frames
 from .held_motion import HeldMotion
-from .motion_edit import ChangedBones, Frames, Progress, no_progress
+from .motion_edit import ChangedBones, Frames, Progress, keys_with_slopes, no_progress
 from .pins import held_goals
 from .timed_pins import PinReader
 from .trails import Trail
 
 MOST: Final = 1000  # frames of a falloff
 TICK: Final = 0.06  # seconds that a draft may take, half of them to solve it
+SLID: Final = 0.002  # of the size of the body: feet that slide more between keys get further keys
+_ADDED: Final = 0.1  # of the frames of the motion that get such keys, at most
 _DRAFTED: Final = (5, 13, 41)  # frames that a draft solves: at least, in the first one, and at most
 
 
@@ -82,9 +86,10 @@ def falloff_at(trail: Trail, frame: int, width: float) -> Falloff:
 class DraggedFrame(HeldMotion):
     """A motion with a point of a bone moved at a `frame`, and those around that follow as a falloff says.
 
-    Each frame in which the armature has keys, and the dragged one, is solved: the point is where the motion has it,
-    moved by its share of the way; feet, pins and timed pins are where the motion has them. `shift` says the way. With
-    `steps`, where what carries the body is dragged, steps go along over the ground, and feet are planted there.
+    Each frame is solved: the point is where the motion has it, moved by its share of the way; feet, pins and timed pins
+    are where the motion has them. `shift` says the way. With `steps`, where what carries the body is dragged, steps go
+    along over the ground, and feet are planted there. Frames in which the armature has keys are keyed, the dragged one,
+    and those in which feet slide otherwise.
     """
 
     method = "drag-frame"
@@ -139,7 +144,7 @@ class DraggedFrame(HeldMotion):
         flat = own_way - (own_way @ up)[:, None] * up
         feet = hold_feet(self.skeleton, self.before, self._feet, span, self._along[..., None] * flat)
         self.pins = [dragged, *feet, *self._others]
-        self.draft, self.only = draft, self._drafted() if draft else self._keyed
+        self.draft, self.only = draft, self._drafted() if draft else self.shares > 0.0
         self.after = self.before
         if self._carries:  # what it carries goes along, and what is held stays
             pose = shifted(self.skeleton, self.before.pose, bone, ways)
@@ -165,7 +170,9 @@ class DraggedFrame(HeldMotion):
     def compute(self, progress: Progress) -> None:
         super().compute(progress)
         assert self.only is not None
-        self.after = spread_change(self.before, self.after, self.only | self._still)
+        self.after = spread_change(
+            self.before, self.after, self.only | (self._still if self.draft else self.shares <= 0.0)
+        )
 
     def lines(self) -> Array:
         """Return lines (m, 2, 3) in the world between the joints of the body at the frame, with the tails of ends."""
@@ -185,7 +192,33 @@ class DraggedFrame(HeldMotion):
             on = self.control_frames()
             motion = Motion(motion.pose[on], motion.frames[on], motion.fps)
         bones = turned.tolist(), moved.tolist()
-        return change_keys(armature, self.rig, motion, *bones, self.frame, self.edges, action, new)
+        written = change_keys(armature, self.rig, motion, *bones, [self.frame], self.edges, action, new)
+        if self.control_motion is None and self._feet:
+            self._key_between(armature, *bones)
+        return written
+
+    def _key_between(self, armature: Any, turned: list[int], moved: list[int]) -> None:
+        """Hold feet between keys: by the slopes of what carries them at its keys, and by keys where they slide most."""
+        frames, on = self.before.frames, {0, *self.control_frames().tolist(), len(self.before) - 1}
+        wanted, near = point_positions(self.skeleton, self.after.pose, self._feet), SLID * self.skeleton.size
+        legs = {bone for foot in self._feet for bone in self.skeleton.ancestors(foot.bone)} & {*turned, *moved}
+        first, last = bridge.keyed_range(armature)
+        left = int(_ADDED * (last - first + 1))
+        for added in count():
+            shown, _ = self.read_frames(armature, slice(None))
+            off = lengths(point_positions(self.skeleton, shown.pose, self._feet) - wanted).max(axis=1)
+            if off.max() <= near:
+                return
+            if added:
+                worst = {before + int(off[before:after].argmax()) for before, after in pairwise(sorted(on))} - on
+                least = max(near, 0.5 * float(off.max()))
+                chosen = [place for place in sorted(worst, key=lambda place: -off[place])[:left] if off[place] > least]
+                if not chosen:
+                    return
+                on.update(chosen)
+                left -= len(chosen)
+            keys = keys_with_slopes(armature, self.rig, self.after, sorted(legs), moved, np.array(sorted(on)))
+            bridge.write_reduced(armature, self.rig, keys, (), (float(frames[0]), float(frames[-1])), new=False)
 
     def measure(self, armature: Any) -> tuple[GoalReport, ...]:
         """Return how the pins hold at the dragged frame."""

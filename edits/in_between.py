@@ -7,12 +7,10 @@ import numpy as np
 
 from .. import bridge
 from ..core import CoreError, Motion, Pose, rotation
-from ..core.editing.bezier import Keys
-from ..core.editing.bone_keys import BoneKeys
 from ..core.editing.in_between import fill_between
 from ..core.rotation import Array
 from .held_motion import HeldMotion
-from .motion_edit import ChangedBones, Frames, Progress
+from .motion_edit import ChangedBones, Frames, Progress, keys_with_slopes
 from .reduce import Reduced
 
 TOLERANCE: Final = 0.005  # metres
@@ -67,14 +65,7 @@ class InBetweenEdit(HeldMotion):
         motion, (turned, moved, _) = self.rig_motion(armature, changed, new)
         bones = sorted({*turned.tolist(), *moved.tolist()})
         self._written = bones
-        found: list[BoneKeys] = []
-        for bone, values in bridge.rotation_curves(armature, self.rig, motion, bones).items():
-            located = bone in moved
-            parts = [values, motion.pose.translations[:, bone]] if located else [values]
-            columns: Array = np.concatenate(parts, axis=1).astype(float)
-            slopes = np.asarray(np.gradient(columns, axis=0), float)
-            keys = Keys.of_slopes(motion.frames, columns, slopes)
-            found.append(BoneKeys(bone, self.rig.skeleton.rotation_modes[bone], located, keys))
+        found = keys_with_slopes(armature, self.rig, motion, bones, moved.tolist())
         span = float(motion.frames[0]), float(motion.frames[-1])
         return bridge.write_reduced(armature, self.rig, found, (), span, action, new)
 

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from .. import bridge
 from ..bridge.motion import preserve_channels
 from ..core import CoreError, Motion
+from ..core.editing.bezier import Keys
+from ..core.editing.bone_keys import BoneKeys
 from ..core.editing.timed_pins import TimedPin, pin_errors
 from ..core.formats.report import GoalReport, Report
 from ..core.motion import blocks
@@ -222,6 +224,24 @@ class MotionEdit:
         """Report a pin from its errors in some frames (F,), in metres and degrees."""
         name = self.skeleton.names[self.skeleton.index(pin.bone)]
         return GoalReport(name, "hold", frames, far, turned, POSITION_TOLERANCE, ROTATION_TOLERANCE)
+
+
+def keys_with_slopes(
+    armature: Any, rig: bridge.Rig, motion: Motion, bones: Sequence[int], moved: Sequence[int], at: Frames | None = None
+) -> list[BoneKeys]:
+    """Return keys of bones with the values and slopes of a motion in frames `at`, counted from 0, by default in all.
+
+    Those that are `moved`, too, have their location.
+    """
+    found: list[BoneKeys] = []
+    places = np.arange(len(motion)) if at is None else at
+    for bone, values in bridge.rotation_curves(armature, rig, motion, bones).items():
+        parts = [values, motion.pose.translations[:, bone]] if bone in moved else [values]
+        columns: Array = np.concatenate(parts, axis=1).astype(float)
+        slopes = np.asarray(np.gradient(columns, motion.frames, axis=0), float)
+        keys = Keys.of_slopes(motion.frames[places], columns[places], slopes[places])
+        found.append(BoneKeys(bone, rig.skeleton.rotation_modes[bone], bone in moved, keys))
+    return found
 
 
 def no_action(armature: Any) -> str:

@@ -10,10 +10,11 @@ import pytest
 import bridge
 from core import CoreError
 from core.editing.contacts import runs
-from edits.dragged_frame import DraggedFrame, Falloff, find_falloff
+from edits.dragged_frame import SLID, DraggedFrame, Falloff, find_falloff
 from edits.pin_list import set_pins
 from edits.timed_pins import add_timed_pin
 from edits.trails import Trail
+from tests.blender.edits.test_in_between import leave
 from tests.blender.edits.test_trails import WALK, trails_of
 from tests.blender.rigs import contents, context, load, make_armature, make_ik_body, make_walk, select, world
 from tests.paths import SHARED
@@ -348,3 +349,16 @@ def test_of_an_animal_paws_and_the_spine_are_dragged_and_other_paws_stay() -> No
         for bone in bones[1:]:
             if bone != bones[place]:
                 assert np.abs(moved(trails, after, bone)).max() < NEAR * size(rig)
+
+
+def test_feet_between_few_keys_get_the_keys_that_hold_them() -> None:
+    rig = captured()
+    leave(rig, {2, *range(3, 70, 8), 66})
+    hips, feet = trail_of(rig, "hips"), [trail_of(rig, role).bone for role in ("foot.L", "foot.R")]
+    before, keys = trails_of(rig), keys_of(rig)
+    drag(rig, hips, 31, (0.0, 0.0, -0.08))
+    after, changed = trails_of(rig), keys_of(rig)
+    slid = [np.abs(moved(before, after, foot)).max() / size(rig) for foot in feet]
+    assert max(slid) < 2.0 * SLID  # 20 times that without
+    added = {frame for name, row in changed.items() for frame in {*row[:, 0]} - {*keys[name][:, 0]}} - {31.0}
+    assert 0 < len(added) <= 0.1 * len(hips.frames)

@@ -1,0 +1,59 @@
+"""Root Motion, Make Loop and Smooth Motion in a real window, on a Mixamo-like rig, on Rigify and on a cat."""
+
+import os
+import shutil
+from typing import Any
+
+import pytest
+
+from tests.paths import DATA, SHARED
+from tests.window.whole_acts import edit_motions
+
+CLIP = str(DATA / "motion" / "cmu_07_12.bvh")
+RIGIFY = SHARED / "rigs" / "scripted" / "rigify_generated_human.blend"
+CAT = SHARED / "rigs" / "real" / "quaternius_cat.fbx"
+
+
+@pytest.fixture(scope="module", params=["mixamo", "rigify", "cat"])
+def seen(person: Any, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    kind = request.param
+    if kind == "mixamo":
+        return person(edit_motions, kind, CLIP, blend=DATA / "rigs" / "named_mixamo_cm.blend", limit=200)
+    if os.environ.get("CI") == "true":
+        pytest.skip("CI has no time for it; tests/blender changes motions of such rigs, too")
+    place = RIGIFY if kind == "rigify" else CAT
+    if not place.is_file():
+        pytest.skip("the larger test data (../shared/data) is not here")
+    file = shutil.copy(place, tmp_path_factory.mktemp("rigs"))
+    if kind == "cat":
+        return person(edit_motions, kind, str(file), limit=200)
+    return person(edit_motions, kind, CLIP, blend=file, limit=500)
+
+
+def test_the_object_or_the_root_travels_and_the_body_stays_where_it_was(seen: dict[str, Any]) -> None:
+    assert seen["root"]
+    assert seen["root off"] < 1e-3
+    travelled, way = seen["travelled"]
+    assert travelled == pytest.approx(way, rel=0.15)
+    assert seen["root undone"]
+
+
+def test_a_loop_is_made_in_one_undo_step(seen: dict[str, Any]) -> None:
+    assert seen["loop"]
+    assert seen["cyclic"][0]
+    assert seen["loop undone"]
+
+
+def test_the_pose_is_smoother_the_further_the_mouse_goes_and_escape_gives_it_back(seen: dict[str, Any]) -> None:
+    less, more = seen["smoother"]
+    assert 0.0 < less < more
+    assert seen["dragged"]
+    off, same, gone = seen["cancelled"]
+    assert off == pytest.approx(0.0, abs=1e-5)
+    assert same
+    assert gone
+
+
+def test_a_click_smooths_the_motion_in_one_undo_step(seen: dict[str, Any]) -> None:
+    assert seen["smooth"]
+    assert seen["smooth undone"]

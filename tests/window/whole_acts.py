@@ -1,0 +1,185 @@
+"""Tools for whole motions: Root Motion, Make Loop, Smooth Motion. They run inside Blender, which has no pytest."""
+
+from collections.abc import Generator
+from typing import Any
+
+import numpy as np
+
+FRAMES = {"mixamo": 34, "rigify": 34, "cat": 10}
+FIRST = 2  # the clip begins with its rest pose
+TRAVEL = 3.0  # lengths of the cat
+PARTS = {
+    "mixamo": ("mixamorig:Hips", "mixamorig:LeftFoot"), "rigify": ("DEF-spine", "DEF-foot.L"),
+    "cat": ("Body", "FrontFoot.L"),
+}  # fmt: skip
+
+
+def edit_motions(hand: Any, kind: str, motion: str) -> Generator[float, None, dict[str, Any]]:
+    """Let the object, or the root, travel, make a loop, smooth with the mouse; undo each; what was seen on the way."""
+    import bpy
+
+    rig = _animal(motion) if kind == "cat" else _human(motion)
+    name, still = rig.name, _root(rig)
+    bpy.context.scene.frame_set(FRAMES[kind])
+    bpy.ops.object.mode_set(mode="POSE")
+    bpy.ops.pose.select_all(action="DESELECT")
+    rig.poise_use_trails = True
+    bpy.ops.ed.undo_push(message="start")
+    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
+        bpy.ops.view3d.view_axis(type="RIGHT")
+    hand.rest()
+    yield 0.3
+    hand.press("HOME")
+    yield 1.0
+
+    def armature() -> Any:
+        return bpy.data.objects[name]
+
+    def action() -> str:
+        return armature().animation_data.action.name
+
+    def places() -> np.ndarray:
+        """Where parts of the body are in some frames."""
+        scene, found = bpy.context.scene, []
+        now = scene.frame_current
+        for frame in np.linspace(scene.frame_start, scene.frame_end, 7).round().astype(int).tolist():
+            scene.frame_set(frame)
+            own = armature()
+            found.append([own.matrix_world @ own.pose.bones[bone].head for bone in parts])
+        scene.frame_set(now)
+        return np.array(found)
+
+    def ended() -> bool:
+        return not len(hand.window.modal_operators)
+
+    def call(tool: str, **settings: Any) -> Generator[float, None, None]:
+        with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
+            getattr(bpy.ops.poise, tool)("INVOKE_DEFAULT", **settings)
+        yield 0.5
+
+    def changed(source: str) -> Generator[float, None, bool]:
+        done = yield from hand.until(lambda: action() != source, 60.0)
+        yield from hand.until(ended, 60.0)
+        return done
+
+    def undo(source: str) -> Generator[float, None, bool]:
+        hand.rest()
+        yield 0.2
+        hand.press("Z", ctrl=True)
+        return (yield from hand.until(lambda: action() == source))
+
+    def carrier(frame: int) -> np.ndarray:
+        """Where what travels is at a frame."""
+        bpy.context.scene.frame_set(frame)
+        own = armature()
+        return np.array(
+            (own.matrix_world @ own.pose.bones[still].matrix if kind == "cat" else own.matrix_world).translation
+        )
+
+    parts, source = PARTS[kind], action()
+    first, last = bpy.context.scene.frame_start, bpy.context.scene.frame_end
+    size, before = rig.dimensions.z, places()
+    seen: dict[str, Any] = {}
+    yield from call("root_motion", carrier="ROOT" if kind == "cat" else "OBJECT")
+    seen["root dialog"] = hand.screenshot(f"root_motion_dialog_{kind}")
+    hand.press("RET")
+    seen["root"] = yield from changed(source)
+    yield 0.5
+    after = places()
+    seen["root off"] = float(np.abs(after - before).max() / size)
+    ways = carrier(last) - carrier(first), (before[-1] - before[0])[0]
+    seen["travelled"] = [float(np.linalg.norm(way[:2]) / size) for way in ways]
+    bpy.context.scene.frame_set(last)
+    yield 0.5
+    seen["root picture"] = hand.screenshot(f"root_motion_{kind}")
+    seen["root undone"] = yield from undo(source)
+
+    yield from call("make_loop", find=kind != "cat")
+    seen["loop dialog"] = hand.screenshot(f"make_loop_dialog_{kind}")
+    hand.press("RET")
+    seen["loop"] = yield from changed(source)
+    yield 0.5
+    made = armature().animation_data.action
+    seen["cyclic"] = [made.use_cyclic, *made.frame_range]
+    seen["loop picture"] = hand.screenshot(f"make_loop_{kind}")
+    seen["loop undone"] = yield from undo(source)
+
+    show = _trail_show()
+    yield from hand.until(lambda: len(show.trails) > 0)
+    yield 1.0
+    bpy.context.scene.frame_set(FRAMES[kind])
+    yield 1.0
+
+    def pose() -> np.ndarray:
+        return np.array([bone.matrix_basis for bone in armature().pose.bones])
+
+    begun = pose()
+    hand.rest()
+    yield 0.2
+    yield from call("smooth_motion")
+    x, y = hand.x, hand.y
+    found = []
+    for share in (0.1, 0.25):
+        hand.move(x + round(share * hand.region().width), y)
+        yield 1.0
+        found.append(float(np.abs(pose() - begun).max()))
+    seen["smoother"] = found
+    seen["smooth picture"] = hand.screenshot(f"smooth_motion_{kind}")
+    seen["dragged"] = show.dragged is not None
+    hand.press("ESC")
+    yield 1.0
+    seen["cancelled"] = [float(np.abs(pose() - begun).max()), action() == source, show.dragged is None]
+    hand.rest()
+    yield 0.2
+    yield from call("smooth_motion")
+    for _ in range(4):
+        hand.press("WHEELUPMOUSE")
+        yield 0.3
+    hand.press("LEFTMOUSE")
+    seen["smooth"] = yield from changed(source)
+    yield 1.0
+    seen["smoothed picture"] = hand.screenshot(f"smooth_motion_after_{kind}")
+    seen["smooth undone"] = yield from undo(source)
+    return seen
+
+
+def _human(clip: str) -> Any:
+    import bpy
+
+    rig = next(object for object in bpy.data.objects if object.type == "ARMATURE" and object.name != "metarig")
+    bpy.context.view_layer.objects.active = rig
+    rig.select_set(True)
+    bpy.ops.poise.retarget(filepath=clip)
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = FIRST, round(rig.animation_data.action.frame_range[1])
+    return rig
+
+
+def _animal(file: str) -> Any:
+    """A cat that walks in place, as in games, with keys of its object that let it travel."""
+    import bpy
+
+    for object in list(bpy.data.objects):
+        bpy.data.objects.remove(object)
+    bpy.ops.import_scene.fbx(filepath=file)
+    rig = next(object for object in bpy.data.objects if object.type == "ARMATURE")
+    bpy.context.view_layer.objects.active = rig
+    rig.animation_data.action = next(one for one in bpy.data.actions if "walk" in one.name.lower())
+    first, last = (round(frame) for frame in rig.animation_data.action.frame_range)
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = first, last
+    start = rig.location.y
+    for frame, way in ((first, 0.0), (last, -TRAVEL)):
+        rig.location.y = start + way
+        rig.keyframe_insert("location", frame=frame)
+    return rig
+
+
+def _root(rig: Any) -> str:
+    return next(bone.name for bone in rig.data.bones if bone.parent is None)
+
+
+def _trail_show() -> Any:
+    from tests.window.trail_acts import trail_show
+
+    return trail_show()
