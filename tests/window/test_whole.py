@@ -30,7 +30,7 @@ def seen(person: Any, request: pytest.FixtureRequest, tmp_path_factory: pytest.T
     return person(edit_motions, kind, CLIP, blend=file, limit=500)
 
 
-def test_the_object_or_the_root_travels_and_the_body_stays_where_it_was(seen: dict[str, Any]) -> None:
+def test_the_object_travels_or_the_body_and_all_stay_where_they_were(seen: dict[str, Any]) -> None:
     assert seen["root"]
     assert seen["root off"] < 1e-3
     travelled, way = seen["travelled"]

@@ -10,16 +10,16 @@ FIRST = 2  # the clip begins with its rest pose
 TRAVEL = 3.0  # lengths of the cat
 PARTS = {
     "mixamo": ("mixamorig:Hips", "mixamorig:LeftFoot"), "rigify": ("DEF-spine", "DEF-foot.L"),
-    "cat": ("Body", "FrontFoot.L"),
+    "cat": ("Bone", "Bone.007"),
 }  # fmt: skip
 
 
 def edit_motions(hand: Any, kind: str, motion: str) -> Generator[float, None, dict[str, Any]]:
-    """Let the object, or the root, travel, make a loop, smooth with the mouse; undo each; what was seen on the way."""
+    """Let the object, or the body, travel, make a loop, smooth with the mouse; undo each; what was seen on the way."""
     import bpy
 
     rig = _animal(motion) if kind == "cat" else _human(motion)
-    name, still = rig.name, _root(rig)
+    name = rig.name
     bpy.context.scene.frame_set(FRAMES[kind])
     bpy.ops.object.mode_set(mode="POSE")
     bpy.ops.pose.select_all(action="DESELECT")
@@ -66,21 +66,19 @@ def edit_motions(hand: Any, kind: str, motion: str) -> Generator[float, None, di
         hand.rest()
         yield 0.2
         hand.press("Z", ctrl=True)
-        return (yield from hand.until(lambda: action() == source))
+        return (yield from hand.until(lambda: action() == source, 30.0))
 
     def carrier(frame: int) -> np.ndarray:
-        """Where what travels is at a frame."""
+        """Where what travels is at a frame: the object, or the body in its object, which stays."""
         bpy.context.scene.frame_set(frame)
         own = armature()
-        return np.array(
-            (own.matrix_world @ own.pose.bones[still].matrix if kind == "cat" else own.matrix_world).translation
-        )
+        return np.array(own.pose.bones[parts[0]].head if kind == "cat" else own.matrix_world.translation)
 
     parts, source = PARTS[kind], action()
     first, last = bpy.context.scene.frame_start, bpy.context.scene.frame_end
     size, before = rig.dimensions.z, places()
     seen: dict[str, Any] = {}
-    yield from call("root_motion", carrier="ROOT" if kind == "cat" else "OBJECT")
+    yield from call("root_motion", carrier="BODY" if kind == "cat" else "OBJECT")
     seen["root dialog"] = hand.screenshot(f"root_motion_dialog_{kind}")
     hand.press("RET")
     seen["root"] = yield from changed(source)
@@ -173,10 +171,6 @@ def _animal(file: str) -> Any:
         rig.location.y = start + way
         rig.keyframe_insert("location", frame=frame)
     return rig
-
-
-def _root(rig: Any) -> str:
-    return next(bone.name for bone in rig.data.bones if bone.parent is None)
 
 
 def _trail_show() -> Any:
