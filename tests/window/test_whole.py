@@ -27,7 +27,7 @@ def seen(person: Any, request: pytest.FixtureRequest, tmp_path_factory: pytest.T
     file = shutil.copy(place, tmp_path_factory.mktemp("rigs"))
     if kind == "cat":
         return person(edit_motions, kind, str(file), limit=200)
-    return person(edit_motions, kind, CLIP, blend=file, limit=500)
+    return person(edit_motions, kind, CLIP, str(file), limit=500)
 
 
 def test_the_object_travels_or_the_body_and_all_stay_where_they_were(seen: dict[str, Any]) -> None:

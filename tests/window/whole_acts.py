@@ -10,14 +10,17 @@ FIRST = 2  # the clip begins with its rest pose
 TRAVEL = 3.0  # lengths of the cat
 PARTS = {
     "mixamo": ("mixamorig:Hips", "mixamorig:LeftFoot"), "rigify": ("DEF-spine", "DEF-foot.L"),
-    "cat": ("Bone", "Bone.007"),
+    "cat": ("Bone.001", "Bone.007"),
 }  # fmt: skip
 
 
-def edit_motions(hand: Any, kind: str, motion: str) -> Generator[float, None, dict[str, Any]]:
+def edit_motions(hand: Any, kind: str, motion: str, file: str = "") -> Generator[float, None, dict[str, Any]]:
     """Let the object, or the body, travel, make a loop, smooth with the mouse; undo each; what was seen on the way."""
     import bpy
 
+    if file:  # here, so that nobody is asked about its scripts
+        bpy.ops.wm.open_mainfile(filepath=file, load_ui=False)
+        yield 1.0
     rig = _animal(motion) if kind == "cat" else _human(motion)
     name = rig.name
     bpy.context.scene.frame_set(FRAMES[kind])
@@ -144,7 +147,10 @@ def edit_motions(hand: Any, kind: str, motion: str) -> Generator[float, None, di
 def _human(clip: str) -> Any:
     import bpy
 
-    rig = next(object for object in bpy.data.objects if object.type == "ARMATURE" and object.name != "metarig")
+    meta = bpy.data.objects.get("metarig")
+    if meta is not None:
+        bpy.data.objects.remove(meta)
+    rig = next(object for object in bpy.data.objects if object.type == "ARMATURE")
     bpy.context.view_layer.objects.active = rig
     rig.select_set(True)
     bpy.ops.poise.retarget(filepath=clip)
