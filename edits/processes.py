@@ -1,21 +1,17 @@
-"""Worker processes that live over many tasks: each takes lines of JSON and answers with lines of JSON.
-
-Only the standard library and no relative imports: workers of a Dask cluster get the text of this module.
-"""
+"""Worker processes that live over many tasks: each takes lines of JSON and answers with lines of JSON."""
 
 import importlib
 import json
 import os
 import subprocess
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
-from uuid import uuid4
 
 MARK: Final = "poise-batch "  # before an answer: Blender prints lines of its own
 ATTEMPTS: Final = 3  # at a task whose process ends without an answer
@@ -32,6 +28,16 @@ Answer = Mapping[str, Any]
 
 class Ended(Exception):
     """A process ended without an answer."""
+
+
+def _answer(lines: Iterable[str]) -> Answer:
+    """Return the first answer in what a process prints; raises Ended with its last words if there is none."""
+    last = ""
+    for said in lines:
+        if said.startswith(MARK):
+            return json.loads(said.removeprefix(MARK))
+        last = said.strip() or last
+    raise Ended(f": {last}" if last else "")
 
 
 class Process:
@@ -56,12 +62,10 @@ class Process:
         with suppress(OSError):  # it ended before it could read; what it said is still there
             self._popen.stdin.write(line + "\n")
             self._popen.stdin.flush()
-        last = ""
-        for said in self._popen.stdout:
-            if said.startswith(MARK):
-                return json.loads(said.removeprefix(MARK))
-            last = said.strip() or last
-        raise Ended(f"the process ended with code {self._popen.wait()}" + (f": {last}" if last else ""))
+        try:
+            return _answer(self._popen.stdout)
+        except Ended as error:
+            raise Ended(f"the process ended with code {self._popen.wait()}{error}") from error
 
     def kill(self) -> None:
         self._popen.kill()
@@ -154,27 +158,32 @@ def local_pool(command: Sequence[str], folder: Path, jobs: int) -> Iterator[Pool
         processes.close()
 
 
-# Dask sends functions of its own or of Python by name, others as bytecode, which is another in each version of Python;
-# workers need not have Poise where Python looks for modules, either
-_ON_WORKER: Final = "exec(source, globals()) or run_on_worker(batch, command, folder, line)"
-_CLOSE_WORKER: Final = "exec(source, globals()) or close_worker(batch)"
-
-
 @contextmanager
 def dask_pool(command: Sequence[str], folder: Path, scheduler: str) -> Iterator[Pool]:
     """Give a pool with a process for each thread of a Dask cluster; tasks of lost workers go to others.
 
-    Raises ImportError where Dask is not installed; OSError, ValueError or TypeError where there is no scheduler.
+    A worker starts a process for each task by `subprocess.run`, which each Python has: none needs a module of Poise,
+    and no source is sent. Raises ImportError where Dask is not installed; OSError, ValueError or TypeError where there
+    is no scheduler.
     """
     distributed = importlib.import_module("distributed")
-    sent = {"source": Path(__file__).read_text(encoding="utf-8"), "batch": uuid4().hex}
     with distributed.Client(scheduler, timeout=_CONNECTING, set_as_default=False) as client:
-        executor = client.get_executor(pure=False)
+        executor = client.get_executor(pure=False, retries=ATTEMPTS - 1)
 
         def submit(line: str) -> "Future[Answer]":
-            return executor.submit(
-                eval, _ON_WORKER, {**sent, "command": tuple(command), "folder": str(folder), "line": line}
-            )
+            answer: Future[Answer] = Future()
+
+            def finish(ran: "Future[subprocess.CompletedProcess[str]]") -> None:
+                try:
+                    answer.set_result(_answer(ran.result().stdout.splitlines()))
+                except (Exception, CancelledError) as error:
+                    answer.set_exception(error)
+
+            executor.submit(
+                subprocess.run, tuple(command), input=f"{line}\n", cwd=str(folder), check=True, capture_output=True,
+                encoding="utf-8", errors="replace",
+            ).add_done_callback(finish)  # fmt: skip
+            return answer
 
         def size() -> int:
             with suppress(OSError):  # the scheduler has gone
@@ -186,22 +195,3 @@ def dask_pool(command: Sequence[str], folder: Path, scheduler: str) -> Iterator[
         finally:
             with suppress(Exception):  # the cluster may be lost
                 executor.shutdown(wait=False)
-                client.run(eval, _CLOSE_WORKER, sent)
-
-
-def run_on_worker(batch: str, command: Sequence[str], folder: str, line: str) -> Answer:
-    """Return the answer to a line, on a worker of a cluster."""
-    kept = _kept()
-    return (kept.get(batch) or kept.setdefault(batch, Processes(command, folder))).run(line)  # one for all threads
-
-
-def close_worker(batch: str) -> None:
-    """Let the processes of a batch end, on a worker of a cluster."""
-    processes = _kept().pop(batch, None)
-    if processes is not None:
-        processes.close()
-
-
-def _kept() -> dict[str, Processes]:
-    """Return the processes that a worker of a cluster has, by batch."""
-    return vars(importlib.import_module("distributed").get_worker()).setdefault("poise_processes", {})
