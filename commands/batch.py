@@ -12,6 +12,8 @@ from queue import Empty, SimpleQueue
 from time import perf_counter
 from typing import Any, Final
 
+import bpy
+
 from ..core import CoreError
 from ..edits.files import check_writable, same_file, write_files
 from ..edits.motion_files import worker_command
@@ -140,6 +142,10 @@ def _pool(arguments: argparse.Namespace, count: int, stack: ExitStack) -> Pool:
     folder = arguments.job.resolve().parent if arguments.job else Path.cwd()  # of the files that a job names
     if arguments.scheduler is None:
         return stack.enter_context(local_pool(worker_command(), folder, min(arguments.jobs, count)))
+    if not (bpy.app.online_access or bpy.app.module):  # the module has no preferences: who runs it has decided
+        raise CoreError(
+            "--scheduler needs Allow Online Access: in Preferences > System > Network, or give Blender --online-mode."
+        )
     try:
         return stack.enter_context(dask_pool(worker_command(), folder, arguments.scheduler))
     except ImportError as error:

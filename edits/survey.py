@@ -21,7 +21,7 @@ _SHOWN: Final = 4  # bones named in one sentence
 _REASONS: Final = 30  # of driven bones that are listed; production rigs have hundreds
 _UNEVEN: Final = 1e-3  # relative difference of the axes of an object's scale
 
-Finding = tuple[str, ...]  # kind, name, text, and for a part its state, see PoiseFinding
+Finding = tuple[str, ...]  # kind, name, text, and for a part its state, see POISE_PG_finding
 
 
 @persistent

@@ -22,7 +22,9 @@ class POISE_OT_listen(Tool, bpy.types.Operator):
         if context.window_manager.poise_live.owner:
             raise CoreError("An armature listens already; stop it first.")
         if armature.poise_live_remote and not bpy.app.online_access:
-            raise CoreError("Listening to other machines needs Allow Online Access in the preferences.")
+            raise CoreError(
+                "Listening to other machines needs Allow Online Access: turn it on in Preferences > System > Network."
+            )
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         context.view_layer.update()

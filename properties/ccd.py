@@ -36,7 +36,7 @@ def _tell_apart(chain: Any, context: Any) -> None:
         chain.name = next(some for number in count(1) if (some := f"{name}.{number:03}") not in taken)
 
 
-class PoiseActuation(bpy.types.PropertyGroup):
+class POISE_PG_actuation(bpy.types.PropertyGroup):
     """A joint about one axis, and its share of the way"""
 
     # library overrides identify items by name: names must differ
@@ -66,7 +66,7 @@ class PoiseActuation(bpy.types.PropertyGroup):
     )  # fmt: skip
 
 
-class PoiseTurn(bpy.types.PropertyGroup):
+class POISE_PG_turn(bpy.types.PropertyGroup):
     """What a chain made of one bone: how it was before its first solve, and how it is after the last one"""
 
     name: saved(props.StringProperty, "Bone", "The bone that was turned", update=marking("name"))
@@ -81,7 +81,7 @@ class PoiseTurn(bpy.types.PropertyGroup):
     share: saved(props.FloatProperty, "Share", "Of all that the chain turned", subtype="FACTOR")
 
 
-class PoiseChain(bpy.types.PropertyGroup):
+class POISE_PG_chain(bpy.types.PropertyGroup):
     """A chain of joints with the list of who turns how much of the way"""
 
     name: saved(props.StringProperty, "Name", "What the chain is called", update=_tell_apart)
@@ -129,9 +129,11 @@ class PoiseChain(bpy.types.PropertyGroup):
         "Each step of a drag goes on from the last one, and the pose depends on the way that the mouse "
         "took; else each begins from the pose at the press, and a way back leads back",
     )
-    entries: saved(props.CollectionProperty, "List", "The joints in the order in which they turn", type=PoiseActuation)
+    entries: saved(
+        props.CollectionProperty, "List", "The joints in the order in which they turn", type=POISE_PG_actuation
+    )
     active_entry: saved(props.IntProperty, "Active Joint", "The joint selected in the list", options=set())
-    turns: saved(props.CollectionProperty, "Turns", "What the last drag made of the chain's bones", type=PoiseTurn)
+    turns: saved(props.CollectionProperty, "Turns", "What the last drag made of the chain's bones", type=POISE_PG_turn)
     point: saved(props.FloatVectorProperty, "Point", "Point of the effector that was dragged, in its frame", size=3)
     target: saved(props.FloatVectorProperty, "Target", "Where it was dragged, in armature space", size=3, subtype="XYZ")
     reached: saved(
@@ -144,8 +146,8 @@ class PoiseChain(bpy.types.PropertyGroup):
 
 # On every object.
 SETTINGS: Final[dict[str, Any]] = {
-    "chains": saved(props.CollectionProperty, "Chains", "Chains with lists of their own", type=PoiseChain),
+    "chains": saved(props.CollectionProperty, "Chains", "Chains with lists of their own", type=POISE_PG_chain),
     "active_chain": saved(props.IntProperty, "Active Chain", "The chain selected in the list", options=set()),
 }
 
-CLASSES: Final = (PoiseActuation, PoiseTurn, PoiseChain)
+CLASSES: Final = (POISE_PG_actuation, POISE_PG_turn, POISE_PG_chain)

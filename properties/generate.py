@@ -34,7 +34,7 @@ def label_of(track: Any) -> str:
     return parts if track.axis == "ALL" else f"{parts} {track.axis}"
 
 
-class PoisePart(bpy.types.PropertyGroup):
+class POISE_PG_part(bpy.types.PropertyGroup):
     """A part of the body, or a bone, that a track is of"""
 
     name: key()
@@ -44,13 +44,13 @@ class PoisePart(bpy.types.PropertyGroup):
     part_mark: mark()
 
 
-class PoiseTrack(bpy.types.PropertyGroup):
+class POISE_PG_track(bpy.types.PropertyGroup):
     """How far a part of the body is from the min to the max pose; its keys are the samples"""
 
     name: key()
     parts: saved(
         props.CollectionProperty, "Parts", "What it is of; all that no other track has where there are none",
-        type=PoisePart,
+        type=POISE_PG_part,
     )  # fmt: skip
     offset: saved(
         props.FloatProperty, "Offset", "0 is the min pose, 1 the max pose; its keys are the samples", soft_min=0.0,
@@ -79,7 +79,7 @@ class PoiseTrack(bpy.types.PropertyGroup):
     )  # fmt: skip
 
 
-class PoisePhase(bpy.types.PropertyGroup):
+class POISE_PG_phase(bpy.types.PropertyGroup):
     """Some frames of a generated motion in which a part of the body supports it, or nothing does"""
 
     name: key()
@@ -107,9 +107,9 @@ class PoisePhase(bpy.types.PropertyGroup):
 
 # On every object.
 GENERATED: Final[dict[str, Any]] = {
-    "tracks": saved(props.CollectionProperty, "Tracks", "Parts of the body with their offsets", type=PoiseTrack),
+    "tracks": saved(props.CollectionProperty, "Tracks", "Parts of the body with their offsets", type=POISE_PG_track),
     "active_track": saved(props.IntProperty, "Active Track", "The track selected in the list", options=set()),
-    "phases": saved(props.CollectionProperty, "Supports and Flights", "What supports the body", type=PoisePhase),
+    "phases": saved(props.CollectionProperty, "Supports and Flights", "What supports the body", type=POISE_PG_phase),
     "active_phase": saved(
         props.IntProperty, "Active Phase", "The support or flight selected in the list", options=set()
     ),
@@ -155,4 +155,4 @@ GENERATED: Final[dict[str, Any]] = {
     "generated_start": saved(props.IntProperty, "Start", "The first frame of the generated motion", default=1),
 }
 
-CLASSES: Final = (PoisePart, PoiseTrack, PoisePhase)
+CLASSES: Final = (POISE_PG_part, POISE_PG_track, POISE_PG_phase)

@@ -62,7 +62,7 @@ SETTINGS: Final[dict[str, Any]] = {
 }
 
 
-class PoiseLive(bpy.types.PropertyGroup):
+class POISE_PG_live(bpy.types.PropertyGroup):
     """How live keypoints go"""
 
     owner: IntProperty(name="Armature", description="The number that the armature has in this session; 0: none listens")
@@ -90,7 +90,7 @@ class PoiseLive(bpy.types.PropertyGroup):
 
 # On the window manager, which is neither saved with the file nor undone.
 SHOWN: Final[dict[str, Any]] = {
-    "live": PointerProperty(type=PoiseLive, name="Live Keypoints", description="How live keypoints go")
+    "live": PointerProperty(type=POISE_PG_live, name="Live Keypoints", description="How live keypoints go")
 }
 
-CLASSES: Final = (PoiseLive,)
+CLASSES: Final = (POISE_PG_live,)

@@ -29,7 +29,7 @@ def _follow(pin: Any, context: Any) -> None:
             call(context, pin.id_data)
 
 
-class PoiseTimedPin(bpy.types.PropertyGroup):
+class POISE_PG_timed_pin(bpy.types.PropertyGroup):
     """One bone held for some frames of a motion"""
 
     name: key()
@@ -87,7 +87,7 @@ TIMED: Final[dict[str, Any]] = {
         "Layer",
         "When a tool makes a new action, put the one before on an NLA track below it, to be mixed by influence",
     ),
-    "timed_pins": saved(props.CollectionProperty, "Timed Pins", "What is held of the motion", type=PoiseTimedPin),
+    "timed_pins": saved(props.CollectionProperty, "Timed Pins", "What is held of the motion", type=POISE_PG_timed_pin),
     "active_timed_pin": saved(
         props.IntProperty, "Active Timed Pin", "The timed pin selected in the list", options=set()
     ),
@@ -145,4 +145,4 @@ SHOWN: Final[dict[str, Any]] = {
     "pins_solved": props.IntProperty(name="Solved", description="Up to which of these changes motions are solved"),
 }
 
-CLASSES: Final = (PoiseTimedPin,)
+CLASSES: Final = (POISE_PG_timed_pin,)

@@ -18,7 +18,7 @@ PIN_SPACES: Final = (
 AUTOMATIC: Final = ("AUTO", "Automatic", "The animation if the bone is animated, otherwise the world")
 
 
-class PoisePin(bpy.types.PropertyGroup):
+class POISE_PG_pin(bpy.types.PropertyGroup):
     """One bone held where it was pinned"""
 
     name: saved(props.StringProperty, "Bone", "The pinned bone", update=marking("name"))
@@ -58,7 +58,7 @@ class PoisePin(bpy.types.PropertyGroup):
 
 # On every object.
 SETTINGS: Final[dict[str, Any]] = {
-    "pins": saved(props.CollectionProperty, "Pins", "Bones of the armature that are held", type=PoisePin),
+    "pins": saved(props.CollectionProperty, "Pins", "Bones of the armature that are held", type=POISE_PG_pin),
     "active_pin": saved(props.IntProperty, "Active Pin", "The pin selected in the list", options=set()),
     "pin_space": saved(
         props.EnumProperty,
@@ -191,4 +191,4 @@ SOLVER: Final = tuple(
     name for name in SETTINGS if name not in ("pins", "active_pin", "pin_space", "target_action")
 )  # the settings in presets
 
-CLASSES: Final = (PoisePin,)
+CLASSES: Final = (POISE_PG_pin,)

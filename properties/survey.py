@@ -6,7 +6,7 @@ import bpy
 from bpy.props import CollectionProperty, EnumProperty, IntProperty, PointerProperty, StringProperty
 
 
-class PoiseFinding(bpy.types.PropertyGroup):
+class POISE_PG_finding(bpy.types.PropertyGroup):
     """One thing found out about an armature"""
 
     kind: EnumProperty(
@@ -34,19 +34,19 @@ class PoiseFinding(bpy.types.PropertyGroup):
     )
 
 
-class PoiseSurvey(bpy.types.PropertyGroup):
+class POISE_PG_survey(bpy.types.PropertyGroup):
     """What was found out about an armature, for the panel"""
 
     owner: IntProperty(name="Armature", description="The number that the armature has in this session")
     entered: IntProperty(name="Entered", description="The armature that was last seen in Pose Mode")
     said: StringProperty(name="Corrections", description="The corrections of parts that were used")
     part: StringProperty(name="Part", description="The part of the body that is looked at", default="hips")
-    findings: CollectionProperty(type=PoiseFinding, name="Findings", description="What was found out")
+    findings: CollectionProperty(type=POISE_PG_finding, name="Findings", description="What was found out")
 
 
 # On the window manager, which is neither saved with the file nor undone.
 SHOWN: Final[dict[str, Any]] = {
-    "survey": PointerProperty(type=PoiseSurvey, name="Survey", description="What the panel says about the armature")
+    "survey": PointerProperty(type=POISE_PG_survey, name="Survey", description="What the panel says about the armature")
 }
 
-CLASSES: Final = (PoiseFinding, PoiseSurvey)
+CLASSES: Final = (POISE_PG_finding, POISE_PG_survey)

@@ -15,6 +15,7 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import CoreError
 from ..rotation import Array
 from .body import LANDMARKS, PARTS, sided
 from .bones import bone_vectors, normalised
@@ -110,7 +111,12 @@ def predict_frames(network: Network, landmarks: Array, weights: Array) -> Array:
 
 @cache
 def load_network(name: Literal["correction", "source"]) -> Network:
-    """Return the correction of the closed form, or the network of CN112037312: .npz with arrays w0, b0 ... w4, b4."""
+    """Return the correction of the closed form, or the network of CN112037312: .npz with arrays w0, b0 ... w4, b4.
+
+    The second is there to be compared with: a checkout has it, the extension's zip does not. Raises CoreError then.
+    """
+    if not (WEIGHTS / f"{name}.npz").is_file():
+        raise CoreError(f'This copy of Poise has no network "{name}": only a checkout has it.')
     with np.load(WEIGHTS / f"{name}.npz") as arrays:
         # contiguous rows: the reference BLAS of Debian's Blender takes four times as long with columns
         return Network(tuple((np.ascontiguousarray(arrays[f"w{k}"], np.float32), arrays[f"b{k}"].astype(np.float32))

@@ -17,7 +17,6 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 SHIPPED = {
     "LICENSE",
     "CHANGELOG.md",
-    "README.md",
     "__init__.py",
     "blender_manifest.toml",
     "bridge",
@@ -62,7 +61,7 @@ def test_the_zip_holds_every_module_of_the_checkout(package: Path, pytestconfig:
     names = set(zipfile.ZipFile(package).namelist())
     root = pytestconfig.rootpath
     modules = {file.relative_to(root).as_posix() for part in SHIPPED for file in (root / part).rglob("*.py")}
-    assert modules <= names
+    assert modules - {"panels/icons/make.py"} <= names  # which draws the icon that ships
 
 
 def test_blender_finds_the_zip_valid(package: Path, extension: Run) -> None:

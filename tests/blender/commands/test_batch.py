@@ -13,6 +13,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NoReturn
 
 import pytest
@@ -431,6 +432,12 @@ def test_without_dask_a_scheduler_is_refused_with_what_to_install(run: Run, monk
     monkeypatch.setattr(processes.importlib, "import_module", missing)
     code, _, error = run("--scheduler", "tcp://127.0.0.1:1")
     assert (code, 'install "dask[distributed]"' in error) == (2, True), error
+
+
+def test_a_scheduler_is_used_only_where_online_access_is_allowed(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(commands.batch, "bpy", SimpleNamespace(app=SimpleNamespace(online_access=False, module=False)))
+    code, _, error = run("--scheduler", "tcp://127.0.0.1:1")
+    assert (code, "Preferences > System > Network" in error) == (2, True), error
 
 
 @pytest.mark.skipif(find_spec("distributed") is None, reason='there is no Dask here: pip install "dask[distributed]"')

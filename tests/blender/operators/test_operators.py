@@ -11,7 +11,7 @@ import pytest
 from mathutils import Vector
 
 from operators import CLASSES
-from properties.pins import SETTINGS, PoisePin
+from properties.pins import SETTINGS, POISE_PG_pin
 from tests.blender.rigs import (
     contents,
     library_override,
@@ -528,7 +528,7 @@ def test_every_setting_can_be_changed_on_a_library_override_and_survives_saving(
     bpy.ops.poise.pin()
     settings = [f"poise_{name}" for name in SETTINGS if name not in ("pins", "target_action")]
     overridden.poise_target_action = bpy.data.actions.new("Wave")
-    fields = sorted({*PoisePin.bl_rna.properties.keys()} - {"rna_type", "name", "name_mark", "target"})
+    fields = sorted({*POISE_PG_pin.bl_rna.properties.keys()} - {"rna_type", "name", "name_mark", "target"})
     set_everything(overridden, settings)
     for pin in pins(overridden):  # that of the linked file, and the override's own
         set_everything(pin, fields)
