@@ -78,8 +78,7 @@ def test_no_source_is_read_and_nothing_is_downloaded_unpickled_or_installed(modu
     sources = [
         place
         for place, _, called in calls(modules)
-        if "__file__" in called
-        and re.search(r"\.(read_text|read_bytes|open)$", called)
+        if ("__file__" in called and re.search(r"\.(read_text|read_bytes|open)$", called))
         or called.startswith("inspect.")
     ]
     assert sources == []
