@@ -16,6 +16,7 @@ from ..core.formats.table import FRAME_LIMIT
 from ..edits import in_between, loop, path, reduce, root_motion, smoothing
 from ..edits.bake import Baked
 from ..edits.dragged_frame import MOST, DraggedFrame, falloff_at
+from ..edits.fix_ground import FixedGround, check_height
 from ..edits.foot_lock import DRIFTS, FEET, HANDS, LockedFeet, check_points
 from ..edits.generate import Generated
 from ..edits.in_between import InBetweenEdit, fewer_keys
@@ -223,7 +224,9 @@ def add_feet(parser: argparse.ArgumentParser) -> None:
     add_ground(parser)
 
 
-def _carry_out(arguments: argparse.Namespace, armature: Any, edit: RootMotion | LoopEdit | SmoothEdit) -> int:
+def _carry_out(
+    arguments: argparse.Namespace, armature: Any, edit: RootMotion | LoopEdit | SmoothEdit | FixedGround
+) -> int:
     """Solve an edit, say by how much it changes the motion, and write it; return the exit code."""
     edit.solve()
     tell(f"{edit.summary()}.")
@@ -281,6 +284,25 @@ def _make_loop(arguments: argparse.Namespace) -> int:
         bpy.context, armature, frames, arguments.find, arguments.fade, arguments.turn, not arguments.no_feet
     )
     return _carry_out(arguments, armature, edit)
+
+
+def _ground_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--height", type=float, default=0.0, metavar="M", help="of the plane that is the ground where no mesh is"
+    )
+    add_ground(parser)
+    add_motion(parser)
+
+
+def _check_ground(arguments: argparse.Namespace) -> None:
+    check_motion(arguments)
+    check_height(arguments.height)
+
+
+def _fix_ground(arguments: argparse.Namespace) -> int:
+    armature, frames = motion_of(arguments)
+    check_sure(armature)
+    return _carry_out(arguments, armature, FixedGround(bpy.context, armature, frames, arguments.height))
 
 
 def _smooth_options(parser: argparse.ArgumentParser) -> None:
@@ -387,6 +409,7 @@ VERBS: Final = (
     Verb("root-motion", "move the travel to a root bone, or take it out", _root_options, _root_motion, _check_root),
     Verb("make-loop", "let a motion end as it begins", _loop_options, _make_loop, _check_loop),
     Verb("drag-frame", "move a bone at one frame, and the motion around", _drag_options, _drag_frame, _check_drag),
+    Verb("fix-ground", "raise a motion where it is below the ground", _ground_options, _fix_ground, _check_ground),
     Verb("smooth", "take jitter and pops out of a motion", _smooth_options, _smooth, _check_smooth),
     Verb("in-betweens", "fill in the motion between key poses", _between_options, _in_betweens, _check_between),
 )  # fmt: skip

@@ -46,6 +46,7 @@ VERBS: Final = (
     "make-loop",
     "drag-frame",
     "smooth",
+    "fix-ground",
     "in-betweens",
     *CLIPS,
 )

@@ -61,13 +61,20 @@ class HeldMotion(BodyMotion):
 
         Raises CoreError where the scale of the object changes, and without points.
         """
+        self.follow_object()
+        up, there = bridge.world_up(self.worlds[0]), self.on_ground(motion)
+        return find_contacts(self.skeleton, there, points, up=up, drifts=drifts, surface=self.surface)
+
+    def follow_object(self) -> None:
+        """Note how the object moves, in whose space at the first frame the ground is looked at.
+
+        Raises CoreError where its scale changes.
+        """
         moves = np.linalg.solve(self.worlds[0], self.worlds)
         if np.ptp(moves, axis=0).max() > _STILL * self.skeleton.size:
             if np.ptp(bridge.length_scale(moves)) > _STILL:
                 raise CoreError("The scale of the armature object changes; contacts are found where it is constant.")
             self.moves = moves
-        up, there = bridge.world_up(self.worlds[0]), self.on_ground(motion)
-        return find_contacts(self.skeleton, there, points, up=up, drifts=drifts, surface=self.surface)
 
     def plant(
         self, motion: Motion, contacts: Contacts, ease: float = EASE, share: Array | float = 1.0

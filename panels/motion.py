@@ -11,7 +11,7 @@ _KINDS = {"heel": "REW", "ball": "DOT", "toe": "FF", "hand": "VIEW_PAN"}  # of c
 TOOLS = (
     "find_contacts", "add_timed_pin", "remove_timed_pin", "goto_timed_pin", "place_timed_pin", "solve_motion",
     "give_motion_back", "keep_motion", "reduce_keys", "bake_motion", "edit_path", "root_motion", "make_loop",
-    "smooth_motion", "fill_between", "breakdown", "retarget", "retarget_files",
+    "smooth_motion", "fix_ground", "fill_between", "breakdown", "retarget", "retarget_files",
 )  # fmt: skip
 
 
@@ -82,6 +82,7 @@ class POISE_PT_motion(ArmaturePanel, bpy.types.Panel):
         row = layout.row(align=True)
         row.operator("poise.make_loop", text="Make Loop...")
         row.operator("poise.smooth_motion", text="Smooth")
+        row.operator("poise.fix_ground", text="Fix Ground...")
         row = layout.row(align=True)
         row.operator("poise.fill_between", text="Fill In-Betweens...")
         row.operator("poise.breakdown")

@@ -118,6 +118,36 @@ def floor_pins(skeleton: Skeleton, motion: Motion, roles: Roles, floor: Floor) -
     return tuple(pins)
 
 
+def other_points(skeleton: Skeleton, roles: Roles) -> tuple[BodyPoint, ...]:
+    """Return the points of a human body, but for its feet, that may touch the ground; none of a creature."""
+    if not roles.humanoid:
+        return ()
+    joints = ["hips", *(f"{part}.{side}" for part in ("forearm", "hand", "shin") for side in SIDES)]
+    ends = ["head", *(f"hand.{side}" for side in SIDES)]
+    found = [BodyPoint(role, roles.bone(role), (0.0, 0.0, 0.0)) for role in joints]
+    found += [BodyPoint(role, roles.bone(role), (0.0, float(skeleton.lengths[roles.bone(role)]), 0.0)) for role in ends]
+    return tuple(point for point in found if point.bone >= 0)
+
+
+def depths(skeleton: Skeleton, motion: Motion, points: Sequence[BodyPoint], floor: Floor) -> Array:
+    """Return how far points are below a floor (F, P), less than 0 above it."""
+    places = np.moveaxis(point_positions(skeleton, motion.pose, points), 1, 0)
+    under = [floor.under(place) + point.above - place @ floor.up for point, place in zip(points, places, strict=True)]
+    return np.reshape(np.array(under), (len(points), len(motion))).T
+
+
+def raised_pins(skeleton: Skeleton, motion: Motion, points: Sequence[BodyPoint], floor: Floor) -> tuple[TimedPin, ...]:
+    """Return pins that raise points to a floor in the frames in which they are below it."""
+    places, below = point_positions(skeleton, motion.pose, points), depths(skeleton, motion, points, floor)
+    raised = places + np.maximum(below, 0.0)[..., None] * floor.up
+    return tuple(
+        TimedPin(point.bone, float(motion.frames[first]), float(motion.frames[last]), frozen(raised[:, number]), None,
+                 point=point.position)
+        for number, point in enumerate(points)
+        for first, last in runs(below[:, number] > LEAST * skeleton.size)
+    )  # fmt: skip
+
+
 def _turned(ways: Array, rise: Array, across: Array, room: Array, edge: float, up: Array) -> Array:
     """Return the rotations (F, 4) of vectors (F, 3) that then rise by `rise` (F,), if they can, and lean no more.
 

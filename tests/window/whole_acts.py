@@ -18,7 +18,8 @@ def edit_motions(hand: Any, kind: str, motion: str, file: str = "") -> Generator
     """Let the object, or the body, travel, make a loop, smooth with the mouse; undo each; what was seen on the way."""
     import bpy
 
-    if file:  # here, so that nobody is asked about its scripts
+    if file:
+        bpy.context.preferences.filepaths.use_scripts_auto_execute = True  # else Blender asks, and takes the mouse
         bpy.ops.wm.open_mainfile(filepath=file, load_ui=False)
         yield 1.0
     rig = _animal(motion) if kind == "cat" else _human(motion)

@@ -1,0 +1,53 @@
+"""`fix-ground`: nothing of a body is below the floor, a plane or meshes; heels and toes roll on it."""
+
+from typing import Any, Final
+
+import numpy as np
+
+from .. import bridge
+from ..core import CoreError, Motion
+from ..core.editing.contacts import foot_points
+from ..core.editing.floor import Floor, depths, other_points, raised_pins
+from .held_motion import HeldMotion
+from .motion_edit import Progress
+
+FARTHEST: Final = 10_000.0  # metres
+
+
+class FixedGround(HeldMotion):
+    """A motion that is raised where it is below the ground: meshes, and beside them a plane at `height` in metres."""
+
+    method = "fix-ground"
+
+    def __init__(self, context: Any, armature: Any, frames: tuple[int, int], height: float = 0.0) -> None:
+        check_height(height)
+        super().__init__(context, armature, frames)
+        self.follow_object()
+        world, up = self.worlds[0], bridge.world_up(self.worlds[0])
+        metre = float(np.linalg.norm(up))  # in armature units
+        level = (height - world[2, 3]) * metre
+        self.floor = self._ground = Floor(up / metre, level, levels=False, surface=self.surface)
+        self._feet, self._others = foot_points(self.skeleton, self.roles), other_points(self.skeleton, self.roles)
+        self._metre = metre
+
+    def compute(self, progress: Progress) -> None:
+        others = self._others if self.roles.humanoid else (*self._feet, *self._others)
+        pins = raised_pins(self.skeleton, self.on_ground(self.before), others, self._ground)
+        self.pins = self.in_armature(pins)
+        super().compute(progress)
+
+    def summary(self) -> str:
+        """Return how far the body was below the ground, and still is, in words."""
+        before, after = (100.0 * self._depth(motion) for motion in (self.before, self.after))
+        return f"The body was up to {before:.1f} cm below the ground, and is {after:.1f} cm now"
+
+    def _depth(self, motion: Motion) -> float:
+        """Return how far points are below the ground at most, in metres."""
+        points = (*self._feet, *self._others)
+        return float(depths(self.skeleton, self.on_ground(motion), points, self._ground).max(initial=0.0)) / self._metre
+
+
+def check_height(height: float) -> None:
+    """Raise CoreError for a height that makes no sense."""
+    if not abs(height) <= FARTHEST:
+        raise CoreError(f"The height of the ground is from {-FARTHEST:g} to {FARTHEST:g} metres.")

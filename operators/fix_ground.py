@@ -1,0 +1,37 @@
+"""Raise a motion where it is below the ground."""
+
+from typing import Any
+
+import bpy
+from bpy.props import FloatProperty
+
+from .. import bridge
+from ..edits.fix_ground import FARTHEST, FixedGround
+from ..edits.motion_edit import MotionEdit
+from ..edits.words import counted
+from .keys import RangeTool
+from .tool import fill_in
+
+
+class POISE_OT_fix_ground(RangeTool, bpy.types.Operator):
+    """Raise feet, hands and knees where they are below the ground; heels and toes roll on it"""
+
+    bl_idname = "poise.fix_ground"
+    bl_label = "Fix Ground"
+
+    height: FloatProperty(
+        name="Height", description="Of the plane that is the ground, where no mesh of Ground is", default=0.0,
+        min=-FARTHEST, max=FARTHEST, subtype="DISTANCE", unit="LENGTH",
+    )  # fmt: skip
+
+    def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
+        first, last = bridge.keyed_range(context.active_object)
+        fill_in(self, frame_start=first, frame_end=last)
+        return context.window_manager.invoke_props_dialog(self, confirm_text="Raise")
+
+    def begin(self, context: Any, armature: Any) -> MotionEdit:
+        return FixedGround(context, armature, self.frames(armature), self.height)
+
+    def end(self, context: Any, armature: Any, edit: FixedGround) -> tuple[str, str]:
+        report = edit.write(armature)
+        return "INFO", f'{edit.summary()}; {counted(len(report.frames), "frame")} in "{report.action}"'

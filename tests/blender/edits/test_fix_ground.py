@@ -1,0 +1,136 @@
+"""A captured walk that sinks into the ground, a plane or a step, and is raised, as Blender evaluates it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Matrix
+
+import bridge
+import commands
+from edits.fix_ground import FixedGround
+from tests.blender.edits.test_mesh_ground import across, brought, make_ground, soles_above, way
+from tests.blender.rigs import contents, context, load, make_armature
+from tests.paths import DATA, SHARED
+
+pytestmark = pytest.mark.usefixtures("empty_file")
+RIG = DATA / "rigs" / "named_mixamo_cm.blend"
+DEEP = 0.001  # metres, by which a sole may be below the ground
+SUNK = 0.04  # metres
+
+
+@pytest.fixture
+def walker() -> tuple[Any, range]:
+    (rig,) = load(RIG)
+    _, frames = brought(rig)
+    return rig, frames
+
+
+def fix(rig: Any, frames: range, height: float = 0.0) -> FixedGround:
+    edit = FixedGround(context, rig, (frames[0], frames[-1]), height)
+    edit.solve()
+    report = edit.write(rig)
+    assert report.pose is not None
+    assert report.pose.met.all()
+    return edit
+
+
+def plane() -> Any:
+    """A mesh that is far away, so that heights are those above z = 0."""
+    mesh = bpy.data.meshes.new("far")
+    mesh.from_pydata([(1e4, 0.0, 0.0), (1e4, 1.0, 0.0), (1e4 + 1.0, 0.0, 0.0)], [], [(0, 1, 2)])
+    made = bpy.data.objects.new("far", mesh)
+    context.scene.collection.objects.link(made)
+    context.view_layer.update()
+    return made
+
+
+def test_feet_below_a_plane_are_raised_to_it_and_the_others_stay(walker: tuple[Any, range]) -> None:
+    rig, frames = walker
+    before, places = soles_above(rig, plane(), frames)
+    edit = fix(rig, frames, SUNK)
+    after, now = soles_above(rig, plane(), frames)
+    assert before.min() < SUNK - 0.03
+    assert after.min() > SUNK - DEEP
+    high = (before > SUNK + 0.02).all(axis=1)
+    assert high.sum() == 0 or np.abs(now - places)[high].max() < DEEP
+    assert np.ptp(after[:, :2] - after[:, 1:3]) > 0.05  # heels and toes still roll
+    assert "cm below the ground, and is 0.0 cm now" in edit.summary()
+
+
+def test_nothing_changes_above_the_ground(walker: tuple[Any, range]) -> None:
+    rig, frames = walker
+    edit = FixedGround(context, rig, (frames[0], frames[-1]), -1.0)
+    edit.solve()
+    np.testing.assert_array_equal(edit.after.pose.rotations, edit.before.pose.rotations)
+    np.testing.assert_array_equal(edit.after.pose.translations, edit.before.pose.translations)
+
+
+def test_feet_below_a_step_are_raised_onto_it(walker: tuple[Any, range]) -> None:
+    rig, frames = walker
+    start, end = way(rig, frames)
+    ground = make_ground(rig, across(start, end, SUNK, SUNK))
+    before, _ = soles_above(rig, ground, frames)
+    fix(rig, frames)
+    after, _ = soles_above(rig, ground, frames)
+    assert before.min() < -0.03
+    assert after.min() > -2.0 * DEEP
+
+
+def test_hands_knees_and_head_of_a_body_that_lies_are_raised() -> None:
+    rig = make_armature()
+    context.view_layer.objects.active = rig
+    hips = rig.pose.bones["hips"]
+    for frame, deep in ((1, 0.0), (11, SUNK)):
+        hips.matrix = Matrix.Translation((0.0, 0.0, 0.05 - deep)) @ Matrix.Rotation(0.5 * np.pi, 4, "X")
+        for bone in rig.pose.bones:
+            bone.keyframe_insert("rotation_quaternion", frame=frame)
+        hips.keyframe_insert("location", frame=frame)
+    parts = ("hand.L", "hand.R", "forearm.L", "shin.L", "shin.R", "head")
+
+    def lowest() -> float:
+        found = []
+        for frame in range(1, 12):
+            context.scene.frame_set(frame)
+            found += [rig.pose.bones[part].head.z for part in parts] + [
+                rig.pose.bones[part].tail.z for part in parts[:2]
+            ]
+        return min(found)
+
+    level = lowest() + SUNK
+    fix(rig, range(1, 12), level)
+    assert lowest() > level - DEEP
+
+
+def test_paws_of_an_animal_are_raised() -> None:
+    rig = load(SHARED / "rigs" / "real" / "quaternius_cat.fbx")[0]
+    context.view_layer.objects.active = rig
+    bridge.assign(rig, next(one for one in bpy.data.actions if "walk" in one.name.lower()))
+    first, last = bridge.keyed_range(rig)
+    edit = FixedGround(context, rig, (first, last), 0.1)
+    edit.solve()
+    edit.write(rig)
+    assert "is 0.0 cm now" in edit.summary()
+    assert not edit.summary().startswith("The body was up to 0.0")
+
+
+def test_the_operator_and_the_verb(walker: tuple[Any, range], tmp_path: Path, capsys: Any) -> None:
+    rig, _ = walker
+    context.view_layer.objects.active = rig
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "walk.blend"))
+    given = ["--blend", str(tmp_path / "walk.blend"), "--output", str(tmp_path / "fixed.blend")]
+    report = tmp_path / "report.json"
+    assert commands.run(["fix-ground", "--height", str(SUNK), "--report", str(report), *given]) == 0
+    assert json.loads(report.read_text(encoding="utf-8"))["method"] == "fix-ground"
+    before = contents()
+    assert commands.run(["fix-ground", "--height=nan", *given]) == 2
+    assert "height of the ground is from -10000 to 10000" in capsys.readouterr().err
+    assert contents() == before
+    rig = next(object for object in bpy.data.objects if object.type == "ARMATURE")
+    context.view_layer.objects.active = rig
+    action = rig.animation_data.action
+    assert bpy.ops.poise.fix_ground(height=2.0 * SUNK) == {"FINISHED"}
+    assert rig.animation_data.action != action
