@@ -11,8 +11,10 @@ import bpy
 
 from .. import bridge
 from ..core import CoreError
+from ..core.body.axes import DIRECTED_AXES
 from ..core.formats.mapping import BodyMapping
-from ..edits.files import MOTIONS, write_files
+from ..edits.clips import MOTIONS, ClipOptions
+from ..edits.files import write_files
 from ..edits.info import find_armature
 from ..edits.motion_files import DONE as MADE
 from ..edits.motion_files import NAMING, THERE, MotionFiles, check_naming, find_motions, summary
@@ -47,6 +49,12 @@ def _retarget_options(parser: argparse.ArgumentParser) -> None:
     add_mapping(parser, "which bones of either body are which parts")
     parser.add_argument("--take", metavar="NAME", default="", help="the one of several motions in the file")
     parser.add_argument(
+        "--up", choices=DIRECTED_AXES, help="of a motion of SMPL, by default as the body stands; write --up=-Y"
+    )
+    parser.add_argument(
+        "--body-model", metavar="MODEL.npz", type=Path, help="of SMPL, whose proportions motions of SMPL have"
+    )
+    parser.add_argument(
         "--names", metavar="PATTERN", default=NAMING,
         help=f"of the actions of several: \"{NAMING.replace('%', '%%')}\", also {{number}}",
     )  # fmt: skip
@@ -69,7 +77,8 @@ def _retarget(arguments: argparse.Namespace) -> int:
     else:
         (motion,) = arguments.motion
         name = motion.stem
-        with imported(context, motion, arguments.take) as (source, takes):
+        options = ClipOptions(arguments.up, arguments.body_model)
+        with imported(context, motion, arguments.take, options) as (source, takes):
             name = takes[0] if len(takes) > 1 else name
             edit = _retargeted(arguments, armature, source, mapping)
     edit.solve()
@@ -95,6 +104,10 @@ def _retarget_files(arguments: argparse.Namespace, armature: Any) -> int:
     words = ["--no-feet"] if arguments.no_feet else []
     if arguments.mapping is not None:
         words.append(f"--mapping={arguments.mapping.resolve()}")
+    if arguments.up is not None:
+        words.append(f"--up={arguments.up}")
+    if arguments.body_model is not None:
+        words.append(f"--body-model={arguments.body_model.resolve()}")
     files = MotionFiles(bpy.context, armature, find_motions(arguments.motion), words, arguments.jobs)
     stopped, told = False, files.done
     try:

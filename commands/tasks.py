@@ -25,7 +25,8 @@ from ..core.formats.recipe import read_recipe
 from ..core.formats.table import shown
 from ..core.keypoints import SUFFIXES
 from ..core.sources import parse_json, read_bytes
-from ..edits.files import MOTIONS, check_writable, is_blend, same_file
+from ..edits.clips import MOTIONS
+from ..edits.files import check_writable, is_blend, same_file
 from ..edits.processes import Answer
 from .verbs import tell
 from .worker import MADE, PART, answer_of, record_of, sum_of

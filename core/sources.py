@@ -1,19 +1,25 @@
 """Bytes of strangers: what a file asks for is looked at where it is read, before anything is made of it."""
 
+import io
 import json
+import math
 import re
-from collections.abc import Callable
+import zipfile
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import numpy as np
 
 from .errors import CoreError
+from .rotation import Array
 
 MEGABYTE: Final = 1_000_000
 LARGEST_DOCUMENT: Final = 16 * MEGABYTE  # bytes of a job, a recipe, a list or a mapping
 LARGEST_FILE: Final = 500 * MEGABYTE  # bytes of a recording or a clip, as it is or unpacked
 DEEPEST: Final = 100  # lists and objects of JSON in each other
+_PACKED: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # as numpy writes
+_NO_NUMPY: Final = "The file is not one that numpy can read without running code from it"
 _TEXTS: Final = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _OPEN, _CLOSED = b"[{", b"]}"
 _OTHERS: Final = bytes(code for code in range(256) if code not in _OPEN + _CLOSED)
@@ -56,3 +62,58 @@ def parse_json(text: str, pairs: Callable[[list[tuple[str, Any]]], Any] | None =
     if np.cumsum(steps, dtype=np.int32).max(initial=0) > DEEPEST:  # eight times the file in int64
         raise CoreError(f"it is nested too deeply: more than {DEEPEST} lists and objects in each other.")
     return json.loads(text, object_pairs_hook=pairs)
+
+
+def read_array(data: bytes) -> Array:
+    """Return the array of an .npy file; raises CoreError for one that is no array of numbers or texts."""
+    try:
+        return _read_array(io.BytesIO(data), len(data))
+    except CoreError:
+        raise
+    except Exception:  # numpy's parser raises nearly anything at a spoilt header
+        raise CoreError(f"{_NO_NUMPY}.") from None
+
+
+def read_archive(data: bytes, used: Collection[str], needed: Sequence[str], single: str = "") -> dict[str, Array]:
+    """Return the arrays of an .npz file that have a name of `used`; others are not even unpacked.
+
+    `single`: the name of an array that is the only one, whatever the file calls it. Raises CoreError if none of
+    `needed` is there, and for arrays of other than numbers or texts.
+    """
+    try:
+        return _read_archive(data, used, needed, single)
+    except CoreError:
+        raise
+    except Exception:  # zipfile's parser, too
+        raise CoreError(f"{_NO_NUMPY}.") from None
+
+
+def _read_archive(data: bytes, used: Collection[str], needed: Sequence[str], single: str) -> dict[str, Array]:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members = {member.filename.removesuffix(".npy"): member for member in archive.infolist()}
+        if len(members) == 1 and single:
+            members = {single: next(iter(members.values()))}
+        if not any(name in members for name in needed):
+            wanted = " or ".join(f'"{name}"' for name in needed)
+            raise CoreError(f"The file has the arrays {', '.join(members)}, but none is called {wanted}.")
+        chosen = {name: member for name, member in members.items() if name in used}
+        check_size(sum(member.file_size for member in chosen.values()), what="The file unpacks to arrays")
+        if any(member.compress_type not in _PACKED for member in chosen.values()):
+            raise CoreError("The file is packed in a way that numpy does not know.")
+        result: dict[str, Array] = {}
+        for name, member in chosen.items():
+            with archive.open(member) as stream:
+                result[name] = _read_array(stream, member.file_size)
+        return result
+
+
+def _read_array(stream: IO[bytes], size: int) -> Array:
+    """Return the array in a stream of `size` bytes, as numpy writes it."""
+    version = np.lib.format.read_magic(stream)
+    header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, by_columns, kind = header(stream)
+    if kind.kind not in "fiubSU":
+        raise CoreError(f"{_NO_NUMPY}: it has {kind}.")
+    check_counts(f"numbers by {' x '.join(map(str, shape))}", size, kind.itemsize, *shape)
+    numbers = np.frombuffer(stream.read(kind.itemsize * math.prod(shape)), kind)
+    return numbers.reshape(shape, order="F" if by_columns else "C")

@@ -1,23 +1,15 @@
 """Files in and out: open them or refuse with a sentence, write them whole or not at all."""
 
-import io
 import os
-import warnings
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import bpy
-import numpy as np
 
 from .. import bridge
 from ..core import CoreError
-from ..core.formats.clips import check_clip
-
-_SCENE: Final[Any] = bpy.ops.import_scene
-_IMPORTERS: Final = {".bvh": bpy.ops.import_anim.bvh, ".fbx": _SCENE.fbx, ".glb": _SCENE.gltf, ".gltf": _SCENE.gltf}
-MOTIONS: Final = (*_IMPORTERS,)  # files that Blender imports
+from .clips import MOTIONS, import_motion
 
 
 def open_blend(path: Path) -> None:
@@ -32,79 +24,6 @@ def open_blend(path: Path) -> None:
         bpy.ops.wm.open_mainfile(filepath=str(path.resolve()))
     except RuntimeError as error:
         raise CoreError(f'The file "{path}" is no .blend file that this Blender can open.') from error
-
-
-def import_motion(path: Path, alone: bool = False) -> None:
-    """Import one of MOTIONS into the present file; if it is `alone` there, the scene takes its frame rate.
-
-    Raises CoreError for a file that is missing or cannot be read.
-    """
-    kind, timing = path.suffix.lower(), dict[str, bool]()
-    if kind == ".bvh":
-        timing = {"use_fps_scale": not alone, "update_scene_fps": alone, "update_scene_duration": alone}
-    if kind not in MOTIONS:
-        raise CoreError(f'"{path.name}" is no motion that can be read; it has to be one of {", ".join(MOTIONS)}.')
-    if not os.path.isfile(path):
-        raise CoreError(f'There is no file "{path}".')
-    try:
-        check_clip(path)
-        with keep_timing(alone), _silence():
-            _IMPORTERS[kind](filepath=str(path), **timing)
-    except OSError as error:
-        raise CoreError(f'The file "{path}" cannot be read: {error.strerror or error}.') from error
-    except CoreError as error:
-        raise CoreError(f'"{path.name}" cannot be read; {error}') from error
-    except RuntimeError as error:
-        bridge.check_stopped()
-        said = [line for line in str(error).splitlines() if line and not line.startswith("Location:")]  # in Poise
-        if "Traceback" in str(error):  # from an importer in Python
-            whole = f"it is no whole {kind[1:].upper()} file, or none that Blender knows"
-            raise CoreError(f'"{path.name}" cannot be read; {whole} ({said[-1]}).') from error
-        raise CoreError(f'"{path.name}" cannot be read: {said[-1]}') from error
-
-
-@contextmanager
-def _silence() -> Iterator[None]:
-    """Keep the warnings and tracebacks of an importer from the user, who gets a sentence."""
-    with warnings.catch_warnings(), redirect_stderr(io.StringIO()), redirect_stdout(io.StringIO()):
-        warnings.simplefilter("ignore")
-        yield
-
-
-@contextmanager
-def keep_timing(change: bool = False) -> Iterator[None]:
-    """Restore the scene's frame, range and frame rate afterwards, unless they may `change`.
-
-    Actions that are made inside at another rate, as by the FBX importer, are scaled to the scene's.
-    """
-    context: Any = bpy.context
-    scene, render = context.scene, context.scene.render
-    kept = {name: getattr(scene, name) for name in ("frame_start", "frame_end")}
-    rate = render.fps, render.fps_base
-    frame, subframe, actions = scene.frame_current, scene.frame_subframe, set(bpy.data.actions)
-    try:
-        yield
-    finally:
-        if not change:
-            scale = rate[0] / rate[1] / (render.fps / render.fps_base)
-            render.fps, render.fps_base = rate
-            for name, value in kept.items():
-                setattr(scene, name, value)
-            scene.frame_set(frame, subframe=subframe)
-            for action in set(bpy.data.actions) - actions if scale != 1.0 else ():
-                _stretch(action, scale)
-
-
-def _stretch(action: Any, scale: float) -> None:
-    """Scale the times of all keys of an action, from frame 1 on."""
-    for curve in bridge.all_curves(action):
-        points = curve.keyframe_points
-        places = np.empty((len(points), 2), np.float32)
-        for name in ("co", "handle_left", "handle_right"):
-            points.foreach_get(name, places.ravel())
-            places[:, 0] = 1.0 + scale * (places[:, 0] - 1.0)
-            points.foreach_set(name, places.ravel())
-        curve.update()
 
 
 def present_blend() -> Path | None:

@@ -21,9 +21,9 @@ from ..core.keypoints.body import LANDMARK
 from ..core.keypoints.layouts import MARKS, MARKS_HANDS
 from ..core.rotation import lengths
 from ..core.sources import read_bytes
+from .clips import MOTIONS
 from .controls import frames_of_body
 from .evaluation import Evaluation, evaluate
-from .files import MOTIONS
 from .keypoint_target import KeypointTarget, find_target, write_body_motion
 from .parts import check_sure, take_mapping
 from .retarget import imported
@@ -32,7 +32,7 @@ from .shown import BESIDE, TURNED, WantedPose, known_bones, measure_pose, wanted
 MOST_FRAMES: Final = 1_000_000  # of a motion: more than two hours at 120 frames a second
 END: Final = 0.005  # metres, tolerance of a wrist or an ankle
 _SAME_FRAME: Final = 1e-6  # frames
-READABLE: Final = (*keypoints.SUFFIXES, *MOTIONS)
+READABLE: Final = tuple(dict.fromkeys((*keypoints.SUFFIXES, *MOTIONS)))
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def load_recording(context: Any, path: Path, layout: str | None, mapping: Path |
 
     Raises CoreError for a file that cannot be read.
     """
-    if path.suffix.lower() in MOTIONS:
+    if path.suffix.lower() not in keypoints.SUFFIXES and path.suffix.lower() in MOTIONS:
         return _of_figure(context, path, BodyMapping() if mapping is None else read_mapping(mapping))
     said: str | keypoints.Layout | None = layout
     if mapping is not None:

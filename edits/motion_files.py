@@ -19,7 +19,7 @@ import bpy
 from .. import bridge
 from ..bridge.motion import check_not_tweaked
 from ..core import CoreError
-from .files import MOTIONS
+from .clips import MOTIONS
 from .motion_edit import check_scene
 from .parts import check_sure
 from .processes import Answer, Pool, local_pool

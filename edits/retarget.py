@@ -1,4 +1,4 @@
-"""`retarget`: transfer the motion of one body, also of a BVH, FBX or glTF file, to another."""
+"""`retarget`: transfer the motion of one body, also of a clip, to another."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ from ..core.editing.floor import Floor
 from ..core.editing.foot_lock import steadied
 from ..core.editing.retarget import keep_contacts, retarget
 from ..core.editing.root_motion import with_object
-from .files import import_motion
+from .clips import ClipOptions, import_motion
 from .held_motion import HeldMotion
 from .info import moves_bones
 
@@ -78,7 +78,9 @@ def find_takes(armature: Any, actions: Iterable[Any]) -> dict[str, tuple[Any, An
 
 
 @contextmanager
-def imported(context: Any, path: Path, take: str = "") -> Iterator[tuple[Any, list[str]]]:
+def imported(
+    context: Any, path: Path, take: str = "", options: ClipOptions | None = None
+) -> Iterator[tuple[Any, list[str]]]:
     """Import a file; yield its armature with a motion, and the names of all takes, the present one first.
 
     `take`: the name of the one to present, by default the one that the importer chose. Everything imported is removed
@@ -90,7 +92,7 @@ def imported(context: Any, path: Path, take: str = "") -> Iterator[tuple[Any, li
     try:
         if mode != "OBJECT":
             bpy.ops.object.mode_set(mode="OBJECT")
-        import_motion(path)
+        import_motion(path, options=options)
         new = [block for block in bpy.data.user_map() if block not in before]
         found = [block for block in new if isinstance(block, bpy.types.Object) and block.type == "ARMATURE"]
         actions = [block for block in new if isinstance(block, bpy.types.Action)]

@@ -3,17 +3,20 @@
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ..core import CoreError
 from ..core.formats.mapping import read_mapping
-from ..edits.files import MOTIONS
+from ..edits.clips import MOTIONS, ClipOptions
 from ..edits.motion_edit import MotionEdit, unused_name
 from ..edits.parts import check_sure, take_mapping
 from ..edits.retarget import Retargeted, imported
 from ..edits.words import counted
+from ..properties.keypoints import SAID, UPS
 from .background import Background
 from .tool import chosen_path
+
+_UPS = ((SAID[0], SAID[1], "The one along which the body mostly stands"), *UPS[1:])
 
 
 def _takes(tool: Any, context: Any, text: str) -> list[str]:
@@ -22,7 +25,7 @@ def _takes(tool: Any, context: Any, text: str) -> list[str]:
 
 
 class POISE_OT_retarget(Background, bpy.types.Operator):
-    """Retarget the motion of the other selected armature, or of a BVH, FBX or glTF file, to the active one"""
+    """Retarget the motion of the other selected armature, or of a file that has one, to the active one"""
 
     bl_idname = "poise.retarget"
     bl_label = "Retarget Motion"
@@ -41,6 +44,11 @@ class POISE_OT_retarget(Background, bpy.types.Operator):
         name="Mapping", description="A file of JSON that says which bones of either body are which parts",
         subtype="FILE_PATH",
     )  # fmt: skip
+    up: EnumProperty(name="Up", description="The axis that is up in a file of SMPL", items=_UPS)
+    body_model: StringProperty(
+        name="Body Model", description="A body model of SMPL (.npz), whose proportions a file of SMPL has",
+        subtype="FILE_PATH",
+    )  # fmt: skip
     plant: BoolProperty(
         name="Plant Feet", description="Hold the feet where those of the other body touch the ground", default=True
     )
@@ -55,7 +63,10 @@ class POISE_OT_retarget(Background, bpy.types.Operator):
         if self.filepath:
             path = chosen_path(self.filepath)
             self._from = path.stem
-            with imported(context, path, self.take) as (source, takes):
+            options = ClipOptions(
+                None if self.up == SAID[0] else self.up, chosen_path(self.body_model) if self.body_model else None
+            )
+            with imported(context, path, self.take, options) as (source, takes):
                 self.takes = "\n".join(takes)
                 self._from = takes[0] if len(takes) > 1 else path.stem
                 if self.mapping:

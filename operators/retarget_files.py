@@ -9,7 +9,7 @@ from bpy.props import BoolProperty, CollectionProperty, IntProperty, StringPrope
 
 from .. import bridge
 from ..core import CoreError
-from ..edits.files import MOTIONS
+from ..edits.clips import MOTIONS
 from ..edits.motion_files import NAMING, MotionFiles, check_naming, find_motions, summary
 from .stepwise import Modal
 from .tool import chosen_path

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+IMPORTED = (".bvh", ".fbx", ".gltf", ".usda", ".usdc", ".npz", ".vrma")  # kinds that Blender reads
 KEPT = Path(__file__).parent / "kept"  # KIND/NAME: what once went wrong, tried first in every run
 _BODY = {"eye": (0.03, -0.1, 1.65), "ear": (0.08, 0.0, 1.63), "shoulder": (0.2, 0.0, 1.4),
          "elbow": (0.45, 0.0, 1.4), "wrist": (0.7, 0.0, 1.4), "hip": (0.1, 0.0, 0.9),
@@ -60,7 +61,14 @@ DOCUMENTS: dict[str, list[Any]] = {
 def corpus() -> dict[str, list[bytes]]:
     """Return whole files by kind: names of documents, of packets, and suffixes of files."""
     found = {name: [json.dumps(one).encode() for one in some] for name, some in DOCUMENTS.items()}
-    return found | _recordings() | _packets() | {".bvh": [_bvh()], ".fbx": [_fbx()], ".gltf": _gltf()}
+    return found | _recordings() | _packets() | _clips()
+
+
+def _clips() -> dict[str, list[bytes]]:
+    return {
+        ".bvh": [_bvh()], ".fbx": [_fbx()], ".gltf": _gltf(), ".vrma": [vrma()], "smpl": smpl(),
+        "body model": [body_model(24), body_model(55)],
+    }  # fmt: skip
 
 
 def kept(kind: str) -> list[bytes]:
@@ -203,3 +211,51 @@ def _gltf() -> list[bytes]:
     text += b" " * (-len(text) % 4)
     glb = b"glTF" + struct.pack("<II", 2, 20 + len(text)) + struct.pack("<I", len(text)) + b"JSON" + text
     return [text, glb]
+
+
+def smpl() -> list[bytes]:
+    """Motions of SMPL+H in one array as AMASS has them, of SMPL by parts as video mocap has them, and as matrices."""
+    rng, frames = np.random.default_rng(1), 4
+    turns = rng.normal(0.0, 0.2, (frames, 52, 3)).astype(np.float32)
+    way, betas = rng.normal(0.0, 0.1, (frames, 3)), np.zeros(10)
+    matrices = np.tile(np.eye(3), (frames, 22, 1, 1))
+    return [
+        _numpy(np.savez, poses=turns.reshape(frames, -1), trans=way, betas=betas, mocap_framerate=120.0, gender="male"),
+        _numpy(np.savez, global_orient=turns[:, 0], body_pose=turns[:, 1:22].reshape(frames, -1), transl=way,
+               left_hand_pose=turns[:, 22:37], right_hand_pose=turns[:, 37:], betas=np.zeros((frames, 10))),
+        _numpy(np.savez, root_orient=matrices[:, :1], pose_body=matrices[:, 1:], fps=30),
+    ]  # fmt: skip
+
+
+def body_model(joints: int) -> bytes:
+    """The joints of a body model of 60 points, two shapes, and as many joints as said."""
+    rng = np.random.default_rng(joints)
+    return _numpy(
+        np.savez, J_regressor=np.eye(joints, 60), v_template=rng.normal(0.0, 0.5, (60, 3)),
+        shapedirs=rng.normal(0.0, 0.01, (60, 3, 2)),
+    )  # fmt: skip
+
+
+def vrma() -> bytes:
+    """A VRM Animation of hips and a spine that turn, with an expression, by its specification."""
+    times, turns = np.array([0.0, 0.5], "<f4"), np.array([[0, 0, 0, 1], [0, 0.6, 0, 0.8]], "<f4")
+    root = {
+        "asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0, 2]}], "buffers": [{"byteLength": 40}],
+        "nodes": [{"name": "a", "translation": [0, 1, 0], "children": [1]}, {"translation": [0, 0.2, 0]},
+                  {"name": "smile"}],
+        "bufferViews": [{"buffer": 0, "byteLength": 8}, {"buffer": 0, "byteOffset": 8, "byteLength": 32}],
+        "accessors": [{"bufferView": 0, "componentType": 5126, "count": 2, "type": "SCALAR", "min": [0], "max": [0.5]},
+                      {"bufferView": 1, "componentType": 5126, "count": 2, "type": "VEC4"}],
+        "animations": [{"samplers": [{"input": 0, "output": 1}],
+                        "channels": [{"sampler": 0, "target": {"node": n, "path": "rotation"}} for n in (0, 1)]}],
+        "extensionsUsed": ["VRMC_vrm_animation"],
+        "extensions": {"VRMC_vrm_animation": {
+            "specVersion": "1.0", "humanoid": {"humanBones": {"hips": {"node": 0}, "spine": {"node": 1}}},
+            "expressions": {"preset": {"happy": {"node": 2}}},
+        }},
+    }  # fmt: skip
+    text = json.dumps(root).encode()
+    text += b" " * (-len(text) % 4)
+    data = times.tobytes() + turns.tobytes()
+    chunks = struct.pack("<I", len(text)) + b"JSON" + text + struct.pack("<I", len(data)) + b"BIN\0" + data
+    return b"glTF" + struct.pack("<II", 2, 12 + len(chunks)) + chunks

@@ -1,4 +1,4 @@
-"""Write a small animated armature as FBX and glTF by Blender's own exporters: `... exported FOLDER`, a file a kind."""
+"""Write a small animated armature by Blender's exporters of FBX, glTF and USD: `... exported FOLDER`, a file a kind."""
 
 import contextlib
 import io
@@ -41,6 +41,8 @@ def main(folder: Path) -> None:
     scene.fbx(filepath=str(folder / "clip.fbx"), add_leaf_bones=False)
     scene.gltf(filepath=str(folder / "clip.glb"), export_format="GLB")
     scene.gltf(filepath=str(folder / "clip.gltf"), export_format="GLTF_SEPARATE")
+    for kind in (".usda", ".usdc"):
+        bpy.ops.wm.usd_export(filepath=str(folder / f"clip{kind}"), export_animation=True)
 
 
 if __name__ == "__main__":

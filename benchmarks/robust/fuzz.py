@@ -24,13 +24,12 @@ from typing import Any
 
 import numpy as np
 
-from .corpus import corpus, kept
+from .corpus import IMPORTED, corpus, kept, smpl
 from .mutate import mutate
 from .readers import MEMORY
 
 SECONDS = 10.0  # that one input may take
 ROOT = Path(__file__).resolve().parents[2]
-IMPORTED = (".bvh", ".fbx", ".gltf")  # kinds that Blender reads
 
 
 class Child:
@@ -97,7 +96,8 @@ def exported() -> dict[str, list[bytes]]:
     embedded = json.loads(clips[".gltf"])
     for buffer in embedded["buffers"]:
         buffer["uri"] = "data:application/octet-stream;base64," + base64.b64encode(clips[".bin"]).decode()
-    return {".fbx": [clips[".fbx"]], ".gltf": [clips[".glb"], json.dumps(embedded).encode()]}
+    whole = {kind: [clips[kind]] for kind in (".fbx", ".usda", ".usdc")}
+    return whole | {".gltf": [clips[".glb"], json.dumps(embedded).encode()], ".npz": smpl()}
 
 
 def inputs(kinds: list[str], seeds: dict[str, list[bytes]], seed: int) -> Any:

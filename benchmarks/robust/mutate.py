@@ -30,7 +30,7 @@ def mutate(kind: str, seeds: list[bytes], rng: Rng) -> bytes:
 
 
 def _once(kind: str, data: bytes, seeds: list[bytes], rng: Rng) -> bytes:
-    if kind == ".npz" and rng.random() < 0.8:
+    if data[:2] == b"PK" and rng.random() < 0.8:
         return _inside(data, rng)
     if data[:1] in (b"{", b"[") and rng.random() < 0.6:
         try:

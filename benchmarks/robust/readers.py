@@ -16,6 +16,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from .corpus import IMPORTED, smpl
+
 MEMORY = 500  # megabytes that one file may take, beside what the process has before
 Reader = Callable[[bytes], object]
 
@@ -25,6 +27,7 @@ def readers(folder: Path) -> dict[str, Reader]:
     import numpy as np
 
     from core import CoreError
+    from core.formats.bvh import bvh_text
     from core.formats.chain_list import read_list_file
     from core.formats.clips import check_clip
     from core.formats.files import read_json
@@ -32,6 +35,8 @@ def readers(folder: Path) -> dict[str, Reader]:
     from core.formats.mapping import read_mapping
     from core.formats.markers import parse_marker_mapping
     from core.formats.recipe import read_recipe
+    from core.formats.smpl import read_smpl
+    from core.formats.vrma import skinned
     from core.keypoints import (
         SUFFIXES,
         BonePackets,
@@ -85,6 +90,9 @@ def readers(folder: Path) -> dict[str, Reader]:
         **{suffix: recording(suffix) for suffix in SUFFIXES if suffix != ".jsonl"},
         "points": packets(lambda: PointPackets(layout)),
         "vmc": packets(BonePackets),
+        "smpl": lambda data: bvh_text(*read_smpl(data)),
+        "body model": lambda data: read_smpl(smpl()[0], model=data),
+        ".vrma": skinned,
         **{suffix: from_file(f"clip{suffix}", check_clip) for suffix in (".bvh", ".fbx", ".gltf", ".glb")},
     }  # fmt: skip
 
@@ -112,7 +120,7 @@ def in_blender(folder: Path) -> dict[str, Reader]:
 
         return run
 
-    return {suffix: clip(suffix) for suffix in (".bvh", ".fbx", ".gltf", ".glb")}
+    return {suffix: clip(suffix) for suffix in (*IMPORTED, ".glb")}
 
 
 def limit_memory() -> None:

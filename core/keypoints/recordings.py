@@ -7,20 +7,18 @@ senders send them.
 """
 
 import csv
-import io
 import math
-import zipfile
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import product
-from typing import IO, Any, Final, TypeGuard
+from typing import Any, Final, TypeGuard
 
 import numpy as np
 
 from ..errors import CoreError
 from ..rotation import Array
-from ..sources import check_counts, check_size, parse_json
+from ..sources import parse_json, read_archive, read_array
 from .c3d_files import read_c3d
 from .layouts import AXES, FREEMOCAP, FREEMOCAP_HANDS, UNITS, Layout, find_layout, match_columns
 
@@ -37,7 +35,6 @@ _TIMES: Final = ("time", "timestamp", "t")
 _TIDY: Final = {"frame", "keypoint", *_AXES}  # columns of a file with one point per line
 _MOST_UNSEEN: Final = 4  # largest ratio of the span of frame numbers to the frames in the file
 _ARRAYS: Final = ("points", "confidence", "time", "fps")  # of an archive
-_PACKED: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # as numpy writes
 _TRC_HEADER: Final = 5  # lines before the first frame
 _ROUNDED: Final = 0.5  # frames: times this near to those of the file's rate are taken as rounded
 
@@ -402,12 +399,7 @@ def _in_order(positions: Array, order: Sequence[int]) -> Array:
 
 
 def _read_numpy(data: bytes, layout: Layout, kind: str) -> Recording:
-    try:
-        arrays = {"points": _read_array(io.BytesIO(data), len(data))} if kind == ".npy" else _read_arrays(data)
-    except CoreError:
-        raise
-    except Exception:  # numpy's and zipfile's parsers raise nearly anything at a spoilt header
-        raise CoreError("The file is not one that numpy can read without running code from it.") from None
+    arrays = {"points": read_array(data)} if kind == ".npy" else read_archive(data, _ARRAYS, ("points",), "points")
     points = arrays["points"]
     if points.ndim != 3 or points.shape[-1] not in (3, 4) or points.dtype.kind not in "fiu":
         raise CoreError(f"Points are numbers by frame, point and x, y, z, not an array of shape {points.shape}.")
@@ -422,34 +414,3 @@ def _read_numpy(data: bytes, layout: Layout, kind: str) -> Recording:
     if times is not None and times.dtype.kind not in "fiu":
         raise CoreError('"time" of an array file is the seconds of each frame.')
     return Recording(layout, points[..., :3], confidence, check_fps(arrays.get("fps")), times=times)
-
-
-def _read_arrays(data: bytes) -> dict[str, Array]:
-    """Return the arrays of an archive that are used; those of other names are not even unpacked."""
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        members = {member.filename.removesuffix(".npy"): member for member in archive.infolist()}
-        if len(members) == 1:
-            members = {"points": next(iter(members.values()))}
-        if "points" not in members:
-            raise CoreError(f'The file has the arrays {", ".join(members)}, but none is called "points".')
-        used = {name: member for name, member in members.items() if name in _ARRAYS}
-        check_size(sum(member.file_size for member in used.values()), what="The file unpacks to arrays")
-        if any(member.compress_type not in _PACKED for member in used.values()):
-            raise CoreError("The file is packed in a way that numpy does not know.")
-        result: dict[str, Array] = {}
-        for name, member in used.items():
-            with archive.open(member) as stream:
-                result[name] = _read_array(stream, member.file_size)
-        return result
-
-
-def _read_array(stream: IO[bytes], size: int) -> Array:
-    """Return the array of numbers in a stream of `size` bytes, as numpy writes it."""
-    version = np.lib.format.read_magic(stream)
-    header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, by_columns, kind = header(stream)
-    if kind.kind not in "fiubSU":
-        raise CoreError(f"The file is not one that numpy can read without running code from it: it has {kind}.")
-    check_counts(f"numbers by {' x '.join(map(str, shape))}", size, kind.itemsize, *shape)
-    numbers = np.frombuffer(stream.read(kind.itemsize * math.prod(shape)), kind)
-    return numbers.reshape(shape, order="F" if by_columns else "C")

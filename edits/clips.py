@@ -1,0 +1,174 @@
+"""Clips: files of motions that Blender imports, or that are converted to such ones."""
+
+import io
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+import bpy
+import numpy as np
+
+from .. import bridge
+from ..core import CoreError
+from ..core.formats.bvh import bvh_text
+from ..core.formats.clips import check_clip
+from ..core.formats.smpl import read_smpl
+from ..core.formats.vrma import skinned
+from ..core.keypoints.recordings import check_fps
+from ..core.sources import read_bytes
+
+_OPERATORS: Final[Any] = bpy.ops
+_USD: Final = (".usd", ".usda", ".usdc", ".usdz")
+_CONVERTED: Final = {".npz": ".bvh", ".vrma": ".glb"}  # to what Blender imports
+MOTIONS: Final = (".bvh", ".fbx", ".glb", ".gltf", *_USD, *_CONVERTED)  # files that are read as motions
+_SKELETONS: Final[dict[str, Any]] = {  # of USD: nothing else, as the world of the scene
+    f"import_{kind}": False
+    for kind in ("cameras", "curves", "lights", "materials", "meshes", "volumes", "shapes", "blendshapes", "points")
+} | {"create_world_material": False}
+_RATE: Final = 1000.0  # time codes a second
+_RETIMED: Final = f"#usda 1.0\n(\n    timeCodesPerSecond = {_RATE}\n    subLayers = [@@@{{path}}@@@]\n)\n"
+
+
+@dataclass(frozen=True)
+class ClipOptions:
+    """What is to be known of a clip of SMPL: the axis that is up, found if None, and a body model, if there is one."""
+
+    up: str | None = None
+    body_model: Path | None = None
+
+
+def import_motion(path: Path, alone: bool = False, options: ClipOptions | None = None) -> None:
+    """Import one of MOTIONS into the present file; if it is `alone` there, the scene takes its frame rate.
+
+    Raises CoreError for a file that is missing or cannot be read.
+    """
+    kind = path.suffix.lower()
+    if kind not in MOTIONS:
+        raise CoreError(f'"{path.name}" is no motion that can be read; it has to be one of {", ".join(MOTIONS)}.')
+    if not os.path.isfile(path):
+        raise CoreError(f'There is no file "{path}".')
+    try:
+        with _as_imported(path, options or ClipOptions()) as clip:
+            check_clip(clip)
+            with keep_timing(alone), _silence():
+                _import(clip, alone, clip != path)
+    except OSError as error:
+        raise CoreError(f'The file "{error.filename or path}" cannot be read: {error.strerror or error}.') from error
+    except CoreError as error:
+        raise CoreError(f'"{path.name}" cannot be read; {error}') from error
+    except RuntimeError as error:
+        bridge.check_stopped()
+        said = [line for line in str(error).splitlines() if line and not line.startswith("Location:")]  # in Poise
+        if "Traceback" in str(error):  # from an importer in Python
+            whole = f"it is no whole {kind[1:].upper()} file, or none that Blender knows"
+            raise CoreError(f'"{path.name}" cannot be read; {whole} ({said[-1]}).') from error
+        raise CoreError(f'"{path.name}" cannot be read: {said[-1]}') from error
+
+
+@contextmanager
+def _as_imported(path: Path, options: ClipOptions) -> Iterator[Path]:
+    """Yield the path of a clip as Blender imports it, of a temporary file if it is converted."""
+    kind = path.suffix.lower()
+    if kind not in _CONVERTED:
+        yield path
+        return
+    data = read_bytes(path)
+    if kind == ".npz":
+        model = None if options.body_model is None else read_bytes(options.body_model)
+        made = bvh_text(*read_smpl(data, options.up, model)).encode()
+    else:
+        made = skinned(data)
+    with TemporaryDirectory() as folder:
+        clip = Path(folder, path.stem + _CONVERTED[kind])
+        clip.write_bytes(made)
+        yield clip
+
+
+def _import(clip: Path, alone: bool, made: bool) -> None:
+    """Import a clip by Blender; `made`: it is converted."""
+    match clip.suffix.lower():
+        case ".bvh":
+            timing = {"use_fps_scale": not alone, "update_scene_fps": alone, "update_scene_duration": alone}
+            turns = "QUATERNION" if made else "NATIVE"
+            _OPERATORS.import_anim.bvh(filepath=str(clip), rotate_mode=turns, **timing)
+        case ".fbx":
+            _OPERATORS.wm.fbx_import(filepath=str(clip))
+        case ".glb" | ".gltf":
+            _OPERATORS.import_scene.gltf(filepath=str(clip))
+        case _:
+            _import_usd(clip, {} if alone else _SKELETONS)
+
+
+def _import_usd(clip: Path, settings: dict[str, Any]) -> None:
+    """Import a USD file; the scene takes its time codes a second as frame rate.
+
+    Blender's importer takes time codes as frames (4.5, 5.2). USD itself converts them where a layer of another rate has
+    the file as its sublayer; that is imported first, and removed again.
+    """
+    context: Any = bpy.context
+    render, before = context.scene.render, set(bpy.data.user_map())
+    with TemporaryDirectory() as folder:
+        retimed = Path(folder, "retimed.usda")
+        retimed.write_text(_RETIMED.format(path=clip.resolve()), encoding="utf-8")
+        _OPERATORS.wm.usd_import(filepath=str(retimed), **_SKELETONS)
+    converted = _last_key(before)
+    bpy.data.batch_remove([block for block in bpy.data.user_map() if block not in before])
+    _OPERATORS.wm.usd_import(filepath=str(clip), **settings)
+    last = _last_key(before)
+    rate = check_fps(round(_RATE * last / converted, 3)) if min(last, converted) > 0.0 else None  # in single precision
+    if rate is not None:
+        render.fps, render.fps_base = round(rate), round(rate) / rate
+
+
+def _last_key(before: set[Any]) -> float:
+    """Return the last frame of the actions that are new."""
+    return max((action.frame_range[1] for action in bpy.data.actions if action not in before), default=0.0)
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Keep the warnings and tracebacks of an importer from the user, who gets a sentence."""
+    with warnings.catch_warnings(), redirect_stderr(io.StringIO()), redirect_stdout(io.StringIO()):
+        warnings.simplefilter("ignore")
+        yield
+
+
+@contextmanager
+def keep_timing(change: bool = False) -> Iterator[None]:
+    """Restore the scene's frame, range and frame rate afterwards, unless they may `change`.
+
+    Actions that are made inside at another rate, as by the FBX importer, are scaled to the scene's.
+    """
+    context: Any = bpy.context
+    scene, render = context.scene, context.scene.render
+    kept = {name: getattr(scene, name) for name in ("frame_start", "frame_end")}
+    rate = render.fps, render.fps_base
+    frame, subframe, actions = scene.frame_current, scene.frame_subframe, set(bpy.data.actions)
+    try:
+        yield
+    finally:
+        if not change:
+            scale = rate[0] / rate[1] / (render.fps / render.fps_base)
+            render.fps, render.fps_base = rate
+            for name, value in kept.items():
+                setattr(scene, name, value)
+            scene.frame_set(frame, subframe=subframe)
+            for action in set(bpy.data.actions) - actions if scale != 1.0 else ():
+                _stretch(action, scale)
+
+
+def _stretch(action: Any, scale: float) -> None:
+    """Scale the times of all keys of an action, from frame 1 on."""
+    for curve in bridge.all_curves(action):
+        points = curve.keyframe_points
+        places = np.empty((len(points), 2), np.float32)
+        for name in ("co", "handle_left", "handle_right"):
+            points.foreach_get(name, places.ravel())
+            places[:, 0] = 1.0 + scale * (places[:, 0] - 1.0)
+            points.foreach_set(name, places.ravel())
+        curve.update()
