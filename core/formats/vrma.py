@@ -35,7 +35,7 @@ def skinned(data: bytes) -> bytes:
         raise CoreError("its nodes are no list of objects.")
     names: dict[int, str] = {}
     for name, bone in bones.items():
-        node = bone.get("node") if is_object(bone) else None
+        node: Any = bone.get("node") if is_object(bone) else None
         if not is_whole(node) or not 0 <= node < len(nodes) or node in names:
             raise CoreError(f'the node of its bone "{name}" is none of its {len(nodes)}, or that of another bone.')
         names[node] = name
