@@ -24,7 +24,6 @@ from .body import (
     allow,
     explain_limited_controls,
     explain_missed_bones,
-    explain_unkeyed,
     read_body,
     read_body_again,
     sentence_about,
@@ -56,6 +55,7 @@ from .errors import BridgeError
 from .freed import freed_rig
 from .grab import Grab, is_tip, pick
 from .ground import MeshGround, read_ground
+from .held import Held, HeldControls, StayingParts, find_held, hold_controls
 from .interrupt import check_stopped, interruptible, undisturbed
 from .keys import (
     changed_bones,

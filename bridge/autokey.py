@@ -10,11 +10,13 @@ from typing import Any, Final
 import numpy as np
 
 from ..core.rotation import Array
-from .channels import CHANNELS, channel_path, channelbag_of, rotation_channel
+from .channels import CHANNELS, channelbag_of, rotation_channel
 from .driven import split_path
 from .errors import BridgeError
 from .motion import SAME_FRAME
+from .words import listed
 
+_ROUNDING: Final = 1e-5  # of a value, or of 1: of what a key shows, in single precision
 _ONE: Final = -1  # index of a property that is no array
 
 Channel = tuple[Any, str, int, str]  # the data block, its property's path, the index in it, the group for the curve
@@ -130,13 +132,51 @@ def key_step(context: Any, armature: Any, path: str, before: float) -> None:
     curve.update()
 
 
-def find_unkeyed(armature: Any, rotated: Iterable[str], moved: Iterable[str], grown: Iterable[str] = ()) -> list[str]:
-    """Return those of the changed bones that have no keys in what was changed, though others of the armature have."""
-    keyed, bones = _key_times(armature), armature.pose.bones
-    channels = [(name, rotation_channel(bones[name].rotation_mode)) for name in rotated]
-    channels += [(name, "location") for name in moved] + [(name, "scale") for name in grown]
-    found = [name for name, channel in channels if keyed and channel_path(name, channel) not in keyed]
-    return list(dict.fromkeys(found))
+def why_no_first_key(context: Any, armature: Any) -> tuple[str, set[tuple[str, int]] | None]:
+    """Return why channels without keys may get none, in words, and those that may nevertheless: None for all."""
+    settings = context.scene.tool_settings
+    if not settings.use_keyframe_insert_auto:
+        return "auto-keying is off", set()
+    keying_set = context.scene.keying_sets_all.active if settings.use_keyframe_insert_keyingset else None
+    options = _options(context, keying_set)
+    if "INSERTKEY_REPLACE" in options:
+        return "auto-keying only replaces keys", set()
+    if "INSERTKEY_AVAILABLE" in options:
+        return "Only Insert Available is on", set()
+    if keying_set is None:
+        return "", None
+    channels = _channels_of_set(context, keying_set, armature, list(armature.pose.bones))
+    allowed = {(path, max(index, 0)) for owner, path, index, _ in channels if owner == armature}
+    return f'the keying set "{keying_set.bl_label}" adds none', allowed
+
+
+def explain_lost(
+    context: Any, armature: Any, rotated: Iterable[str], moved: Iterable[str], grown: Iterable[str] = ()
+) -> list[str]:
+    """Return a sentence about changed bones whose keys show another value here, in a list: it is lost with the frame.
+
+    None with auto-keying off, when nothing is keyed, or with visual keying, whose keys differ from channels.
+    """
+    settings = context.scene.tool_settings
+    keying_set = context.scene.keying_sets_all.active if settings.use_keyframe_insert_keyingset else None
+    options = _options(context, keying_set)
+    if not settings.use_keyframe_insert_auto or "INSERTKEY_VISUAL" in options:
+        return []
+    here, lost = context.scene.frame_current_final, dict[str, None]()
+    for owner, path, index, bone in _transforms(armature, tuple(rotated), tuple(moved), tuple(grown)):
+        curve = _curve_of(owner, path, index)
+        if curve is not None and not curve.is_empty and not curve.mute:
+            value = owner.path_resolve(path)[index]
+            if abs(curve.evaluate(here) - value) > _ROUNDING * max(1.0, abs(value)):
+                lost[bone] = None
+    if not lost:
+        return []
+    why = (
+        "auto-keying only replaces keys" if "INSERTKEY_REPLACE" in options
+        else "modifiers change their curves" if keying_set is None
+        else f'the keying set "{keying_set.bl_label}" leaves them out'
+    )  # fmt: skip
+    return [f"{listed([*lost])} {'loses its' if len(lost) == 1 else 'lose their'} pose with the frame: {why}"]
 
 
 def _key_times(armature: Any) -> dict[str, Array]:

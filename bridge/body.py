@@ -15,11 +15,11 @@ from .control_bodies import find_controlled
 from .controls import ControlledBody, pose_controls, read_controlled, with_ik_starts
 from .keys import changed_bones
 from .roles import read_roles
+from .words import listed
 
 _STILL: Final = 1e-6  # radians: a bone turned by less keeps its rotation, even outside its limits
 _HELD: Final = float(np.radians(0.5))  # radians: a bone further from the wanted rotation is reported
 _SIZED: Final = 1e-4  # of the scale: a larger difference from the wanted scale is reported
-_NAMED: Final = 3  # bones named in one sentence
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +97,8 @@ def write_body(armature: ArmatureObject, body: Body, pose: Pose) -> Changes:
     Raises CoreError, with nothing written, if no bone is free to change.
     """
     if body.controlled is not None:
+        movable = body.skeleton.movable[:, None]
+        pose = replace(pose, rotations=np.where(movable, pose.rotations, body.pose.rotations))
         led = pose_controls(armature, body.rig, body.controlled, pose)
         names = body.rig.skeleton.names
         turned, moved, held = (tuple(names[bone] for bone in bones) for bones in (led.turned, led.moved, led.held))
@@ -146,15 +148,9 @@ def explain_missed_bones(body: Body, wanted: Pose, now: Pose) -> list[str]:
         kept = differ.reshape(-1, len(skeleton), 3).any(axis=(0, 2)) & ~driven
         if kept.any():
             names = [skeleton.names[bone] for bone in np.flatnonzero(kept)]
-            said.append(f"the scale{'s' if len(names) > 1 else ''} of {_listed(names)} "
+            said.append(f"the scale{'s' if len(names) > 1 else ''} of {listed(names)} "
                         f"{'are' if len(names) > 1 else 'is'} locked")  # fmt: skip
     return said
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
-    *first, last = [*names[:_NAMED], *more]
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def explain_limited_controls(names: Sequence[str]) -> list[str]:
@@ -162,11 +158,6 @@ def explain_limited_controls(names: Sequence[str]) -> list[str]:
     return [sentence_about(names, "at the limit")] if names else []
 
 
-def explain_unkeyed(names: Sequence[str]) -> list[str]:
-    """Return a sentence about changed bones without keys, in a list; empty without such bones."""
-    return [f"{sentence_about(names, 'without keys')} and changed in all frames"] if names else []
-
-
 def sentence_about(names: Sequence[str], what: str) -> str:
     """Return e.g. 'A, B, C and 3 more are locked' about at least one name."""
-    return f"{_listed(names)} {'is' if len(names) == 1 else 'are'} {what}"
+    return f"{listed(names)} {'is' if len(names) == 1 else 'are'} {what}"

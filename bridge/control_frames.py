@@ -1,6 +1,6 @@
 """Bodies that are driven by controls, over frames in which what drives them changes: IK in some, FK in others."""
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -61,6 +61,10 @@ class ControlledFrames:
     def take(self, places: Any) -> "ControlledFrames":
         """Return some of the frames, by their places or as a slice."""
         return replace(self, which=self.which[places])
+
+    def without(self, hold: Callable[[ControlledBody], ControlledBody]) -> "ControlledFrames":
+        """Return the frames with bodies without controls that stay."""
+        return replace(self, bodies=tuple(map(hold, self.bodies)), now=hold(self.now))
 
     def parts(self, matrices: Floats) -> Array:
         """Return the matrices (F, N, 3, 4) of the parts, of those of the rig's bones (F, J, 3, 4)."""

@@ -54,7 +54,6 @@ def find_switch(
     The properties that drive constraints which the limb depends on are tried, the nearest first, and restored.
     """
     limb = body.ends == end
-    poles = [pole for pole, first in body.poles.items() if limb[first]]
     graph = Graph(armature, rig)
     for bone, name in _driving(armature, graph, body.bones[limb].tolist()):
         now = armature.pose.bones[bone][name]
@@ -66,7 +65,7 @@ def find_switch(
                 found = find_bodies(rig, roles, [graph, Graph(armature, rig)], besides)
             finally:
                 _set(armature, bone, name, now)
-            if found and _switches(body, found[1], limb, poles):
+            if found and _switches(found[0], found[1], limb):
                 return Switch(bone, name, now, value, limb, found[1])
     return None
 
@@ -93,11 +92,9 @@ def _driving(armature: ArmatureObject, graph: Graph, parts: Sequence[int]) -> It
     yield from sorted(found, key=lambda one: found[one])
 
 
-def _switches(before: ControlledBody, after: ControlledBody, limb: Flags, poles: Sequence[int]) -> bool:
+def _switches(before: ControlledBody, after: ControlledBody, limb: Flags) -> bool:
     """Return whether a limb is on FK after, and what poses all other parts is as it was; its poles do nothing then."""
-    if after.skeleton.names != before.skeleton.names:
-        return False
-    places = np.arange(len(limb))
+    places, poles = np.arange(len(limb)), [pole for pole, first in before.poles.items() if limb[first]]
     changed = np.array([one != other for one, other in zip(before.controls, after.controls, strict=True)])
     changed |= before.ends != after.ends
     below = np.array([limb[before.skeleton.ancestors(part)].any() for part in range(len(limb))])

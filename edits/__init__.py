@@ -5,6 +5,7 @@ The pattern
     body_motion         the same of a body with roles, on its own bones or on the controls that drive them
     held_motion         the same with pins over time
     controls            pose the controls of a driven body at each frame
+    held                what stays in a pose without keys
     evaluation          evaluate bones and objects at some frames
 
 One file for each edit

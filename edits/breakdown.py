@@ -8,6 +8,7 @@ from .. import bridge
 from ..bridge import autokey
 from ..bridge.body import Changes
 from ..core import CoreError
+from .held import HeldRig
 from .in_between import InBetweenEdit, keyed_frames
 
 
@@ -27,7 +28,8 @@ class Breakdown:
         if not (len(before) and len(after)):
             raise CoreError(f"Frame {frame:g} is not between two key poses.")
         ends = np.array([np.floor(before[-1]), np.ceil(after[0])])
-        self._start, self._body = bridge.read_channels(armature), bridge.read_body(armature)
+        self._start, body = bridge.read_channels(armature), bridge.read_body(armature)
+        self._body = HeldRig(armature, body.rig, body.controlled, bridge.find_held(context, armature)).body(body)
         self._edit = InBetweenEdit(context, armature, (int(ends[0]), int(ends[1])), keys=ends)
         self._edit.solve()
         self._ends, self._changes = ends, Changes()

@@ -7,10 +7,11 @@ from typing import Any, Final, Protocol
 import numpy as np
 
 from .. import bridge
-from ..bridge import ControlledBody, Misfit, Rig, Switch, autokey
+from ..bridge import ControlledBody, Misfit, Switch, autokey
 from ..core import CoreError, Pose
 from ..core.body import Roles
 from ..core.rotation import Array
+from .held import HeldRig
 
 _NEAR: Final = 1e-3  # of the skeleton's size: a limb that is shown no further beside its pose stays on IK
 _TURNED: Final = float(np.radians(0.5))  # likewise
@@ -19,12 +20,13 @@ _TURNED: Final = float(np.radians(0.5))  # likewise
 class Posed(Protocol):
     """A pose of a body that controls show; other controls can take over.
 
-    rig, roles, besides   as `find_switch` wants them
+    held                  the rig, and what of it stays
+    roles, besides        as `find_switch` wants them
     limbs                 the parts at the ends of the limbs that may be switched
     channels              those of the rig before
     """
 
-    rig: Rig
+    held: HeldRig
     roles: Roles
     besides: Sequence[int]
     limbs: Sequence[int]
@@ -69,12 +71,14 @@ class FKLimbs:
             if not misfit.beyond(_NEAR * controlled.skeleton.size, _TURNED):
                 continue
             beside = misfit.sentence(armature, controlled.skeleton)
-            switch = bridge.find_switch(armature, posed.rig, posed.roles, controlled, end, posed.besides)
+            switch = bridge.find_switch(armature, posed.held.free, posed.roles, controlled, end, posed.besides)
             if switch is None:
                 self.said[end] = f"{beside}; it stays on IK: no property switches it alone to FK"
                 continue
-            why = autokey.why_no_step(context, armature, switch.path) or _use(context, armature, posed, switch, end)
-            if why is not None:
+            stays = posed.held.explain(np.flatnonzero(switch.limb), switch.body)
+            why = autokey.why_no_step(context, armature, switch.path) or "; ".join(stays)
+            why = why or _use(context, armature, posed, switch, end)
+            if why:
                 self.said[end] = f"{beside}; it stays on IK: {why}"
                 continue
             self.switches.append(switch)

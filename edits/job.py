@@ -40,12 +40,14 @@ from .carried import take_over
 from .chains import with_saved_chains
 from .controls import find_control_motion, frames_of_body
 from .evaluation import Evaluation, evaluate
+from .held import HeldRig
 from .job_goals import PreparedGoal, check_scale, followed_objects, held_frames, prepare_balance, prepare_goal
 from .motion_edit import ChangedBones, MotionEdit, Progress, check_scene, no_progress
 from .shown import WantedPose, wanted_body
 
 _MOST: Final = 4_000_000  # frames times bones that are taken: about one gigabyte
 _ROUNDS: Final = 4  # of posing the controls: what joins the parts of a driven body may give way a little
+_NOBODY: Final = -1  # the place of a goal that none of the job's asks for
 _SETTLED: Final = 1e-4  # radians and armature units up to which two poses of a driven body are the same
 SHARPER: Final = 0.5  # of the tolerance, for the solver: single precision and scale need the rest
 
@@ -56,17 +58,19 @@ def perform_job(
     job: Job,
     progress: Progress = no_progress,
     posed: Callable[["JobEdit"], None] = lambda edit: None,
+    hold: bool = False,
 ) -> Report:
     """Do a job on an armature object and report it.
 
     Goals out of reach are no error: they are in the report. `progress` is called with the share that is done, 0 to 1;
-    `posed` once controls, if they drive the body, are posed, before anything is written.
+    `posed` once controls, if they drive the body, are posed, before anything is written. With `hold` bones of an
+    animated armature that have no keys, and that auto-keying may not key, stay: they would change in all frames.
     Raises CoreError, with nothing changed, for a job that cannot be done.
     """
     bridge.check(armature)
     check_named(context, armature, job)
     _check_action(context, armature, job)
-    edit = JobEdit(context, armature, job)
+    edit = JobEdit(context, armature, job, hold)
     progress(0.2)
     edit.solve(lambda share: (bridge.check_stopped(), progress(0.2 + 0.4 * share)))
     begin = perf_counter()
@@ -85,7 +89,7 @@ class JobEdit(MotionEdit):
 
     pose_tolerance = np.inf, np.inf  # goals are what is asked for, and measured each; the pose is only reported
 
-    def __init__(self, context: Any, armature: Any, job: Job) -> None:
+    def __init__(self, context: Any, armature: Any, job: Job, hold: bool = False) -> None:
         self._context, self._armature, self.job = context, armature, job
         self.method = job.method
         super().__init__(context, armature, job.frames, job.write.key)
@@ -108,6 +112,13 @@ class JobEdit(MotionEdit):
                 frame: frames_of_body(controlled.take([place]), one)
                 for place, (frame, one) in zip(places, held.items(), strict=True)
             }
+        stays = bridge.find_held(context, armature) if hold else bridge.Held()
+        self.held = HeldRig(armature, self.rig, None if controlled is None else controlled.now, stays)
+        self.rig = self.held.rig
+        self.body = self.rig.skeleton
+        if self.controlled is not None:
+            self.controlled = self.controlled.without(self.held.hold)
+            self.body = self.controlled.skeleton
         self._start = start
         self._targets = self._read_targets(job.joint_targets)
         self.goals = [prepare_goal(goal, self.body, poses, held) for goal in job.goals]
@@ -115,9 +126,13 @@ class JobEdit(MotionEdit):
             balance = prepare_balance(job.balance, job.goals, self.body, self.roles, poses)
             self.goals += [balance] if balance is not None else []
         # of each goal of core its place in `goals`, and the goal
+        first = int(bool(self.held.goals))  # these come before all else: nothing moves them
         self._asked = [
-            (place, one) for place, goal in enumerate(self.goals) for one in goal.core_goals(job.wins == "pins")
+            (place, replace(one, priority=first + one.priority))
+            for place, goal in enumerate(self.goals)
+            for one in goal.core_goals(job.wins == "pins")
         ]
+        self._asked += [(_NOBODY, goal) for goal in self.held.goals]
         self._repeating: list[str] = []
 
     def prepare(self, armature: Any) -> None:
@@ -201,7 +216,7 @@ class JobEdit(MotionEdit):
 
     def pose_by(self, armature: Any, controlled: bridge.ControlledBody) -> None:
         """Solve the one pose once more, and pose it by other controls, which stretch no limbs on FK."""
-        self.controlled = bridge.repeated(controlled, 1)
+        self.controlled = bridge.repeated(self.held.hold(controlled), 1)
         self._start = controlled.unstretched(self._start)
         self.solution = self._solve(self._start)
         run_steps(self.pose_controls(armature))

@@ -14,36 +14,38 @@ from .job import JobEdit, perform_job
 from .pins import job_from_pins
 
 
-def solve_here(context: Any, armature: Any) -> tuple[Report, FKLimbs]:
+def solve_here(context: Any, armature: Any) -> tuple[Report, FKLimbs, list[str]]:
     """Change the present pose so that all pins hold; return the report, and the limbs that were switched to FK.
 
-    Nothing is keyed. Raises CoreError, with nothing changed, as `perform_job`.
+    Last come sentences about bones that stay, since they have no keys and may not get any. Nothing is keyed. Raises
+    CoreError, with nothing changed, as `perform_job`.
     """
-    fk = FKLimbs()
+    fk, stays = FKLimbs(), list[str]()
 
     def switch(edit: JobEdit) -> None:
+        stays.extend(edit.held.explain({above for one in edit.goals for above in edit.body.ancestors(one.bone)}))
         if armature.poise_use_fk_switch and edit.controlled is not None:
             limbs = _PinnedLimbs(armature, edit, edit.controlled.now)
             fk.show(context, armature, limbs)
             bridge.write_channels(armature, limbs.channels)
 
     try:
-        report = perform_job(context, armature, job_from_pins(armature), posed=switch)
+        report = perform_job(context, armature, job_from_pins(armature), posed=switch, hold=True)
     except CoreError:
         for one in fk.switches:
             one.use_fk(armature, False)
         raise
     said = tuple(fk.said.values())
     others = (one for one in report.explanations if not any(one in sentence for sentence in said))
-    return replace(report, explanations=(*said, *others)), fk
+    return replace(report, explanations=(*said, *others)), fk, stays
 
 
 class _PinnedLimbs:
     """The pose of a job without frames as a `Posed`."""
 
     def __init__(self, armature: Any, edit: JobEdit, controlled: ControlledBody) -> None:
-        self._edit, self.rig, self.roles = edit, edit.rig, edit.roles_of_rig
-        self.besides: Sequence[int] = [self.rig.skeleton.index(goal.bone) for goal in edit.job.goals]
+        self._edit, self.held, self.roles = edit, edit.held, edit.roles_of_rig
+        self.besides: Sequence[int] = [edit.rig.skeleton.index(goal.bone) for goal in edit.job.goals]
         self.limbs: Sequence[int] = controlled.limbs_of(goal.bone for goal in edit.goals)
         self.channels: Mapping[str, Array] = bridge.read_channels(armature)
 
@@ -54,7 +56,7 @@ class _PinnedLimbs:
 
     def show(self, armature: Any) -> None:
         """Have the controls show the pose."""
-        bridge.pose_controls(armature, self.rig, *self.now())
+        bridge.pose_controls(armature, self._edit.rig, *self.now())
 
     def pose_by(self, armature: Any, controlled: ControlledBody) -> None:
         """Solve once more for other controls."""

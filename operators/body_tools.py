@@ -13,6 +13,7 @@ from ..edits import body_tools
 from ..edits.body import explain_goals, pose_of, report_goals
 from ..edits.controls import frames_of_body
 from ..edits.evaluation import evaluate
+from ..edits.held import HeldRig
 from ..edits.words import counted
 from .tool import Tool
 
@@ -37,6 +38,8 @@ class BodyOperator(Tool):
         autokey.check(context, armature)
         context.view_layer.update()
         body, before = bridge.read_body(armature), bridge.read_channels(armature)
+        held = HeldRig(armature, body.rig, body.controlled, bridge.find_held(context, armature))
+        body = held.body(body)
         tool = self.tool(**{setting.name: getattr(self, setting.name) for setting in fields(self.tool)})
         found = tool.apply(context, armature, body)
         found = found.solve(body) if isinstance(found, body_tools.PoseGoals) else found
@@ -45,16 +48,16 @@ class BodyOperator(Tool):
         lists = changes.rotated, changes.moved, changes.grown
         keyed = autokey.key(context, armature, *lists, before=before)
         changed = len({bone for bones in lists for bone in bones})
+        lost = autokey.explain_lost(context, armature, *lists)
         said = [counted(changed, "bone") + " changed", *([f"{len(keyed)} keyed"] if keyed else [])]
-        unkeyed = bridge.explain_unkeyed(autokey.find_unkeyed(armature, *lists))
         solved = [found] if isinstance(found, Solution) else []
         shown = evaluate(context, armature, None)
         seen = frames_of_body(body.controlled and bridge.repeated(body.controlled, 1), shown)
         missed = explain_goals(report_goals(body.skeleton, solved, seen), solved)
-        missed += bridge.explain_missed_bones(
-            body, pose, bridge.read_body(armature).pose
-        ) + bridge.explain_limited_controls(changes.held)
-        return "WARNING" if missed else "INFO", "; ".join([", ".join(said), *unkeyed, *missed])
+        now = bridge.read_body_again(armature, body).pose
+        stays, wanted = held.explain_missed(pose, now)
+        missed += bridge.explain_missed_bones(body, wanted, now) + bridge.explain_limited_controls(changes.held) + stays
+        return "WARNING" if missed else "INFO", "; ".join([", ".join(said), *lost, *missed])
 
 
 class POISE_OT_take_posture(BodyOperator, bpy.types.Operator):

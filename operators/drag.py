@@ -384,7 +384,7 @@ class POISE_OT_drag(bpy.types.Operator):
     def _keep(self, context: Any, recording: Recording | None = None) -> None:
         """Keep the pose, or those that were recorded, key them, pin what was dragged, and report."""
         changed = keyed = 0
-        reasons, unkeyed = list[str](), list[str]()
+        reasons = list[str]()
         for session in self._sessions:
             armature, before = session.body.find(), session.body.channels
             if recording is None:
@@ -395,7 +395,7 @@ class POISE_OT_drag(bpy.types.Operator):
             keys = autokey.key(context, armature, *changes, before=before, frames=frames)
             keyed += len(keys or ())
             session.fk.key(context, armature)
-            unkeyed += autokey.find_unkeyed(armature, *changes)
+            reasons += autokey.explain_lost(context, armature, *changes)
             if recording is not None and armature.poise_use_reduce:
                 reasons.append(reduce_recorded(context, armature, recording.span, changes))
             armature.poise_wins = session.wins
@@ -407,7 +407,7 @@ class POISE_OT_drag(bpy.types.Operator):
             reasons += session.reasons()
         sentence = f"{counted(changed, 'bone')} changed" + (f", {keyed} keyed" if keyed else "")
         sentence += "" if recording is None else " in frames {} to {}".format(*recording.span)
-        self.report({"INFO"}, "; ".join([sentence, *bridge.explain_unkeyed(unkeyed), *reasons]))
+        self.report({"INFO"}, "; ".join([sentence, *reasons]))
 
     def _give_back(self) -> None:
         for session in self._sessions:

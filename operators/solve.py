@@ -20,12 +20,12 @@ class POISE_OT_solve(PinsTool, bpy.types.Operator):
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         autokey.check(context, armature)
         before = bridge.read_channels(armature)
-        report, fk = solve_here(context, armature)
+        report, fk, stays = solve_here(context, armature)
         changes = report.rotated, report.moved, report.grown
         keyed = autokey.key(context, armature, *changes, before=before)
         fk.key(context, armature)
-        unkeyed = bridge.explain_unkeyed(autokey.find_unkeyed(armature, *changes))
+        stays += autokey.explain_lost(context, armature, *changes)
         if report.explanations:
-            return "WARNING", "; ".join([*report.explanations, *unkeyed])
+            return "WARNING", "; ".join([*report.explanations, *stays])
         changed = counted(len({bone for bones in changes for bone in bones}), "bone") + " changed"
-        return "INFO", "; ".join(["Pins hold", changed + ("" if keyed is None else f", {len(keyed)} keyed"), *unkeyed])
+        return "INFO", "; ".join(["Pins hold", changed + ("" if keyed is None else f", {len(keyed)} keyed"), *stays])

@@ -11,6 +11,7 @@ from ... import bridge
 from ...bridge import ControlledBody, Grab
 from ...core import CoreError, forward, rotation
 from ...core.rotation import Array
+from ..held import HeldRig
 from ..pin_list import with_other_side
 from ..pins import part_of
 
@@ -60,6 +61,8 @@ class DragBody:
         grabs = self._able(armature, grabs, turning)
         if self.controlled is not None:
             self.rig = bridge.with_ik_starts(self.rig, self.controlled)
+        self.held = HeldRig(armature, self.rig, self.controlled, bridge.find_held(context, armature))
+        self.rig, self.controlled = self.held.rig, self.held.controlled
         self.skeleton = self.rig.skeleton
         if self.controlled is not None:
             self.skeleton, self.roles = self.controlled.skeleton, self.controlled.roles

@@ -16,6 +16,7 @@ from ..pins import ANIMATION, PinTarget, active_pins, next_priority, read_active
 from .body import DragBody
 
 TURN_KINDS: Final = ("BOTH", "ROTATION")  # of pins that hold a rotation
+_AFTER_DRAG: Final = 2  # a priority
 _UP: Final = np.array([0.0, 0.0, 1.0])  # of the world
 
 
@@ -71,9 +72,10 @@ class DragPins:
             found.append(target.goal_of(part, self._body.world, first))
         return found
 
-    def balance(self, over: str, turning: bool, after: int) -> Balance | None:
+    def balance(self, over: str, turning: bool, first: int) -> Balance | None:
         """Return the goal for the centre of mass over what the setting says, with a priority after all pins.
 
+        These, and what is dragged, have the priorities from `first` on.
         None if it is off, or not both feet are pinned. Raises CoreError if no position is pinned that it wants.
         """
         body = self._body
@@ -92,5 +94,5 @@ class DragPins:
         if over == "FEET":  # a pose that is out of balance stays as it is
             matrices = forward_matrices(body.skeleton, body.start)[None]
             radius = max(radius, float(distance_beyond(body.skeleton, matrices, masses, supports, up)[0]))
-        priority = max(after, next_priority(self.targets))
+        priority = first + max(_AFTER_DRAG, next_priority(self.targets))
         return Balance(body.skeleton.ancestors(supports[0])[-1], supports, masses, up, radius, priority=priority)

@@ -102,19 +102,20 @@ class DragSession:
 
     def renew(self) -> None:
         """Prepare the problem for the present settings: who wins, what turns and what is pinned."""
-        drag_wins = self.wins == "DRAG"
-        level = 0 if drag_wins else next_priority(self.pins.targets)
+        drag_wins, staying = self.wins == "DRAG", self.body.held.goals
+        first = int(bool(staying))  # these come before all else: nothing moves them
+        level = first + (0 if drag_wins else next_priority(self.pins.targets))
         goals: list[AnyGoal] = [
             Goal(effector.bone, place, turn if self.turning else None, effector.point, priority=level)
             for effector, (place, turn) in zip(self.effectors, self.targets, strict=True)
         ]
-        goals += self.pins.goals(self.turning, int(drag_wins))
+        goals += self.pins.goals(self.turning, first + int(drag_wins)) + staying
         if isinstance(self._method, Humanoid):
             self._problem = self._method.prepare(self._skeleton, self.start, goals)
             self.writer.prepare(range(len(self._skeleton)), nodes=range(len(self._skeleton)))
             return
         try:
-            balance = self.pins.balance(self._balance, self.turning, 2)
+            balance = self.pins.balance(self._balance, self.turning, first)
             goals += [] if balance is None else [balance]
         except CoreError as error:
             self._refusals.append(str(error))
@@ -138,7 +139,8 @@ class DragSession:
     def drag(self, shift: Array, turn: Array) -> Solution:
         """Solve for the effectors moved by `shift` (3,) and `turn` (4,) of the world from the start; write the pose."""
         begin = perf_counter()
-        if self._live and self.writer.carries:  # other bones turn these: what they did in the last tick is seen now
+        # what other bones turn or carry is seen now, as it was in the last tick
+        if self._live and (self.writer.carries or self.body.held.goals):
             self._takes_shown()
         shifted, turned = self.body.to_armature(shift, turn)
         self.targets = []
@@ -168,10 +170,12 @@ class DragSession:
 
     def _takes_shown(self) -> bool:
         """Take over what the rig does by itself: lengths by IK, and carried bones; return whether that has changed."""
-        take = self.writer.shown(self.body.find(), self.pose)
-        if take is None:
+        armature = self.body.find()
+        take, went = self.writer.shown(armature, self.pose), self.body.held.follow(bpy.context, armature)
+        if take is None and not went:
             return False
-        self.pose, self.start = take(self.pose), take(self.start)
+        if take is not None:
+            self.pose, self.start = take(self.pose), take(self.start)
         self.renew()
         return True
 
@@ -233,23 +237,35 @@ class DragSession:
         return self.writer.finish(armature, self.pose, said=self.fk.said)
 
     def reasons(self) -> list[str]:
-        """Return sentences: driven bones above missed effectors, and the solver's reasons."""
+        """Return sentences: driven bones above missed effectors, what stays for want of keys, the solver's reasons."""
         if self.solution is None:
             return []
         balances = [place for place, goal in enumerate(self.solution.goals) if isinstance(goal, Balance)]
         tacit = balances if self._balance == "FEET" else ()
         explained = [*self.solution.explain(say_length=self._say_length, tacit=tacit), *self._refusals]
+        pinned = [self.body.part_of(target.bone)[0] for target in self.pins.targets]
+        stays = self._staying([*(effector.bone for effector in self.effectors), *pinned])
         if self.body.controlled is not None:
-            return [*self.fk.said.values(), *explained, *self.writer.at_limit(), *self.writer.misfit]
-        return [*self.held(), *explained]
+            return [*self.fk.said.values(), *stays, *explained, *self.writer.at_limit(), *self.writer.misfit]
+        return [*self._driven(self._missed()), *stays, *explained]
 
     def held(self) -> list[str]:
-        """Return sentences about the held bones that missed effectors hang on: they name the constraint."""
-        if self.solution is None or self.body.controlled is not None:
+        """Return sentences about what missed effectors hang on and stays: they name the constraint, or say why."""
+        missed = self._missed()
+        return [*self._driven(missed), *self._staying(missed)]
+
+    def _missed(self) -> list[int]:
+        """Return the bones of the effectors that are not where they are wanted."""
+        met = [] if self.solution is None else self.solution.met()[: len(self.effectors)]
+        return [effector.bone for effector, there in zip(self.effectors, met, strict=False) if not there]
+
+    def _driven(self, bones: Sequence[int]) -> list[str]:
+        if self.body.controlled is not None:
             return []
-        met = self.solution.met()[: len(self.effectors)]
-        missed = (effector.bone for effector, there in zip(self.effectors, met, strict=True) if not there)
-        return [*dict.fromkeys(sentence for sentence in map(self.body.rig.driven_above, missed) if sentence)]
+        return [*dict.fromkeys(sentence for sentence in map(self.body.rig.driven_above, bones) if sentence)]
+
+    def _staying(self, bones: Sequence[int]) -> list[str]:
+        return self.body.held.explain({above for bone in bones for above in self.body.skeleton.ancestors(bone)})
 
     def _say_length(self, length: float) -> str:
         return bridge.say_length(bpy.context.scene, float(bridge.length_scale(self.body.world)) * length)

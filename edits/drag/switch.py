@@ -32,7 +32,7 @@ class DraggedLimbs:
 
     def __init__(self, drag: _Drag) -> None:
         self._drag, body = drag, drag.body
-        self.rig, self.roles = body.rig, body.roles_of_rig
+        self.held, self.roles = body.held, body.roles_of_rig
         self.besides: Sequence[int] = body.besides
         self.channels: Mapping[str, Array] = body.channels
         self.limbs: Sequence[int] = (
@@ -50,7 +50,7 @@ class DraggedLimbs:
 
     def pose_by(self, armature: Any, controlled: ControlledBody) -> None:
         """Solve once more for other controls."""
-        self._drag.pose_by(DragWriter(self._drag.body, controlled))
+        self._drag.pose_by(DragWriter(self._drag.body, self.held.hold(controlled)))
 
     def keep(self) -> Callable[[], None]:
         """Return a function that goes back to the present controls and pose."""

@@ -152,20 +152,6 @@ def test_a_drag_over_a_step_leaves_settings_and_other_frames(name: str, keying: 
 
 
 @pytest.mark.parametrize("name", taken("keys"))
-def test_only_insert_available_adds_no_channel(name: str, monkeypatch: Any) -> None:
-    monkeypatch.setattr(context.preferences.edit, "use_keyframe_insert_available", True)
-    for role in DRAGGED:
-        rig, parts = RIGS[name]()
-        context.scene.tool_settings.use_keyframe_insert_auto = True
-        key_step(rig, FRAMES, sparse=True)
-        before = keys(rig)
-        drag_at_once(rig, parts, role)
-        after = keys(rig)
-        assert after.keys() == before.keys()
-        assert after != before
-
-
-@pytest.mark.parametrize("name", taken("keys"))
 def test_channels_that_get_their_first_key_keep_the_other_keyed_frames(name: str, monkeypatch: Any) -> None:
     monkeypatch.setattr(context.preferences.edit, "use_keyframe_insert_available", False)
     fresh = set[tuple[str, int]]()
@@ -231,15 +217,6 @@ def test_controls_are_held_by_timed_pins(name: str) -> None:
         assert bpy.ops.poise.remove_timed_pin(all=True) == {"FINISHED"}
         assert bpy.ops.poise.solve_motion() == {"FINISHED"}
         context.scene.frame_set(FRAMES[1])
-
-
-def test_a_drag_says_which_bones_changed_in_all_frames_for_want_of_keys(monkeypatch: Any, capfd: Any) -> None:
-    monkeypatch.setattr(context.preferences.edit, "use_keyframe_insert_available", True)
-    rig, parts = RIGS[IN_CI[0]]()
-    context.scene.tool_settings.use_keyframe_insert_auto = True
-    key_step(rig, FRAMES, sparse=True)
-    drag_at_once(rig, parts, "hips")
-    assert "without keys and changed in all frames" in capfd.readouterr().out
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")

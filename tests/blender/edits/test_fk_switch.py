@@ -12,6 +12,7 @@ import pytest
 
 import bridge
 from bridge import Grab
+from bridge.channels import rotation_channel
 from core import forward, rotation
 from core.pose import frame_rotations
 from edits.drag.session import DragSession
@@ -206,6 +207,10 @@ def test_a_switch_that_is_keyed_in_steps_keeps_them(swivel: Any) -> None:
     before = [curve.evaluate(frame) for frame in range(1, 41)]
     context.scene.frame_set(HERE)
     context.preferences.edit.use_keyframe_insert_available = True
+    assert "c_arm_fk.l, c_forearm_fk.l and c_hand_fk.l have no keys, and Only Insert Available is on" in swivel(made)
+    for control in ("c_arm_fk.l", "c_forearm_fk.l", "c_hand_fk.l"):
+        keyed = rig.pose.bones[control]
+        keyed.keyframe_insert(rotation_channel(keyed.rotation_mode), frame=1)
     assert "Switched" in swivel(made)
     curve = next(one for one in bridge.motion.active_curves(rig) if one.data_path == path)
     after = [curve.evaluate(frame) for frame in range(1, 41)]

@@ -21,6 +21,8 @@ NEAR = 1e-4
 def walker() -> Any:
     rig = make_armature()
     make_walk(rig)
+    for bone in rig.pose.bones:  # what has no keys stays
+        bone.keyframe_insert("rotation_quaternion", frame=1)
     select(rig, FEET)
     context.scene.frame_set(1)
     bpy.ops.poise.pin()

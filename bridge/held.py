@@ -1,0 +1,211 @@
+"""Channels that stay as they are: another value would show in all frames, or could not be keyed."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ..core import Goal, rotation
+from ..core.pose import frame_rotations
+from ..core.rotation import Array
+from ..core.skeleton import Flags
+from .armature import LENGTH, Rig
+from .autokey import why_no_first_key
+from .channels import CHANNELS, ArmatureObject, channelbag_of, rotation_channel
+from .controls import ControlledBody
+from .driven import animated_curves, split_path
+from .errors import BridgeError
+from .words import listed
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """The channels of an animated armature that have no keys and may not get any, and those that are locked.
+
+    channels       property of bones -> which (J, n)
+    muted, locked  likewise, those of curves that are muted or locked: no key would help, or none can be set
+    why            why the others get no keys, in words
+    """
+
+    channels: Mapping[str, Flags] = field(default_factory=dict[str, Flags])
+    muted: Mapping[str, Flags] = field(default_factory=dict[str, Flags])
+    locked: Mapping[str, Flags] = field(default_factory=dict[str, Flags])
+    why: str = ""
+
+    def __bool__(self) -> bool:
+        return any(some.any() for some in self.channels.values())
+
+    def turned(self, rig: Rig) -> Flags:
+        """Return which angles (J, 3) of bones stay; of rotations that are no Euler angles all or none."""
+        found = np.zeros((len(rig.skeleton), 3), bool)
+        for mode, group in rig.modes.items() if self.channels else ():
+            own = self.channels[rotation_channel(mode)][group]
+            found[group] = own if mode in rotation.EULER_ORDERS else own.any(axis=1, keepdims=True)
+        return found
+
+    def moved(self, rig: Rig) -> Flags:
+        """Return which locations (J, 3) stay."""
+        return self.channels["location"] if self.channels else np.zeros((len(rig.skeleton), 3), bool)
+
+    def lock(self, rig: Rig) -> Rig:
+        """Return the rig with these channels locked."""
+        if not self:
+            return rig
+        skeleton, sizes = rig.skeleton, self.channels["scale"]
+        locks = skeleton.rotation_locks | self.turned(rig)
+        return replace(
+            rig,
+            scalable=rig.scalable & ~sizes,
+            skeleton=replace(
+                skeleton,
+                movable=skeleton.movable & ~locks.all(axis=1),
+                rotation_locks=locks,
+                translatable=skeleton.translatable & ~self.moved(rig),
+                stretch=np.where(sizes[:, LENGTH], 0.0, skeleton.stretch),
+            ),
+        )
+
+    def explain(self, rig: Rig, turning: Iterable[int], moving: Iterable[int] = ()) -> list[str]:
+        """Return sentences about those of some bones (indices) that would turn or move and stay."""
+        names, turned, moved = rig.skeleton.names, self.turned(rig).any(axis=1), self.moved(rig).any(axis=1)
+        turns = [bone for bone in dict.fromkeys(turning) if turned[bone]]
+        moves = [bone for bone in dict.fromkeys(moving) if moved[bone]]
+        said: dict[str, dict[str, None]] = {}
+        for bones, what, other in ((turns, "rotation", moved), (moves, "location", turned)):
+            for bone in bones:
+                channel = what if what == "location" else rotation_channel(rig.skeleton.rotation_modes[bone])
+                why = next((what for what, some in (("locked curves", self.locked), ("muted curves", self.muted))
+                            if some[channel][bone].any()), f"no keys, and {self.why}")  # fmt: skip
+                name = names[bone] if other[bone] else f"the {what} of {names[bone]}"
+                said.setdefault(why, {})[name] = None
+        ends = {True: ("has", "it stays"), False: ("have", "they stay")}
+        return [
+            f"{listed([*some])} {ends[len(some) == 1][0]} {why}, so {ends[len(some) == 1][1]}"
+            for why, some in said.items()
+        ]
+
+
+def find_held(context: Any, armature: ArmatureObject) -> Held:
+    """Return the channels of bones that stay now; none if no bone has keys."""
+    place = {name: number for number, name in enumerate(armature.pose.bones.keys())}
+    keyed, muted, locked, free = (
+        {name: np.zeros((len(place), count), bool) for name, count in CHANNELS.items()} for _ in range(4)
+    )
+    wheres = dict[str, tuple[str, int] | None]()
+
+    def find(path: str) -> tuple[str, int] | None:
+        if path not in wheres:
+            bone, name = split_path(path) or ("", "")
+            wheres[path] = (name, place[bone]) if bone in place and name in CHANNELS else None
+        return wheres[path]
+
+    for curve in animated_curves(armature):
+        where = find(curve.data_path)
+        if where is not None and not curve.is_empty:
+            (muted if curve.mute else keyed)[where[0]][where[1], curve.array_index] = True
+    if not any(some.any() for some in (*keyed.values(), *muted.values())):
+        return Held()
+    bag = channelbag_of(armature)
+    for curve in bag.fcurves if bag is not None else ():
+        where = find(curve.data_path) if curve.lock or (curve.group is not None and curve.group.lock) else None
+        if where is not None:
+            locked[where[0]][where[1], curve.array_index] = True
+    why, allowed = why_no_first_key(context, armature)
+    for path, index in allowed or ():
+        where = find(path)
+        if where is not None:
+            free[where[0]][where[1], index] = True
+    able = {name: some | (allowed is None) for name, some in free.items()}
+    return Held(
+        {name: locked[name] | ~keyed[name] & (muted[name] | ~able[name]) for name in CHANNELS}, muted, locked, why
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class HeldControls:
+    """A body without the controls that stay.
+
+    controlled    the body; a part whose control is gone goes with the part before it, if the control did
+    turns, moves  part -> the bone (index) that stays and turned or moved it
+    """
+
+    controlled: ControlledBody
+    turns: Mapping[int, int]
+    moves: Mapping[int, int]
+
+    def staying(self, matrices: Array) -> "StayingParts":
+        """Return the other parts without a control, which stay where the bones that stay have them."""
+        body, rooted = self.controlled, self.controlled.skeleton.parents < 0
+        riding = np.isin(body.bones, [*body.riding])
+        turns = {part: bone for part, bone in self.turns.items() if not (rooted[part] or body.hangs[part])}
+        moves = {part: bone for part, bone in self.moves.items() if not (rooted[part] or riding[part])}
+        return StayingParts(body, turns, moves, matrices)
+
+
+class StayingParts:
+    """Parts of a body, and where the bones that stay and posed them have them: `turns` and `moves` as above.
+
+    matrices (J, 3, 4): of the rig, evaluated
+    """
+
+    def __init__(
+        self, body: ControlledBody, turns: Mapping[int, int], moves: Mapping[int, int], matrices: Array
+    ) -> None:
+        self._names, frames = body.skeleton.names, matrices[body.frames]
+        own = rotation.mul(frame_rotations(frames[:, :, :3]), body.aligned)
+        self._turns = {
+            part: (bone, rotation.mul(rotation.inv(frame_rotations(matrices[[bone], :, :3])[0]), own[part]))
+            for part, bone in turns.items()
+        }
+        self._moves = {
+            part: (bone, np.linalg.solve(matrices[bone, :, :3], frames[part, :, 3] - matrices[bone, :, 3]))
+            for part, bone in moves.items()
+        }
+
+    def goals(self, matrices: Array) -> list[Goal]:
+        """Return goals that hold the parts where the bones have them in evaluated matrices (J, 3, 4)."""
+        found: list[Goal] = []
+        for part in sorted({*self._turns, *self._moves}):
+            place = turn = None
+            if part in self._moves:
+                bone, away = self._moves[part]
+                place = matrices[bone, :, :3] @ away + matrices[bone, :, 3]
+            if part in self._turns:
+                bone, own = self._turns[part]
+                turn = rotation.mul(frame_rotations(matrices[[bone], :, :3])[0], own)
+            found.append(Goal(self._names[part], place, turn))
+        return found
+
+
+def hold_controls(rig: Rig, body: ControlledBody, held: Held) -> HeldControls:
+    """Return a body without the controls that stay. Raises BridgeError if none is left."""
+    turned, moved = held.turned(rig).any(axis=1), held.moved(rig).any(axis=1)
+
+    def stay(which: str, flags: Flags) -> dict[int, int]:
+        bones = body.bones_that(which)
+        return {part: int(bones[part]) for part in np.flatnonzero((bones >= 0) & flags[bones]).tolist()}
+
+    turns, moves = stay("turns", turned), stay("moves", moved)
+    others = {what: stay(what, flags) for what, flags in (("aims", moved), ("begins", turned), ("blends", turned))}
+    gone = {"turns": turns, "moves": moves, **others}
+    controls = tuple(
+        replace(one, **{what: -1 for what, parts in gone.items() if number in parts})
+        for number, one in enumerate(body.controls)
+    )
+    skeleton, places = body.skeleton, np.arange(len(controls))
+    rooted = skeleton.parents < 0
+    carried = np.isin(places, [*turns, *others["aims"]]) & (rooted | body.hangs | (body.bones_that("aims") >= 0))
+    left = replace(
+        body,
+        controls=controls,
+        poles={pole: first for pole, first in body.poles.items() if pole not in moves},
+        skeleton=replace(
+            skeleton,
+            movable=skeleton.movable & ~carried,
+            translatable=skeleton.translatable & ~np.isin(places, [*moves])[:, None],
+        ),
+    )
+    if not left.keyed:
+        raise BridgeError("; ".join(held.explain(rig, body.keyed, body.keyed)) + ".")
+    return HeldControls(left, turns, moves)

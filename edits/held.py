@@ -1,0 +1,88 @@
+"""Bones that stay in a pose without keys, since they have none and would change in all frames."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+
+from .. import bridge
+from ..bridge import Body, ControlledBody, Held, Rig
+from ..core import Goal, Pose, rotation
+
+_SAME: Final = 1e-5  # of the skeleton's size: a shift that does not count
+_TURNED: Final = 1e-4  # radians: likewise
+_MISSED: Final = float(np.radians(0.5))  # a part that is turned away from its wanted rotation by more is reported
+
+
+class HeldRig:
+    """A rig, and its body on controls if it has one, in which the channels that stay are locked.
+
+    free: the rig as it is without that.
+    goals: for the parts that stay where controls have them, and do not go with the part before them.
+    Raises CoreError if no control is left.
+    """
+
+    def __init__(self, armature: Any, rig: Rig, controlled: ControlledBody | None, held: Held) -> None:
+        self.free, self._whole, self._held = rig, controlled, held
+        self.rig, self.controlled = held.lock(rig), controlled
+        self.goals: list[Goal] = []
+        if controlled is not None and held:
+            matrices = bridge.read_matrices(armature)
+            left = bridge.hold_controls(rig, controlled, held)
+            self.controlled, self._staying = left.controlled, left.staying(matrices)
+            self.goals = self._staying.goals(matrices)
+
+    def body(self, body: Body) -> Body:
+        """Return the body that the rig and the controls are of, without what stays."""
+        skeleton = self.rig.skeleton if self.controlled is None else self.controlled.skeleton
+        return replace(body, rig=self.rig, skeleton=skeleton, controlled=self.controlled)
+
+    def hold(self, controlled: ControlledBody) -> ControlledBody:
+        """Return the body with other controls, without those of them that stay."""
+        return bridge.hold_controls(self.free, controlled, self._held).controlled if self._held else controlled
+
+    def explain_missed(self, wanted: Pose, now: Pose) -> tuple[list[str], Pose]:
+        """Return sentences about what of a wanted pose of the body stays, and the pose without that."""
+        off = rotation.angle_between(wanted.rotations, now.rotations) > _MISSED
+        stays = np.zeros(len(off), bool)
+        if self._whole is None:
+            stays = self._held.turned(self.free).any(axis=1)
+        rotations = np.where(stays[:, None], now.rotations, wanted.rotations)
+        return self.explain(np.flatnonzero(off).tolist()), replace(wanted, rotations=rotations)
+
+    def follow(self, context: Any, armature: Any) -> bool:
+        """Have the goals go with what carries their controls; return whether they moved."""
+        if not self.goals:
+            return False
+        context.view_layer.update()
+        before, self.goals = self.goals, self._staying.goals(bridge.read_matrices(armature))
+        near = _SAME * self.rig.skeleton.size
+        return any(_apart(*pair, near) for pair in zip(before, self.goals, strict=True))
+
+    def explain(self, parts: Iterable[int], body: ControlledBody | None = None) -> list[str]:
+        """Return sentences about what stays of some parts (indices) of the body, or bones of a rig without controls.
+
+        `body`: the body with other controls.
+        """
+        if not self._held:
+            return []
+        skeleton, chosen = self.free.skeleton, sorted({*parts})
+        whole = body or self._whole
+        if whole is None:
+            roots = [bone for bone in chosen if skeleton.parents[bone] < 0 and skeleton.translatable[bone].any()]
+            return self._held.explain(self.free, [bone for bone in chosen if skeleton.movable[bone]], roots)
+        chosen += [pole for pole, first in whole.poles.items() if first in chosen]
+        turning = np.array([whole.bones_that(what)[chosen] for what in ("turns", "begins", "blends")]).ravel()
+        moving = np.array([whole.bones_that(what)[chosen] for what in ("moves", "aims")]).ravel()
+        return self._held.explain(self.free, turning[turning >= 0].tolist(), moving[moving >= 0].tolist())
+
+
+def _apart(one: Goal, other: Goal, near: float) -> bool:
+    """Return whether two goals of a part differ by more than a length, or an angle."""
+    far = turned = 0.0
+    if one.position is not None and other.position is not None:
+        far = float(np.linalg.norm(one.position - other.position))
+    if one.rotation is not None and other.rotation is not None:
+        turned = float(rotation.angle_between(one.rotation, other.rotation))
+    return far > near or turned > _TURNED

@@ -1,0 +1,285 @@
+"""What has no keys and may not get any stays in drags, Solve Here and body tools: no other frame changes.
+
+Ground truth is Blender's own evaluation. Three rigs are tried; with POISE_ZOO=full all of `control_drags.RIGS`.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+import bridge
+from bridge import Grab
+from bridge.channels import channelbag_of, rotation_channel
+from bridge.driven import split_path
+from edits.drag.session import DragSession
+from edits.pin_list import set_pins
+from edits.retarget import Retargeted, imported
+from tests.blender.control_drags import (
+    NEAR,
+    RIGS,
+    STILL,
+    WAYS,
+    Parts,
+    drag,
+    keys,
+    pin_feet,
+    seen,
+    settings,
+    size_of,
+)
+from tests.blender.rigs import FULL, make_armature, make_ik_body, make_walk, select, world
+from tests.paths import DATA
+
+context: Any = bpy.context
+CLIP = DATA / "motion" / "cmu_07_12.bvh"
+FRAMES = (20, 24)
+HERE = 22
+NAMES = RIGS if FULL else ("Auto-Rig Pro on IK", "CloudRig on FK", "reverse feet without poles")
+DOWN = (0.0, 0.0, -0.05)  # metres of a human of 1.7 m
+SAID = 3e-3, 1.0  # metres of such a human, degrees: what a limb on IK is further beside is said
+SAME = 1e-5  # of the size
+
+
+def no_auto() -> None:
+    context.scene.tool_settings.use_keyframe_insert_auto = False
+
+
+def available() -> None:
+    context.preferences.edit.use_keyframe_insert_available = True
+
+
+def replacing() -> None:
+    context.scene.tool_settings.auto_keying_mode = "REPLACE_KEYS"
+
+
+def keying_set(name: str = "Scale") -> None:
+    context.scene.keying_sets.active = context.scene.keying_sets_all[name]
+    context.scene.tool_settings.use_keyframe_insert_keyingset = True
+
+
+KEYING: dict[str, tuple[Callable[[], None], str]] = {
+    "off": (no_auto, "auto-keying is off"),
+    "available": (available, "Only Insert Available is on"),
+    "replace": (replacing, "auto-keying only replaces keys"),
+    "keying set": (keying_set, 'the keying set "Scale" adds none'),
+}
+
+
+@pytest.fixture(autouse=True)
+def preferences() -> Iterator[None]:
+    edit = context.preferences.edit
+    before = edit.use_keyframe_insert_available
+    edit.use_keyframe_insert_available = False
+    yield
+    edit.use_keyframe_insert_available = before
+
+
+def free_of_keys(rig: Any, chosen: Callable[[str], bool]) -> None:
+    """Remove the curves of some bones."""
+    curves = channelbag_of(rig).fcurves
+    for curve in [curve for curve in curves if chosen((split_path(curve.data_path) or ("",))[0])]:
+        curves.remove(curve)
+
+
+def captured(name: str, half: int) -> tuple[Any, Parts]:
+    """A captured walk on a rig, with keys of every other control; it is in the midst of it, auto-key on."""
+    rig, parts = RIGS[name]()
+    with imported(context, CLIP) as (source, _):
+        edit = Retargeted(context, rig, source, FRAMES, plant=False)
+    edit.solve()
+    edit.write(rig)
+    bones = sorted({bone for bone, _ in filter(None, map(split_path, {path for path, _ in keys(rig)}))})
+    free_of_keys(rig, lambda bone: bone in bones[half::2])
+    context.scene.tool_settings.use_keyframe_insert_auto = True
+    context.scene.frame_set(HERE)
+    return rig, parts
+
+
+def others(rig: Any) -> dict[int, np.ndarray]:
+    """What Blender shows in the frames around the present one; the scene ends there."""
+    found = {frame: seen(rig, frame) for frame in range(FRAMES[0], FRAMES[1] + 1) if frame != HERE}
+    context.scene.frame_set(HERE)
+    return found
+
+
+def unchanged(rig: Any, before: dict[int, np.ndarray]) -> None:
+    for frame, matrices in before.items():
+        np.testing.assert_allclose(seen(rig, frame), matrices, atol=SAME * size_of(rig))
+
+
+@pytest.mark.parametrize("keying", KEYING)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_drag_changes_no_other_frame(name: str, keying: str, capfd: Any) -> None:
+    forbid, reason = KEYING[keying]
+    for half in (0, 1):
+        rig, parts = captured(name, half)
+        before, channels, set_before = others(rig), keys(rig).keys(), settings(rig)
+        forbid()
+        for role in ("hips", "hand.L", "foot.R"):
+            pin_feet(rig, parts, role)
+            capfd.readouterr()
+            assert bpy.ops.poise.drag(bone=parts[role], shift=tuple(size_of(rig) * np.array(WAYS[role]))) == {
+                "FINISHED"
+            }
+            assert f"no keys, and {reason}, so " in capfd.readouterr().out
+        assert all(path.endswith(".scale") for path, _ in keys(rig).keys() - channels)  # which the keying set has
+        assert settings(rig) == set_before
+        unchanged(rig, before)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_solved_with_what_stays_is_what_is_shown(name: str) -> None:
+    for half in (0, 1):
+        for role in WAYS:
+            rig, parts = captured(name, half)
+            no_auto()
+            shown = drag(rig, parts, role)
+            assert (shown.off < SAID[0] and shown.turned < SAID[1]) or "IK of" in " ".join(shown.said), (half, role)
+
+
+@pytest.mark.parametrize("name", ["Auto-Rig Pro on IK", "reverse feet without poles", "legs on IK with poles"])
+def test_feet_whose_controls_have_no_keys_stay_while_the_hips_go_down(name: str) -> None:
+    rig, parts = RIGS[name]()
+    whole = bridge.read_rig(rig)
+    body = bridge.find_controlled(rig, whole, bridge.read_roles(rig, whole.skeleton))
+    assert body is not None
+    feet = [body.parts()[whole.skeleton.index(parts[foot])] for foot in ("foot.L", "foot.R")]
+    still = {whole.skeleton.names[body.controls[foot].moves] for foot in feet}
+    for bone in {whole.skeleton.names[bone] for bone in body.keyed} - still:
+        for channel in ("location", rotation_channel(rig.pose.bones[bone].rotation_mode)):
+            rig.pose.bones[bone].keyframe_insert(channel, frame=1)
+    no_auto()
+    before = {part: world(rig, parts[part]) for part in ("hips", "foot.L", "foot.R")}
+    assert bpy.ops.poise.drag(bone=parts["hips"], shift=tuple(size_of(rig) * np.array(DOWN))) == {"FINISHED"}
+    wanted = before | {"hips": before["hips"] + size_of(rig) * np.array(DOWN)}
+    for part, place in wanted.items():
+        np.testing.assert_allclose(world(rig, parts[part]), place, atol=NEAR * size_of(rig), err_msg=part)
+
+
+def test_a_foot_goes_with_what_carries_its_control_without_keys() -> None:
+    rig = make_ik_body()
+    select(rig, [])
+    bpy.ops.object.mode_set(mode="EDIT")
+    for bone in ("foot_ik.L", "knee.L"):
+        rig.data.edit_bones[bone].parent = rig.data.edit_bones["hips"]
+    bpy.ops.object.mode_set(mode="POSE")
+    for bone in rig.pose.bones:
+        if bone.name != "foot_ik.L":
+            bone.keyframe_insert("location", frame=1)
+            bone.keyframe_insert("rotation_quaternion", frame=1)
+    no_auto()
+    set_pins(context, rig, ["foot.R"], "BOTH", "WORLD")
+    foot = world(rig, "foot.L")
+    session = DragSession(context, rig, [Grab(rig.name, "hips", (0.0, 0.0, 0.0))], live=True)
+    for share in np.linspace(0.1, 1.0, 10):
+        session.drag(share * np.array((0.03, 0.02, -0.04)), STILL)
+    for _ in range(20):
+        session.rest()
+    session.finish()
+    np.testing.assert_allclose(world(rig, "foot.L"), world(rig, "foot_ik.L"), atol=NEAR)
+    assert np.linalg.norm(world(rig, "foot.L") - foot) > 0.04
+    place = session.frames()[0][session.body.skeleton.index("foot.L")]
+    np.testing.assert_allclose(place, world(rig, "foot.L"), atol=NEAR)
+
+
+@pytest.mark.parametrize("keying", ["off", "available"])
+def test_solve_here_and_body_tools_change_no_other_frame(keying: str, capfd: Any) -> None:
+    forbid, reason = KEYING[keying]
+    acts: dict[str, Callable[[], set[str]]] = {
+        "solve": bpy.ops.poise.solve,
+        "t-pose": lambda: bpy.ops.poise.take_posture(posture="T"),
+        "mirror": bpy.ops.poise.mirror_pose,
+        "feet": bpy.ops.poise.plant_feet,
+    }
+    for name in ("Auto-Rig Pro on IK", "CloudRig on FK"):
+        for half in (0, 1):
+            rig, parts = captured(name, half)
+            before, channels, set_before = others(rig), keys(rig).keys(), settings(rig)
+            forbid()
+            set_pins(context, rig, [parts["hand.L"], parts["foot.L"]], "BOTH", "WORLD")
+            rig.poise_pins[parts["hand.L"]].position.z += 0.1 * size_of(rig)
+            for act, do in acts.items():
+                capfd.readouterr()
+                assert do() == {"FINISHED"}
+                assert f"no keys, and {reason}, so " in capfd.readouterr().out, (name, half, act)
+            assert keys(rig).keys() == channels
+            assert settings(rig) == set_before
+            unchanged(rig, before)
+
+
+@pytest.fixture
+def walker() -> Any:
+    """A naked body that walks; forearms, hands and feet have no keys."""
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    rig = make_armature()
+    make_walk(rig)
+    select(rig, [])
+    context.scene.frame_set(10)
+    return rig
+
+
+def rotations(rig: Any) -> np.ndarray:
+    return bridge.read_channels(rig)["rotation_quaternion"]
+
+
+def test_bones_of_a_naked_body_without_keys_stay(walker: Any, capfd: Any) -> None:
+    no_auto()
+    before, names = rotations(walker), walker.pose.bones.keys()
+    assert bpy.ops.poise.drag(bone="hand.L", shift=(0.05, -0.1, 0.1)) == {"FINISHED"}
+    turned = {names[bone] for bone in np.flatnonzero(np.abs(rotations(walker) - before).max(axis=1))}
+    assert turned == {"upper_arm.L"}
+    said = capfd.readouterr().out
+    assert "have no keys, and auto-keying is off, so they stay" in said
+    assert "the rotation of hips" in said
+
+
+def test_an_armature_without_keys_is_posed_freely() -> None:
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    rig = make_armature()
+    select(rig, [])
+    no_auto()
+    hand = world(rig, "hand.L")
+    assert bpy.ops.poise.drag(bone="hand.L", shift=(0.0, -0.1, 0.1)) == {"FINISHED"}
+    np.testing.assert_allclose(world(rig, "hand.L") - hand, (0.0, -0.1, 0.1), atol=NEAR)
+
+
+@pytest.mark.parametrize("what", ["muted", "locked"])
+def test_bones_whose_curves_are_muted_or_locked_stay_with_auto_key_too(walker: Any, what: str, capfd: Any) -> None:
+    context.scene.tool_settings.use_keyframe_insert_auto = True
+    for curve in channelbag_of(walker).fcurves:
+        if 'upper_arm.L"' in curve.data_path:
+            setattr(curve, {"muted": "mute", "locked": "lock"}[what], True)
+    context.scene.frame_set(11)
+    context.scene.frame_set(10)
+    before = rotations(walker)
+    assert bpy.ops.poise.drag(bone="hand.L", shift=(0.05, -0.1, 0.1)) == {"FINISHED"}
+    arm = walker.pose.bones.find("upper_arm.L")
+    np.testing.assert_array_equal(rotations(walker)[arm], before[arm])
+    assert f"upper_arm.L has {what} curves, so it stays" in capfd.readouterr().out
+
+
+def test_what_the_keying_set_leaves_out_is_said_to_be_lost(walker: Any, capfd: Any) -> None:
+    for bone in walker.pose.bones:
+        bone.keyframe_insert("rotation_quaternion", frame=1)
+    context.scene.tool_settings.use_keyframe_insert_auto = True
+    keying_set("Location")
+    before = rotations(walker)
+    assert bpy.ops.poise.drag(bone="hand.L", shift=(0.05, -0.1, 0.1)) == {"FINISHED"}
+    assert 'lose their pose with the frame: the keying set "Location" leaves them out' in capfd.readouterr().out
+    context.scene.frame_set(11)
+    context.scene.frame_set(10)
+    np.testing.assert_allclose(rotations(walker), before, atol=1e-6)
+
+
+def test_a_body_none_of_whose_controls_has_keys_refuses_in_a_sentence() -> None:
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    rig = make_ik_body()
+    select(rig, [])
+    for frame in (1, 10):
+        rig.pose.bones["foot.R"].keyframe_insert("scale", frame=frame)
+    no_auto()
+    with pytest.raises(RuntimeError, match=r"and \d+ more have no keys, and auto-keying is off, so they stay"):
+        bpy.ops.poise.drag(bone="foot.L", shift=(0.0, -0.1, 0.1))
