@@ -19,7 +19,7 @@ from ..edits.info import find_armature
 from ..edits.motion_files import DONE as MADE
 from ..edits.motion_files import NAMING, THERE, MotionFiles, check_naming, find_motions, summary
 from ..edits.parts import check_sure, take_mapping
-from ..edits.retarget import Retargeted, imported
+from ..edits.retarget import FADE, PARTS, Retargeted, imported
 from .motion import add_feet
 from .verbs import (
     DONE,
@@ -53,6 +53,18 @@ def _retarget_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--body-model", metavar="MODEL.npz", type=Path, help="of SMPL, whose proportions motions of SMPL have"
+    )
+    parser.add_argument(
+        "--parts", nargs="+", default=[], metavar="PART",
+        help=f"only these, over the motion that the body has: bones, roles, arm.L, leg.R, spine, {', '.join(PARTS)}",
+    )  # fmt: skip
+    parser.add_argument(
+        "--fade", type=float, default=FADE, metavar="S",
+        help="seconds in which parts come and go, where the motion of the body goes on",
+    )  # fmt: skip
+    parser.add_argument("--start", metavar="FRAME", type=int, help="where it begins, by default as in the source")
+    parser.add_argument(
+        "--source-keys", action="store_true", help="keys only where the source has keys; feet are not planted"
     )
     parser.add_argument(
         "--names", metavar="PATTERN", default=NAMING,
@@ -98,10 +110,10 @@ def _check_retarget(arguments: argparse.Namespace) -> None:
 
 def _retarget_files(arguments: argparse.Namespace, armature: Any) -> int:
     """Retarget several files; after Ctrl-C write what is done."""
-    for name in ("take", "action", "frames"):
-        if getattr(arguments, name):
+    for name in ("take", "action", "frames", "parts", "start"):
+        if getattr(arguments, name) not in (None, "", []):
             raise CoreError(f"--{name}: only for one file.")
-    words = ["--no-feet"] if arguments.no_feet else []
+    words = [f"--{name}" for name in ("no-feet", "source-keys") if getattr(arguments, name.replace("-", "_"))]
     if arguments.mapping is not None:
         words.append(f"--mapping={arguments.mapping.resolve()}")
     if arguments.up is not None:
@@ -138,7 +150,10 @@ def _retargeted(arguments: argparse.Namespace, armature: Any, source: Any, mappi
     check_sure(armature)
     check_sure(source, by_motion=True)
     frames = frames_within(arguments, bridge.keyed_range(source))
-    return Retargeted(bpy.context, armature, source, frames, not arguments.no_feet)
+    return Retargeted(
+        bpy.context, armature, source, frames, not arguments.no_feet, arguments.parts, arguments.fade, arguments.start,
+        arguments.source_keys,
+    )  # fmt: skip
 
 
 VERB: Final = Verb(

@@ -1,66 +1,137 @@
 """`retarget`: transfer the motion of one body, also of a clip, to another."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import bpy
+import numpy as np
+from numpy.typing import NDArray
 
 from .. import bridge
-from ..core import CoreError
+from ..bridge.errors import BridgeError
+from ..core import CoreError, Skeleton
+from ..core.body import SIDES, Roles
 from ..core.body.anatomy import carrier_of
 from ..core.body.axes import axis_vector
 from ..core.body.ground import ground_at_rest
 from ..core.editing.contacts import find_contacts, foot_points
 from ..core.editing.floor import Floor
 from ..core.editing.foot_lock import steadied
-from ..core.editing.retarget import keep_contacts, retarget
+from ..core.editing.retarget import aligned, keep_contacts, overlaid, retarget
 from ..core.editing.root_motion import with_object
+from ..core.editing.timed_pins import share_within
+from ..core.formats.recipe import bones_of
+from ..core.rotation import Array
 from .clips import ClipOptions, import_motion
 from .held_motion import HeldMotion
 from .info import moves_bones
+from .motion_edit import ChangedBones
+
+FADE: Final = 0.3  # seconds
+LONGEST: Final = 60.0  # seconds of a fade
+PARTS: Final = {"upper": ("spine", "arm.L", "arm.R"), "lower": ("hips", "leg.L", "leg.R")}
+_STANDING: Final = ("hips", *(f"{part}.{side}" for part in ("thigh", "shin", "foot") for side in SIDES))
 
 
 class Retargeted(HeldMotion):
-    """The motion of the armature `source` on another; `plant`: hold the feet where those of the source have contact.
+    """The motion of the armature `source` on another; that of its object is part of it, relative to the first frame.
 
-    The motion of the source's object is part of it, relative to the first frame.
+    frames  the first and the last one of the source, by default all that are keyed
+    plant   hold the feet where those of the source have contact
+    parts   names of bones or parts, see `parts_of`: only these, over the motion that the armature has; without any, all
+            of it, as a motion of its own
+    fade    seconds over which parts come and go where the motion goes on beside them
+    start   the frame at which it begins, by default as in the source
+    sparse  keys only at the frames at which the source has keys; feet are not planted then
     """
 
     method = "retarget"
-    makes_motion = True
 
     def __init__(
-        self, context: Any, armature: Any, source: Any, frames: tuple[int, int] | None = None, plant: bool = True
-    ) -> None:
+        self, context: Any, armature: Any, source: Any, frames: tuple[int, int] | None = None, plant: bool = True,
+        parts: Sequence[str] = (), fade: float = FADE, start: int | None = None, sparse: bool = False,
+    ) -> None:  # fmt: skip
         if source is armature:
             raise CoreError("A motion is retargeted from one armature to another; these are the same.")
-        whole = frames or bridge.keyed_range(source)
-        super().__init__(context, armature, whole)
-        own, motion, worlds = bridge.read_figure(source, self.before.frames)
-        motion = with_object(own, motion, worlds)
+        if not 0.0 <= fade <= LONGEST:
+            raise CoreError(f"The fade of parts is from 0 to {LONGEST:g} seconds.")
+        first, last = frames or bridge.keyed_range(source)
+        numbers = np.arange(first, last + 1)
+        self._interpolation: NDArray[np.intc] | None = None  # from each key on, if not as usual
+        if sparse:
+            plant = False
+            numbers, self._interpolation = bridge.key_interpolation(source, first, last)
+        shift = 0 if start is None else start - int(numbers[0])
+        self.makes_motion = not parts
+        beyond = _goes_on(armature, numbers[0] + shift, numbers[-1] + shift) if parts else (False, False)
+        super().__init__(context, armature, numbers + shift)
+        own, motion, worlds = bridge.read_figure(source, numbers)
+        motion = replace(with_object(own, motion, worlds), frames=self.before.frames)
         roles = bridge.read_roles(source, own)
         skeleton = self.skeleton
+        chosen = parts_of(skeleton, self.roles, parts) if parts else list(range(len(skeleton)))
         if self.controlled is None:
-            body = [bone for role in self.roles.bones for bone in self.roles.chain(role)]
+            body = [bone for role in self.roles.bones for bone in self.roles.chain(role) if bone in chosen]
             driven = next((skeleton.names[bone] for bone in body if self.rig.decided[bone]), None)
             if driven is not None:
                 raise CoreError(
                     f'"{driven}" is driven by {self.rig.driven[driven]}, and no controls are known that pose it; '
                     "no motion can be put on it."
                 )
-        self.always_keyed[:] = True
+        self.always_keyed[chosen] = True
+        plant &= {bone for role in _STANDING for bone in self.roles.chain(role)}.issubset(chosen)
         points = foot_points(own, roles) if plant and roles.humanoid else ()
         contacts = None
         if points:
             contacts = find_contacts(own, motion, points, up=bridge.world_up(worlds[0]))
             motion, contacts = steadied(own, motion, contacts, carrier_of(own, roles))
-        self.after = retarget(own, motion, roles, skeleton, self.roles)
+        moved = retarget(own, motion, roles, skeleton, self.roles)
+        if parts and self.roles.bone("hips") in chosen:
+            moved = aligned(skeleton, self.roles, self.before, moved)
         if plant:
             self.floor = Floor(axis_vector(self.roles.up), ground_at_rest(skeleton, self.roles), surface=self.surface)
         if contacts is not None:
-            self.after, self.pins = keep_contacts(skeleton, self.after, self.roles, contacts, surface=self.surface)
+            moved, self.pins = keep_contacts(skeleton, moved, self.roles, contacts, surface=self.surface)
+        if parts:
+            share = self._share(fade, beyond)
+            self.pins = [pin for pin in self.pins if share[slice(*pin.span(moved))].all()]
+            moved = overlaid(skeleton, self.roles, self.before, moved, chosen, share)
+        self.after = moved
+
+    def _share(self, fade: float, beyond: tuple[bool, bool]) -> Array:
+        """Return how far parts are as in the source (F,): they fade at the ends beyond which the motion goes on."""
+        at, ease = self.before.frames, fade * self.before.fps
+        return share_within(at, (at[0] + ease * beyond[0], at[-1] - ease * beyond[1]), ease)
+
+    def write_keys(self, armature: Any, changed: ChangedBones, action: str | None, new: bool) -> Any:
+        written = super().write_keys(armature, changed, action, new)
+        if self._interpolation is not None:
+            names = [self.rig.skeleton.names[bone] for bone in self._written]
+            bridge.set_interpolation(armature, names, self.before.frames, self._interpolation)
+        return written
+
+
+def parts_of(skeleton: Skeleton, roles: Roles, parts: Sequence[str]) -> list[int]:
+    """Return the bones of names, roles, "arm.L" or "leg.R" with what hangs on them, "spine" up to the head, or PARTS.
+
+    Raises CoreError if the body does not have them.
+    """
+    named = [one for part in parts for one in PARTS.get(part, (part,))]
+    names = skeleton.names
+    found = ([names.index(one)] if one in names else bones_of(roles, one) for one in named)
+    return sorted({bone for bones in found for bone in bones})
+
+
+def _goes_on(armature: Any, first: int, last: int) -> tuple[bool, bool]:
+    """Return whether an armature has keys before the first and after the last of some frames."""
+    try:
+        begin, end = bridge.keyed_range(armature)
+    except BridgeError:  # it has none
+        return False, False
+    return begin < first, end > last
 
 
 def find_takes(armature: Any, actions: Iterable[Any]) -> dict[str, tuple[Any, Any]]:

@@ -3,18 +3,30 @@
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 
+from .. import bridge
 from ..core import CoreError
 from ..core.formats.mapping import read_mapping
 from ..edits.clips import MOTIONS, ClipOptions
 from ..edits.motion_edit import MotionEdit, unused_name
 from ..edits.parts import check_sure, take_mapping
-from ..edits.retarget import Retargeted, imported
+from ..edits.retarget import FADE, LONGEST, Retargeted, imported
 from ..edits.words import counted
 from ..properties.keypoints import SAID, UPS
 from .background import Background
-from .tool import chosen_path
+from .tool import chosen_path, fill_in, frame_property
+
+_PARTS = [
+    ("upper", "Upper Body", "The spine, the head and the arms"),
+    ("lower", "Lower Body", "The hips and the legs; the body goes where the source goes"),
+    ("spine", "Spine", "Up to the head, without the arms"),
+    ("head", "Head", "The head alone"),
+    ("arm.L", "Left Arm", "From the shoulder to the fingers"),
+    ("arm.R", "Right Arm", "From the shoulder to the fingers"),
+    ("leg.L", "Left Leg", "From the thigh to the toes"),
+    ("leg.R", "Right Leg", "From the thigh to the toes"),
+]
 
 _UPS = ((SAID[0], SAID[1], "The one along which the body mostly stands"), *UPS[1:])
 
@@ -53,6 +65,21 @@ class POISE_OT_retarget(Background, bpy.types.Operator):
         name="Plant Feet", description="Hold the feet where those of the other body touch the ground", default=True
     )
 
+    parts: EnumProperty(
+        name="Parts",
+        description="Only these, over the motion that the armature has; without any, all of it as a motion of its own",
+        items=_PARTS, options={"ENUM_FLAG", "SKIP_SAVE"},
+    )  # fmt: skip
+    fade: FloatProperty(
+        name="Fade", description="Seconds in which parts come and go, where the motion of the armature goes on",
+        default=FADE, min=0.0, max=LONGEST, soft_max=2.0, subtype="TIME_ABSOLUTE", unit="TIME_ABSOLUTE",
+    )  # fmt: skip
+    start: frame_property("Start", "The frame at which the motion begins, by default as in the source")
+    sparse: BoolProperty(
+        name="Source Keys", description="Keys only at the frames at which the source has keys; feet are not planted",
+        options={"SKIP_SAVE"},
+    )  # fmt: skip
+
     def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
         if self.filepath or _others(context):
             return super().invoke(context, event)
@@ -72,12 +99,17 @@ class POISE_OT_retarget(Background, bpy.types.Operator):
                 if self.mapping:
                     take_mapping([armature, source], read_mapping(chosen_path(self.mapping)))
                 check_sure(source, by_motion=True)
-                return Retargeted(context, armature, source, plant=self.plant)
+                return self._retargeted(context, armature, source)
         others = _others(context)
         if len(others) != 1:
             raise CoreError("Select one other armature that has the motion, or name a file.")
         self._from = others[0].name
-        return Retargeted(context, armature, others[0], plant=self.plant)
+        return self._retargeted(context, armature, others[0])
+
+    def _retargeted(self, context: Any, armature: Any, source: Any) -> Retargeted:
+        fill_in(self, start=bridge.keyed_range(source)[0])
+        parts = sorted(self.parts)
+        return Retargeted(context, armature, source, None, self.plant, parts, self.fade, self.start, self.sparse)
 
     def end(self, context: Any, armature: Any, edit: MotionEdit) -> tuple[str, str]:
         report = edit.write(armature, unused_name(f"{armature.name} {self._from}"))

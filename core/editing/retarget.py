@@ -5,7 +5,7 @@ It is computed for each part of the first body and applied to the second; spines
 interpolated along their lengths. The hips move as those of the first body, in leg lengths above the ground.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -23,6 +23,7 @@ from ..rotation import Array
 from ..skeleton import Skeleton
 from .contacts import Contacts, Ground, Surface, find_ground, foot_points, point_positions
 from .foot_lock import EASE, contact_pins, raised_onto
+from .path import move_roots
 from .timed_pins import TimedPin
 
 CHAINS: Final = ("spine", "neck")
@@ -39,12 +40,65 @@ def retarget(source: Skeleton, motion: Motion, source_roles: Roles, target: Skel
     _, frames = forward(source, motion.pose)
     axes = rotation.mul(frames, anatomy(source, source_roles).axes)
     turns = rotation.mul(rotation.inv(canonical_frame(source_roles.up, source_roles.facing)), axes)
-    rotations = _own_rotations(target, target_roles, _part_rotations(turns, source_roles, target_roles), len(motion))
-    pose = Pose(rotations, np.zeros((len(motion), len(target), 3)))
+    parts = _part_rotations(turns, source_roles, target_roles)
+    heading, axes = canonical_frame(target_roles.up, target_roles.facing), anatomy(target, target_roles).axes
+    wanted = {bone: rotation.mul(rotation.mul(heading, parts[bone]), rotation.inv(axes[bone])) for bone in parts}
+    rest = np.tile(rotation.IDENTITY, (len(motion), len(target), 1))
+    pose = Pose(_turned(target, rest, wanted), np.zeros((len(motion), len(target), 3)))
     before, after = _Human(source, source_roles), _Human(target, target_roles)
     hips = (before.hips(motion.pose) - before.below_hips(before.ground(motion.pose))) @ before.axes.T / before.leg
-    wanted = hips @ after.axes * after.leg + after.below_hips(after.ground(after.rest))
-    return replace(motion, pose=after.move_hips(pose, wanted - after.hips(pose)))
+    places = hips @ after.axes * after.leg + after.below_hips(after.ground(after.rest))
+    return replace(motion, pose=after.move_hips(pose, places - after.hips(pose)))
+
+
+def aligned(target: Skeleton, roles: Roles, before: Motion, moved: Motion) -> Motion:
+    """Return a motion turned about the vertical and moved on the ground so that its hips begin as those of another."""
+    human = _Human(target, roles)
+    up, hips, count = human.axes[2], roles.bone("hips"), len(moved)
+    after, now = (forward(target, one.pose[:1])[1][0, hips] for one in (before, moved))
+    start, place = (human.hips(one.pose[:1])[0] for one in (moved, before))
+    place = place + float((start - place) @ up) * up
+    starts, places = (np.broadcast_to(one, (count, 3)) for one in (start, place))
+    turns = np.broadcast_to(_yaw(after, now, up), (count, 4))
+    return replace(moved, pose=move_roots(target, moved, starts, turns, places))
+
+
+def overlaid(
+    target: Skeleton, roles: Roles, before: Motion, moved: Motion, bones: Collection[int], share: Array
+) -> Motion:
+    """Return the motion before with some `bones` as a retargeted one has them, to a `share` (F,) from 0 to 1.
+
+    They turn as there relative to the part that they hang on. Bones of the spine take over one by one, from that to the
+    directions that they have there relative to where the body is heading, so that a chest leans as there on hips that
+    sway otherwise. Hips are where they are there. All other bones keep their own rotations.
+    """
+    (_, old), (_, new) = (forward(target, one.pose) for one in (before, moved))
+    human, spine = _Human(target, roles), [bone for bone in roles.chain("spine") if bone in bones]
+    parts = {bone for role in roles.bones for bone in roles.chain(role)} - set(bones)
+    wanted: dict[int, Array] = {}
+    for bone in bones:
+        above = target.ancestors(bone)
+        base = next((one for one in above if one in parts), None)
+        turn = np.tile(rotation.IDENTITY, (len(moved), 1))
+        if base is not None:
+            turn = rotation.mul(old[:, base], rotation.inv(new[:, base]))
+            taken = np.isin(spine, above).sum() / max(len(spine), 1)
+            turn = rotation.slerp(turn, _yaw(old[:, base], new[:, base], human.axes[2]), np.float64(taken))
+        wanted[bone] = rotation.mul(turn, new[:, bone])
+    pose = replace(before.pose, rotations=_turned(target, before.pose.rotations, wanted))
+    if roles.bone("hips") in bones:
+        pose = human.move_hips(pose, human.hips(moved.pose) - human.hips(pose))
+    rotations = rotation.slerp(before.pose.rotations, pose.rotations, share[:, None])
+    translations = before.pose.translations + share[:, None, None] * (pose.translations - before.pose.translations)
+    stays = np.ones(len(target), bool)
+    stays[list(bones)] = False
+    rotations[:, stays] = before.pose.rotations[:, stays]  # bit for bit
+    return replace(before, pose=replace(pose, rotations=rotations, translations=translations))
+
+
+def _yaw(after: Array, before: Array, up: Array) -> Array:
+    """Return the turn (..., 4) about the unit vector `up` from one frame (..., 4) towards another."""
+    return rotation.swing_twist(rotation.mul(after, rotation.inv(before)), up)[1]
 
 
 def keep_contacts(
@@ -138,18 +192,15 @@ def _interpolate(chain: Sequence[Array], share: float) -> Array:
     return rotation.slerp(chain[low], chain[min(low + 1, len(chain) - 1)], np.float64(place - low))
 
 
-def _own_rotations(skeleton: Skeleton, roles: Roles, parts: dict[int, Array], count: int) -> Array:
-    """Return bone rotations (F, J, 4) from rotations of parts relative to the T-pose; other bones are at rest."""
-    heading, axes = canonical_frame(roles.up, roles.facing), anatomy(skeleton, roles).axes
+def _turned(skeleton: Skeleton, rotations: Array, wanted: Mapping[int, Array]) -> Array:
+    """Return own rotations (F, J, 4) that give bones the `wanted` frames (F, 4); other bones keep their rotations."""
     rest = rotation.from_matrix(rotation.nearest_rotation(skeleton.rest_matrices[:, :, :3]))
-    result = np.tile(rotation.IDENTITY, (count, len(skeleton), 1))
-    frames = np.broadcast_to(rest, result.shape).copy()
+    result, frames = np.array(rotations), np.empty_like(rotations)
     for bone, parent in enumerate(skeleton.parents.tolist()):
         base = rest[bone]
         if parent >= 0 and skeleton.inherit_rotation[bone]:
             base = rotation.mul(frames[:, parent], skeleton.rest_rotations[bone])
-        frames[:, bone] = base
-        if bone in parts and skeleton.movable[bone]:
-            frames[:, bone] = rotation.mul(rotation.mul(heading, parts[bone]), rotation.inv(axes[bone]))
-            result[:, bone] = rotation.mul(rotation.inv(base), frames[:, bone])
+        if bone in wanted and skeleton.movable[bone]:
+            result[:, bone] = rotation.mul(rotation.inv(base), wanted[bone])
+        frames[:, bone] = rotation.mul(base, result[:, bone])
     return rotation.unroll(result)

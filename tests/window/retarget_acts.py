@@ -4,6 +4,7 @@ from collections.abc import Generator
 from typing import Any
 
 MANY = "bpy.ops.poise.retarget_files()"
+ACROSS, UP = 0.7, 0.466  # where the panel of the last operation has the head among the parts, in its size
 BUTTON = 70  # pixels from the right of the file browser to the middle of its button
 OPERATOR = "POISE_OT_retarget_files"
 
@@ -93,3 +94,41 @@ def retarget_many(hand: Any, folder: str) -> Generator[float, None, dict[str, An
     data: Any = bpy.data.objects[name].animation_data
     seen["action"] = data is not None and data.action is not None
     return seen
+
+
+def retarget_parts(hand: Any, clip: str) -> Generator[float, None, dict[str, Any]]:
+    """Put an arm of a walk over the walk of a body, and then the head instead, in the panel of the last operation."""
+    import bpy
+
+    rig = next(object for object in bpy.data.objects if object.type == "ARMATURE")
+    name = rig.name
+    bpy.context.view_layer.objects.active = rig
+    rig.select_set(True)
+    bpy.ops.object.mode_set(mode="POSE")
+    bpy.ops.poise.retarget(filepath=clip)
+    bpy.ops.ed.undo_push(message="walk")
+
+    def head() -> list[float]:
+        bpy.context.scene.frame_set(40)
+        return list(bpy.data.objects[name].pose.bones["mixamorig:Head"].rotation_quaternion)
+
+    was = head()
+    hand.rest()
+    yield 0.5
+    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
+        bpy.ops.poise.retarget("INVOKE_DEFAULT", filepath=clip, parts={"arm.L"}, start=20)
+    yield from hand.until(lambda: bpy.data.objects[name].animation_data.action.name != f"{name} cmu_07_12", 30.0)
+    yield 1.0
+    panel = hand.region("HUD")
+    yield from hand.click(panel.x + panel.width // 2, panel.y + panel.height // 2)
+    yield 1.0
+    panel = hand.region("HUD")
+
+    def chosen() -> list[str]:
+        done: Any = bpy.context.window_manager.operators[-1]
+        return sorted(done.parts)
+
+    seen = {"before": chosen(), "picture": hand.screenshot("retarget_parts")}
+    yield from hand.click(panel.x + round(ACROSS * panel.width), panel.y + round(UP * panel.height))
+    yield from hand.until(lambda: chosen() == ["head"], 30.0)
+    return seen | {"after": chosen(), "head": head() != was, "picture after": hand.screenshot("retarget_parts_head")}

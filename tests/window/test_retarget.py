@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.paths import DATA
-from tests.window.retarget_acts import retarget_many
+from tests.window.retarget_acts import retarget_many, retarget_parts
 
 CLIP = DATA / "motion" / "cmu_07_12.bvh"
 RIG = DATA / "rigs" / "named_mixamo_cm.blend"
@@ -36,3 +36,10 @@ def test_each_motion_is_an_action_in_one_undo_step_and_a_bad_file_holds_up_nobod
 
 def test_escape_before_a_file_is_finished_changes_nothing(seen: dict[str, Any]) -> None:
     assert seen["after escape"] == [False, True]
+
+
+def test_another_part_is_chosen_in_the_panel_of_the_last_operation(person: Any) -> None:
+    seen = person(retarget_parts, str(CLIP), blend=RIG, limit=120)
+    assert seen["before"] == ["arm.L"]
+    assert seen["after"] == ["head"]
+    assert seen["head"]
