@@ -43,6 +43,7 @@ from .control_frames import (
 )
 from .control_switch import Switch, find_switch
 from .controls import (
+    Control,
     ControlledBody,
     ControlPose,
     ControlPoser,
@@ -57,6 +58,7 @@ from .grab import Grab, is_tip, pick
 from .ground import MeshGround, read_ground
 from .held import Held, HeldControls, StayingParts, find_held, hold_controls
 from .interpolation import key_interpolation, set_interpolation
+from .idle import explain_idle, find_stand_ins, stand_in
 from .interrupt import check_stopped, interruptible, undisturbed
 from .keys import (
     changed_bones,

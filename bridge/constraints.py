@@ -22,3 +22,9 @@ def hangs_only(bone: Any) -> bool:
 def replaces(constraint: Any) -> bool:
     """Return whether a bone has the transform of the target alone, whatever is before the constraint."""
     return constraint.type == "COPY_TRANSFORMS" and constraint.mix_mode == "REPLACE" and constraint.influence == 1.0
+
+
+def replaces_turn(constraint: Any) -> bool:
+    """Return whether a bone has the rotation of the target alone, however constraints before it turn the bone."""
+    acts = constraint.type == "COPY_ROTATION" and constraint.mix_mode == "REPLACE" and constraint.influence == 1.0
+    return acts and constraint.use_x and constraint.use_y and constraint.use_z

@@ -190,11 +190,11 @@ def _find_controls(
         if ended and first in controls:
             mixed = graph.mixed_with(bone)
             control = Control() if control.turns == mixed else control
-            control = graph.with_target(bone, control, graph.upstream(controls[first].turns))
+            control = graph.with_target(bone, control, graph.upstream(graph.carrier))
             control = replace(control, blends=mixed)
         elif bone in apart and control.turns == bone and graph.free[bone]:
             control = Control(bone, bone)
-        if control == Control():
+        if control == Control() and bone != first:  # which a lock may hold
             if bone in limbs:
                 return {}
             if bone not in rig.carried:  # its children become children of its parent
@@ -207,7 +207,7 @@ def _find_controls(
 def _find_riding(graph: Graph, controls: Mapping[int, Control], besides: Sequence[int]) -> dict[int, int]:
     """Return bones that are to move with the body, and poles that are in force: bone -> part."""
     turners = {control.turns: part for part, control in controls.items()}
-    carriers = graph.upstream(next(iter(controls.values())).turns).keys()  # the body moves no bones that it depends on
+    carriers = graph.upstream(graph.carrier).keys()  # the body moves no bones that it depends on
     poles = graph.poles
     more = [bone for bone in dict.fromkeys((*besides, *poles)) if bone not in controls and bone not in carriers]
     found = {bone: turners.get(bone, poles.get(bone, graph.part_of(bone, controls))) for bone in more}
@@ -282,6 +282,8 @@ def _hung(
     bent = {bone for graph in graphs for bone in graph.bent}
     carried = [bone for bone in bones if bone not in bent and all(controls[bone] == Control() for controls in found)]
     moved = np.array([any(controls[bone].moves >= 0 for controls in found) for bone in bones])
+    held = bones[0] not in bent and all(controls[bones[0]].turns < 0 for controls in found)  # by a lock
+    carried += bones[:1] if held else []
     body = Skeleton(
         tuple(skeleton.names[bone] for bone in bones),
         parents,
@@ -323,6 +325,8 @@ def _hung(
                 if id(graph.bent[lower]) in limbs and hinges[number, [place[upper], place[lower]]].all()
             ),
             tuple(place[bone] for bone in bones if graph.swings_alone(bone, controls[bone].turns)),
+            frozenset(bone for bone, part in riding.items() if not graph.acts(bone, part, controls[part])),
+            tuple(place[end] for end in graph.ends if end in place and graph.stays(controls[end].moves)),
         ))  # fmt: skip
     return bodies
 

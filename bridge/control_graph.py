@@ -1,5 +1,6 @@
 """What the bones of a rig depend on now: parents, constraints in force, chains of IK."""
 
+from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -8,13 +9,14 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..core import rotation
 from ..core.body.gaze import is_eye
 from ..core.limits import LimitGroup
 from ..core.pose import frame_rotations
 from ..core.rotation import Array
 from .armature import Rig, read_matrices
 from .channels import ArmatureObject, flags
-from .constraints import aims, hangs_only, in_force, replaces
+from .constraints import aims, hangs_only, in_force, replaces, replaces_turn
 from .controls import SAME_PLACE, Control
 from .driven import constrained_bones
 from .hinges import hinge_limits, rest_planes
@@ -55,6 +57,7 @@ class Graph:
         self.swinging: set[int] = set()  # bones of which others copy the turns without that
         self.ever = list(map(set[int], parents))  # whatever the settings are
         self.gazes: dict[int, int] = {}  # eyes -> the free bones that they aim at
+        self._targets: set[int] = set()  # of IK, whatever the settings are
         locks, placed = flags(armature.pose.bones, "lock_rotation", 3), flags(armature.pose.bones, "lock_location", 3)
         hung = np.isin(skeleton.names, [name for name in rig.driven if hangs_only(armature.pose.bones[name])])
         self.begins = locks.sum(axis=1) < 3  # bones of chains that start Blender's solver from their own channels
@@ -62,6 +65,9 @@ class Graph:
         self.free = skeleton.translatable.all(axis=1) | (hung & ~skeleton.connected & ~placed.any(axis=1))
         self.moving = self.turning & self.free
         self.shown = read_shown(armature)
+        # what only its locks hold; of bones that are not shown these are the rigger's
+        self.locked = (locks.any(axis=1) | placed.any(axis=1)) & self.shown & ~skeleton.connected & ~skeleton.driven
+        self.carrier = -1  # the bone that carries the body of a search
         self.ik_locks = np.stack([flags(armature.pose.bones, f"lock_ik_{axis}", 1)[:, 0] for axis in "xyz"], axis=1)
         self.chains: list[_Chain] = []
         self.bent: dict[int, _Chain] = {}
@@ -70,6 +76,7 @@ class Graph:
         self.in_chains: dict[int, _Chain] = {}
         self.aiming: set[int] = set()  # bones that IK turns alone
         self._copied: dict[int, int] = {}  # bones that have the transform of another one
+        self._turners: defaultdict[int, set[int]] = defaultdict(set)  # of which bones copy rotations
         self._mixed: dict[int, set[int]] = {}  # bones that copy several others in part
         iks: list[tuple[Any, Any]] = []
         for bone in armature.pose.bones:
@@ -87,7 +94,7 @@ class Graph:
         chains = {id(chain): replace(chain, parts={}) for chain in self.chains}
         found.chains = [*chains.values()]
         found.in_chains = {bone: chains[id(chain)] for bone, chain in self.in_chains.items()}
-        found.bent, found.ends, found.segments = {}, {}, set()
+        found.bent, found.ends, found.segments, found.carrier = {}, {}, set(), -1
         return found
 
     def _read(self, bone: Any, constraint: Any) -> None:
@@ -98,6 +105,7 @@ class Graph:
         named = {place[name] for name in every if name in place}
         now = {place[name] for name in every if name in place and weights.get(name, 1.0) > 0.0}
         acts = in_force(constraint)
+        self._targets |= {place.get(constraint.subtarget, -1)} & named if kind == "IK" else set[int]()
         replaced = bool(now) and replaces(constraint)
         for decided in [place[name] for name in constrained_bones(constraint, bone)]:
             self.ever[decided] |= named - {decided}
@@ -107,6 +115,11 @@ class Graph:
                 self._copied[decided] = min(now)
                 for edges in (self.above, self.turned_by, self.twisted_by):
                     edges[decided] = set[int]()
+            if kind == "COPY_ROTATION":
+                if now and replaces_turn(constraint):
+                    for edges in (self.above, self.turned_by, self.twisted_by):
+                        edges[decided] -= self._turners[decided] - {int(self.rig.skeleton.parents[decided])}
+                self._turners[decided] |= now
             self.above[decided] |= now - {decided}
             if kind in _COPIES and constraint.influence < 1.0:
                 self._mixed[decided] = self.above[decided] | now
@@ -237,9 +250,9 @@ class Graph:
         return frozenset({*targets, *(chain.pole for chain in self.chains)} - {-1})
 
     def upstream(self, bone: int) -> dict[int, int]:
-        """Return all bones that a bone depends on, with the number of steps."""
+        """Return all bones that a bone depends on, with the number of steps; none of -1."""
         if bone not in self._upstream:
-            self._upstream[bone] = reach(self.above, bone)
+            self._upstream[bone] = reach(self.above, bone) if bone >= 0 else {}
         return self._upstream[bone]
 
     def leader(self, part: int, before: int, control: int, behind: Iterable[int], bent: bool) -> int:
@@ -298,17 +311,28 @@ class Graph:
         return True
 
     def mover(self, bone: int, body: Iterable[int], wanted: Sequence[int]) -> Control:
-        """Return the free bone nearest to the hips above the whole body; one of `wanted` is preferred."""
-        places = self.rest[:, :, 3]
-        able = [other for other in (bone, *reach(self.turned_by, bone)) if self.moving[other]]
-        able = [other for other in able if all(other == part or other in self.upstream(part) for part in body)] or [
+        """Return the free bone nearest to the hips above the whole body; one of `wanted` is preferred.
+
+        The rig's root, which carries the targets of IK too, or is above all others of them, comes last. A bone that is
+        locked holds the body, and the root does not come in its place. `carrier` is the bone afterwards.
+        """
+        able = [other for other in (bone, *reach(self.turned_by, bone)) if self.moving[other] or self.locked[other]]
+        able = [other for other in able if self._carries(other, body)] or [
             other for other in (bone,) if self.moving[other]
         ]
+        away = rotation.lengths(self.rest[:, :, 3] - self.rest[bone, :, 3])
 
         def order(other: int) -> tuple[Any, ...]:
-            return other not in wanted, not self.shown[other], float(np.linalg.norm(places[other] - places[bone]))
+            root = self._carries(other, able) + bool(self._targets and self._carries(other, self._targets))
+            return other not in wanted, not self.shown[other], root, not self.moving[other], float(away[other])
 
-        return Control(*[min(able, key=order)] * 2) if able else Control(turns=bone if self.turning[bone] else -1)
+        found = self.carrier = min(able, key=order, default=bone)
+        turns = self.turning[found] and (self.free[found] or found == bone)  # others turn about a place beside the part
+        return Control(found if turns else -1, found if able and self.free[found] else -1)
+
+    def _carries(self, bone: int, others: Iterable[int]) -> bool:
+        """Return whether others depend on a bone."""
+        return all(bone == other or bone in self.upstream(other) for other in others)
 
     def root_above(self, bone: int) -> int:
         """Return the free bone that a bone depends on over the most steps, such as the root of a rig; else -1."""
@@ -358,6 +382,15 @@ class Graph:
             return False
         upstream = self.upstream(control)
         return part in upstream or controls[part].turns in upstream
+
+    def acts(self, bone: int, part: int, control: Control) -> bool:
+        """Return whether a bone poses a part as the settings are now, or goes with it or with its control."""
+        above = {bone, *self.upstream(bone)}
+        return bone in self.upstream(part) or not above.isdisjoint({part, control.turns, control.moves})
+
+    def stays(self, goal: int) -> bool:
+        """Return whether a bone, if there is one, stays where it is when the carrier of the body moves."""
+        return goal >= 0 and not self._carries(self.carrier, [goal])
 
     def fits(self, others: Any, bone: int) -> Any:
         """Return whether bones (an index, or a list of n) have the place and direction of a bone at rest."""

@@ -62,8 +62,7 @@ class ControlledBody:
     skeleton, roles   of the body's own bones, with their names
     bones (N,)        indices of these bones in the rig
     leaders (N,)      the bones of IK chains, or controls of segments, that the parts show; of others their own bones
-    frames (N,)       the bones whose place and rotation are read as theirs: leaders, since deforming bones may spread a
-                      twist, but for parts that are not where their leader is
+    frames (N,)       the bones that are read as them: leaders where these are, since deforming bones may spread a twist
     aligned (N, 4)    the parts' rotations at rest in those frames
     controls          one for each of them
     hangs (N,)        whether the control follows the part before
@@ -74,6 +73,8 @@ class ControlledBody:
     poles             poles that may go where their limb needs them -> the first part of the limb
     hinged            the limbs that IK bends about one axis
     untwisted         the parts that copy the turns of their control without that about their own Y
+    idle              riding bones that neither pose their part now nor go with it: controls that are off
+    planted           the parts at the ends of limbs on IK whose target does not go with what moves the body
     """
 
     skeleton: Skeleton
@@ -91,6 +92,8 @@ class ControlledBody:
     poles: Mapping[int, int]
     hinged: tuple[HingedLimb, ...] = ()
     untwisted: tuple[int, ...] = ()
+    idle: frozenset[int] = frozenset()
+    planted: tuple[int, ...] = ()
 
     @property
     def carried(self) -> Flags:
@@ -116,9 +119,9 @@ class ControlledBody:
         return replace(pose, translations=np.where(rigid, 0.0, pose.translations))
 
     def serves(self, rig: Rig, bones: Iterable[int]) -> bool:
-        """Return whether a bone can only be posed with this body: it is driven, below a driven bone, or an IK goal."""
-        led = [bone for bone in bones if bone in self.parts()]
-        return any(bone in self.goals or rig.driven_above(bone) or not rig.skeleton.movable[bone] for bone in led)
+        """Return whether a bone can only be posed with this body: driven, below a driven bone, an IK goal, or off."""
+        led, own = [bone for bone in bones if bone in self.parts()], self.goals | self.idle
+        return any(bone in own or rig.driven_above(bone) or not rig.skeleton.movable[bone] for bone in led)
 
     def parts(self) -> dict[int, int]:
         """Return bone of the rig -> bone of the body: its own bones, controls that turn them, riding bones."""

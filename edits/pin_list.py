@@ -69,8 +69,9 @@ def pin_here(context: Any, armature: Any) -> int:
     rig = bridge.read_rig(armature)
     heads, turns = forward(rig.skeleton, bridge.read_pose(armature, rig))
     found = [pin for pin in armature.poise_pins if pin.name in rig.skeleton.names]
+    acting, _ = bridge.find_stand_ins(armature, [pin.name for pin in found])
     for pin in found:
-        bone = rig.skeleton.index(pin.name)
+        bone = rig.skeleton.index(acting[pin.name])
         _place_as(armature, pin, heads[bone], turns[bone])
     return len(found)
 

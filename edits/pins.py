@@ -91,7 +91,8 @@ def part_of(
 ) -> tuple[int, Array, Array]:  # fmt: skip
     """Return the bone of the body that a bone is, or is carried by; there its point (3,) and its turn (4,).
 
-    `matrices` (J, 3, 4): of the rig. Raises CoreError for a bone that is no part of the body of controls.
+    `matrices` (J, 3, 4): of the rig. A control that is off stands for the point of its part where it is at rest. Raises
+    CoreError for a bone that is no part of the body of controls.
     """
     bone = rig.skeleton.index(name)
     if controlled is None:
@@ -99,6 +100,7 @@ def part_of(
     part = controlled.parts().get(bone)
     if part is None:
         raise CoreError(f'"{name}" is no part of the body that controls lead; let its pin go.')
+    matrices = rig.skeleton.rest_matrices if bone in controlled.idle else matrices
     frames = frame_rotations(matrices[[controlled.frames[part], bone], :, :3])
     away = matrices[bone, :, 3] - matrices[controlled.frames[part], :, 3]
     back = rotation.inv(frames[0])

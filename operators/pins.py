@@ -1,5 +1,6 @@
 """Pin bones, change their pins, and let them go."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import bpy
@@ -63,14 +64,21 @@ class POISE_OT_pin(Tool, bpy.types.Operator):
         selected_bones(context)
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
-        names = with_other_side(armature, selected_bones(context))
+        names, notes = _acting(armature, selected_bones(context))
+        last, every = names[-1], with_other_side(armature, names)
         target = bpy.data.objects.get(self.target)
         if self.space == OBJECT and target is None:
             raise CoreError(f'No object "{self.target}".' if self.target else "Choose the object that pins go with.")
         space = None if self.space == "AUTO" else self.space
-        set_pins(context, armature, names, self.kind, space, target, "tail" if self.point == "TAIL" else "head")
-        armature.poise_active_pin = armature.poise_pins.find(selected_bones(context)[-1])
-        return "INFO", f"Pinned {counted(len(names), 'bone')}"
+        set_pins(context, armature, every, self.kind, space, target, "tail" if self.point == "TAIL" else "head")
+        armature.poise_active_pin = armature.poise_pins.find(last)
+        return "INFO", "; ".join([f"Pinned {counted(len(every), 'bone')}", *notes])
+
+
+def _acting(armature: Any, bones: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the bones, what is on in place of what is off, and sentences about that."""
+    acting, notes = bridge.find_stand_ins(armature, bones)
+    return list(dict.fromkeys(acting.values())), notes
 
 
 class POISE_OT_unpin(PinsTool, bpy.types.Operator):
@@ -82,7 +90,9 @@ class POISE_OT_unpin(PinsTool, bpy.types.Operator):
     bone: name_property("Bone", "The bone to unpin; without a name the selected ones")
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
-        names = [self.bone] if self.bone else with_other_side(armature, selected_bones(context))
+        names = [self.bone] if self.bone else selected_bones(context)
+        if not self.bone:
+            names = with_other_side(armature, [*names, *_acting(armature, names)[0]])
         places = [place for place, pin in enumerate(armature.poise_pins) if pin.name in names]
         if not places:
             raise CoreError(f'"{self.bone}" is not pinned.' if self.bone else "None of the selected bones is pinned.")
@@ -139,11 +149,12 @@ class POISE_OT_cycle_pin(Tool, bpy.types.Operator):
         for name in names:
             if name not in armature.pose.bones:
                 raise CoreError(f'"{armature.name}" has no bone "{name}".')
+        names, notes = _acting(armature, names)
         kind = next_kind(pin_kind(armature, names[0]))
         for name in with_other_side(armature, names):
             keep_pin(context, armature, name, kind, point=tuple(self.point))
         said = {"NONE": "unpinned", "POSITION": "position pinned", "BOTH": "position and rotation pinned"}[kind]
-        return "INFO", f"{', '.join(names)}: {said}"
+        return "INFO", "; ".join([f"{', '.join(names)}: {said}", *notes])
 
 
 class POISE_OT_pin_here(PinsTool, bpy.types.Operator):

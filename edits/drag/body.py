@@ -1,6 +1,6 @@
 """The armature of a drag at the press, or in the frame that plays, and the points of it that the mouse moves."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -58,7 +58,8 @@ class DragBody:
         self.alone = False
         self.besides: tuple[int, ...] = ()  # bones of the rig that are dragged or pinned
         self.controlled = self._find_controlled(armature, grabs) if whole else None
-        grabs = self._able(armature, grabs, turning)
+        self.notes: list[str] = []  # sentences about what is posed in place of what was grabbed
+        grabs = self._able(armature, self._acting(armature, grabs), turning)
         if self.controlled is not None:
             self.rig = bridge.with_ik_starts(self.rig, self.controlled)
         self.held = HeldRig(armature, self.rig, self.controlled, bridge.find_held(context, armature))
@@ -146,12 +147,12 @@ class DragBody:
         self.besides = (*own, *pinned)
         controlled = bridge.find_controlled(armature, self.rig, self.roles, self.besides)
         parts = {} if controlled is None else controlled.parts()
-        if controlled is not None and own[0] in parts and controlled.serves(self.rig, self.besides):
+        if controlled is not None and own[0] in parts:
             return controlled
         if controlled is not None:
             names = with_other_side(armature, [grab.bone for grab in grabs])
             aimed_at = {control.aims for control in controlled.controls}
-            lone = [bone for bone in map(index, names) if bone not in parts and self._is_lone(bone, aimed_at)]
+            lone = [bone for bone in map(index, names) if bone not in parts and _is_lone(self.rig, bone, aimed_at)]
             self.alone = own[0] in lone
             if self.alone:
                 return bridge.free_controls(self.rig, self.roles, lone)
@@ -159,10 +160,17 @@ class DragBody:
         self.alone = chain is not None
         return chain
 
-    def _is_lone(self, bone: int, aimed_at: set[int]) -> bool:
-        skeleton = self.rig.skeleton
-        moves = skeleton.translatable[bone].all() and not (skeleton.connected[bone] or skeleton.driven[bone])
-        return bool(moves) and (bone in aimed_at or self.rig.is_stuck(bone))
+    def _acting(self, armature: Any, grabs: Sequence[Grab]) -> list[Grab]:
+        """Return the grabs, what is on in place of what is off, and note it for the first; so if a lock holds it."""
+        if self.controlled is None:
+            return list(grabs)
+        found = [replace(grab, bone=bridge.stand_in(self.rig, self.controlled, grab.bone)) for grab in grabs]
+        name = grabs[0].bone
+        if found[0] != grabs[0]:
+            self.notes.append(bridge.explain_idle(self.rig, self.controlled, name))
+        elif _is_locked(armature, self.rig, self.controlled, name):
+            self.notes.append(f'"{name}" is locked, so the body stays; unlock its location to move it')
+        return found
 
     def _able(self, armature: Any, grabs: Sequence[Grab], turning: bool) -> list[Grab]:
         """Return the grabs that can be dragged; raises CoreError if the first cannot: the others are just selected."""
@@ -216,3 +224,16 @@ class DragBody:
                     twin = replace(twin, place=place, turn=turn)
                 found[twin.bone] = replace(twin, mirrored=True)
         return list(found.values())
+
+
+def _is_lone(rig: bridge.Rig, bone: int, aimed_at: Container[int]) -> bool:
+    """Return whether a bone that is no part of the body moves by itself."""
+    skeleton = rig.skeleton
+    moves = skeleton.translatable[bone].all() and not (skeleton.connected[bone] or skeleton.driven[bone])
+    return bool(moves) and (bone in aimed_at or rig.is_stuck(bone))
+
+
+def _is_locked(armature: Any, rig: bridge.Rig, controlled: ControlledBody, name: str) -> bool:
+    """Return whether a lock of this control holds the whole body."""
+    first = controlled.parts().get(rig.skeleton.index(name)) == 0 and controlled.controls[0] == bridge.Control()
+    return first and any(armature.pose.bones[name].lock_location)

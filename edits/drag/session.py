@@ -10,7 +10,7 @@ import numpy as np
 
 from ... import bridge
 from ...bridge import Grab
-from ...core import Balance, CoreError, Goal, Humanoid, PinAndDrag, Skeleton, Solution, forward, rotation
+from ...core import CoreError, Goal, Humanoid, PinAndDrag, Skeleton, Solution, forward, rotation
 from ...core.body.anatomy import with_anatomy, with_ranges
 from ...core.goals import AnyGoal
 from ...core.rotation import Array
@@ -120,6 +120,7 @@ class DragSession:
         except CoreError as error:
             self._refusals.append(str(error))
             self._balance = "OFF"
+        goals += self.pins.planted(1 + max(goal.priority for goal in goals))
         self._problem = self._method.prepare(self._skeleton, self.pose, goals)
         tree = self._problem.tree
         solved = {*tree.nodes[tree.joints].tolist(), *tree.nodes[tree.roots].tolist()}
@@ -240,19 +241,27 @@ class DragSession:
         """Return sentences: driven bones above missed effectors, what stays for want of keys, the solver's reasons."""
         if self.solution is None:
             return []
-        balances = [place for place, goal in enumerate(self.solution.goals) if isinstance(goal, Balance)]
-        tacit = balances if self._balance == "FEET" else ()
+        asked = len(self.effectors) + len(self.pins.holding(self.turning)) + len(self.body.held.goals)
+        asked += self._balance not in ("OFF", "FEET")
+        tacit = range(asked, len(self.solution.goals))
         explained = [*self.solution.explain(say_length=self._say_length, tacit=tacit), *self._refusals]
         pinned = [self.body.part_of(target.bone)[0] for target in self.pins.targets]
         stays = self._staying([*(effector.bone for effector in self.effectors), *pinned])
         if self.body.controlled is not None:
-            return [*self.fk.said.values(), *stays, *explained, *self.writer.at_limit(), *self.writer.misfit]
+            return [
+                *self.body.notes,
+                *self.fk.said.values(),
+                *stays,
+                *explained,
+                *self.writer.at_limit(),
+                *self.writer.misfit,
+            ]
         return [*self._driven(self._missed()), *stays, *explained]
 
     def held(self) -> list[str]:
-        """Return sentences about what missed effectors hang on and stays: they name the constraint, or say why."""
+        """Return sentences: what the body notes, what missed effectors hang on or what stays, by constraint or reason."""
         missed = self._missed()
-        return [*self._driven(missed), *self._staying(missed)]
+        return [*self.body.notes, *self._driven(missed), *self._staying(missed)]
 
     def _missed(self) -> list[int]:
         """Return the bones of the effectors that are not where they are wanted."""

@@ -1,0 +1,183 @@
+"""Controls that are off, locked, or stay where they are: what a drag poses is what an animator expects of the rig.
+
+Ground truth is where Blender shows the bones, and what its own G would have moved.
+"""
+
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Matrix
+
+from edits.info import describe
+from edits.pin_list import find_pin
+from tests.blender.control_drags import NEAR, RIGS, Parts, size_of
+from tests.blender.rigs import select, world
+
+context: Any = bpy.context
+FINISHED = {"FINISHED"}
+WAY = np.array([-0.05, -0.06, 0.05])  # metres of a human of 1.7 m
+DOWN = np.array([0.02, 0.03, -0.06])
+AWAY = np.array([-0.1, -0.15, 0.1])  # from where the other system is
+# rig -> the control of the left hand that is on, that which is off, and the one that moves the body
+OFF = {
+    "Auto-Rig Pro on IK": ("c_hand_ik.l", "c_hand_fk.l", "c_root_master.x"),
+    "Auto-Rig Pro on FK": ("c_hand_fk.l", "c_hand_ik.l", "c_root_master.x"),
+    "CloudRig on IK": ("IK-MSTR-Hand.L", "FK-Hand.L", "MSTR-Torso"),
+    "CloudRig on FK": ("FK-Hand.L", "IK-MSTR-Hand.L", "MSTR-Torso"),
+    "Rigify on IK": ("hand_ik.L", "hand_fk.L", "torso"),
+    "Rigify on FK": ("hand_fk.L", "hand_ik.L", "torso"),
+}
+MOVERS = {  # rig -> what moves its body
+    "Auto-Rig Pro on IK": "c_root_master.x",
+    "Auto-Rig Pro on FK": "c_root_master.x",
+    "CloudRig on IK": "MSTR-Torso",
+    "CloudRig on FK": "MSTR-Torso",
+    "legs on IK with poles": "hips",
+    "reverse feet with poles": "hips",
+    "MMD": "腰",
+    "Quaternius": "Body",
+    "Rigify on IK": "torso",
+    "Rigify on FK": "torso",
+}
+
+
+def apart(name: str) -> tuple[Any, Parts]:
+    """A rig whose left hand is where the system that is on has it, and the other one elsewhere."""
+    rig, parts = RIGS[name]()
+    assert bpy.ops.poise.drag(bone=parts["hand.L"], shift=tuple(size_of(rig) * AWAY)) == FINISHED
+    context.view_layer.update()
+    assert np.linalg.norm(world(rig, OFF[name][1]) - world(rig, parts["hand.L"])) > 0.05 * size_of(rig)
+    return rig, parts
+
+
+@pytest.mark.parametrize("name", OFF)
+def test_a_drag_of_a_control_that_is_off_drags_its_part_by_what_is_on(name: str, capfd: Any) -> None:
+    rig, parts = apart(name)
+    on, off, _ = OFF[name]
+    before, kept = world(rig, parts["hand.L"]), rig.pose.bones[off].matrix_basis.copy()
+    way = size_of(rig) * WAY
+    assert bpy.ops.poise.drag(bone=off, shift=tuple(way)) == FINISHED
+    context.view_layer.update()
+    np.testing.assert_allclose(world(rig, parts["hand.L"]) - before, way, atol=NEAR * size_of(rig))
+    assert rig.pose.bones[off].matrix_basis == kept
+    system = name.rpartition(" ")[2]
+    assert f'"{off}" is off while its limb is on {system}: "{on}" poses it' in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("name", OFF)
+def test_a_pin_of_a_control_that_is_off_holds_its_part(name: str) -> None:
+    rig, parts = apart(name)
+    on, off, torso = OFF[name]
+    select(rig, [off])
+    for _ in range(2):
+        assert bpy.ops.poise.cycle_pin(bone=off) == FINISHED
+    assert [pin.name for pin in rig.poise_pins] == [on]
+    before = world(rig, parts["hand.L"])
+    assert bpy.ops.poise.drag(bone=torso, shift=tuple(size_of(rig) * DOWN)) == FINISHED
+    context.view_layer.update()
+    np.testing.assert_allclose(world(rig, parts["hand.L"]), before, atol=NEAR * size_of(rig))
+    assert bpy.ops.poise.unpin() == FINISHED
+    assert not len(rig.poise_pins)
+    assert bpy.ops.poise.pin(kind="POSITION") == FINISHED
+    assert rig.poise_pins[rig.poise_active_pin].name == on
+
+
+@pytest.mark.parametrize("name", OFF)
+def test_a_pin_whose_control_was_switched_off_holds_the_part_where_the_pin_is(name: str) -> None:
+    rig, parts = apart(name)
+    on, off, torso = OFF[name]
+    assert bpy.ops.poise.cycle_pin(bone=on) == FINISHED
+    find_pin(rig, on).name = off  # as it was pinned while the other system was on
+    place = np.array(find_pin(rig, off).position)
+    assert bpy.ops.poise.drag(bone=torso, shift=tuple(size_of(rig) * DOWN)) == FINISHED
+    context.view_layer.update()
+    np.testing.assert_allclose(world(rig, parts["hand.L"]), place, atol=NEAR * size_of(rig))
+    assert bpy.ops.poise.pin_here() == FINISHED
+    np.testing.assert_allclose(find_pin(rig, off).position, world(rig, parts["hand.L"]), atol=NEAR * size_of(rig))
+
+
+@pytest.mark.parametrize("name", ["Auto-Rig Pro on IK", "CloudRig on FK", "Rigify on IK", "Rigify on FK"])
+def test_a_locked_control_of_the_body_holds_it_and_no_root_comes_in_its_place(name: str, capfd: Any) -> None:
+    for dragged in ("hand.L", "torso"):
+        rig, parts = RIGS[name]()
+        torso = OFF[name][2]
+        rig.pose.bones[torso].lock_location = (True, True, True)
+        before = {bone.name: bone.matrix_basis.copy() for bone in rig.pose.bones}
+        hips = world(rig, parts["hips"])
+        way = size_of(rig) * WAY
+        wanted = world(rig, parts["hand.L"]) + way
+        bone = torso if dragged == "torso" else parts[dragged]
+        assert bpy.ops.poise.drag(bone=bone, shift=tuple(way)) == FINISHED
+        context.view_layer.update()
+        above = [torso, *(other.name for other in rig.data.bones[torso].parent_recursive)]
+        assert all(rig.pose.bones[name].matrix_basis == before[name] for name in above)
+        np.testing.assert_allclose(world(rig, parts["hips"]), hips, atol=NEAR * size_of(rig))
+        said = capfd.readouterr().out
+        if dragged == "torso":
+            assert f'"{torso}" is locked' in said
+        else:
+            np.testing.assert_allclose(world(rig, parts["hand.L"]), wanted, atol=NEAR * size_of(rig))
+
+
+def test_a_root_that_is_dragged_moves_while_the_torso_is_locked() -> None:
+    rig, parts = RIGS["Auto-Rig Pro on IK"]()
+    rig.pose.bones["c_root_master.x"].lock_location = (True, True, True)
+    before, way = world(rig, parts["hips"]), size_of(rig) * WAY
+    assert bpy.ops.poise.drag(bone="c_traj", shift=tuple(way)) == FINISHED
+    context.view_layer.update()
+    np.testing.assert_allclose(world(rig, parts["hips"]) - before, way, atol=NEAR * size_of(rig))
+
+
+def test_a_torso_that_may_not_turn_moves_without_turning() -> None:
+    rig, parts = RIGS["CloudRig on IK"]()
+    torso = rig.pose.bones["MSTR-Torso"]
+    torso.lock_rotation = (True, True, True)
+    turned, hips = torso.matrix_basis.to_quaternion(), world(rig, parts["hips"])
+    assert bpy.ops.poise.drag(bone=parts["hand.L"], shift=tuple(5.0 * size_of(rig) * WAY)) == FINISHED
+    context.view_layer.update()
+    assert torso.matrix_basis.to_quaternion() == turned
+    assert np.linalg.norm(world(rig, parts["hips"]) - hips) > NEAR * size_of(rig)
+
+
+@pytest.mark.parametrize("name", MOVERS)
+def test_feet_stay_or_go_as_under_g_when_the_body_is_dragged(name: str) -> None:
+    feet = ("foot.L", "foot.R")
+    rig, parts = RIGS[name]()
+    way, bone = size_of(rig) * DOWN, rig.pose.bones[MOVERS[name]]
+    before = {foot: world(rig, parts[foot]) for foot in feet}
+    bone.matrix = Matrix.Translation(way) @ bone.matrix
+    context.view_layer.update()
+    by_g = {foot: world(rig, parts[foot]) - before[foot] for foot in feet}
+    rig, parts = RIGS[name]()
+    assert bpy.ops.poise.drag(bone=MOVERS[name], shift=tuple(way)) == FINISHED
+    context.view_layer.update()
+    for foot in feet:
+        np.testing.assert_allclose(world(rig, parts[foot]) - before[foot], by_g[foot], atol=NEAR * size_of(rig))
+
+
+def test_a_foot_on_ik_stays_while_a_hand_is_dragged_and_gives_way_where_the_hand_would_be_missed() -> None:
+    for share, stays in ((3.0, True), (16.0, False)):
+        rig, parts = RIGS["Auto-Rig Pro on IK"]()
+        foot, wanted = world(rig, parts["foot.R"]), world(rig, parts["hand.L"]) - share * size_of(rig) * WAY
+        assert bpy.ops.poise.drag(bone=parts["hand.L"], shift=tuple(-share * size_of(rig) * WAY)) == FINISHED
+        context.view_layer.update()
+        np.testing.assert_allclose(world(rig, parts["hand.L"]), wanted, atol=NEAR * size_of(rig))
+        assert (np.linalg.norm(world(rig, parts["foot.R"]) - foot) < NEAR * size_of(rig)) == stays
+
+
+@pytest.mark.parametrize("name", MOVERS)
+def test_no_control_above_the_body_comes_unless_it_is_dragged(name: str) -> None:
+    rig, _ = RIGS[name]()
+    above = [bone.name for bone in rig.data.bones[MOVERS[name]].parent_recursive]
+    before = {bone.name: bone.matrix_basis.copy() for bone in rig.pose.bones}
+    trunk = ("hips", "spine", "neck", "head", "shoulder.L", "hand.L", "foot.L")
+    controls = {role: names for role, names in describe(rig)["controls"].items() if role in trunk}
+    for names in controls.values():
+        for control in [names] if isinstance(names, str) else names:
+            assert bpy.ops.poise.drag(bone=control, shift=tuple(size_of(rig) * WAY)) == FINISHED
+            assert all(rig.pose.bones[other].matrix_basis == before[other] for other in above), control
+            for bone in rig.pose.bones:
+                bone.matrix_basis = before[bone.name]
+            context.view_layer.update()
