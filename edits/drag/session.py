@@ -259,7 +259,7 @@ class DragSession:
         return [*self._driven(self._missed()), *stays, *explained]
 
     def held(self) -> list[str]:
-        """Return sentences: what the body notes, what missed effectors hang on or what stays, by constraint or reason."""
+        """Return sentences: what is posed in place of the grabbed, and what missed effectors hang on or what stays."""
         missed = self._missed()
         return [*self.body.notes, *self._driven(missed), *self._staying(missed)]
 
