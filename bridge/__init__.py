@@ -57,8 +57,8 @@ from .freed import freed_rig
 from .grab import Grab, is_tip, pick
 from .ground import MeshGround, read_ground
 from .held import Held, HeldControls, StayingParts, find_held, hold_controls
-from .interpolation import key_interpolation, set_interpolation
 from .idle import explain_idle, find_stand_ins, stand_in
+from .interpolation import key_interpolation, set_interpolation
 from .interrupt import check_stopped, interruptible, undisturbed
 from .keys import (
     changed_bones,
