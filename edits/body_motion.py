@@ -59,6 +59,14 @@ class BodyMotion(MotionEdit):
         carrier = carrier_of(self.skeleton, self.roles)
         return int(np.argmin(self.skeleton.parents)) if carrier is None else carrier
 
+    def keep(self, part: slice) -> None:
+        """Keep some of the frames, counted from 0, as if only they had been read."""
+        self.before, self.channels = (
+            Motion(motion.pose[part], motion.frames[part], motion.fps) for motion in (self.before, self.channels)
+        )
+        self.after, self.worlds = self.before, self.worlds[part]
+        self.controlled = None if self.controlled is None else self.controlled.take(part)
+
     def read_frames(self, armature: Any, part: slice | Frames) -> tuple[Motion, Array]:
         if self.controlled is None:
             return super().read_frames(armature, part)

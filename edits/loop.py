@@ -16,7 +16,6 @@ from ..core.formats.report import Report
 from ..core.motion import forward_of
 from ..core.pose import Pose, forward
 from ..core.rotation import angle_between, lengths
-from .body_motion import BodyMotion
 from .held_motion import HeldMotion
 from .motion_edit import Progress
 
@@ -40,10 +39,13 @@ class LoopEdit(HeldMotion):
         turning: bool = False, plant: bool = True,
     ) -> None:  # fmt: skip
         check_loop(fade)
-        if find:
-            frames = best_cycle(context, armature, frames)
         super().__init__(context, armature, frames)
         skeleton, up = self.skeleton, bridge.world_up(self.worlds[0])
+        if find:
+            first, last = find_cycle(skeleton, self.before, self.hips, up)
+            self.keep(slice(first, last + 1))
+            self.surface = bridge.read_ground(context, armature, self.worlds[0], skeleton.size)
+            up = bridge.world_up(self.worlds[0])
         hips, rise = forward_of(skeleton, self.before.pose[[0, -1]], [self.hips])[0][:, 0], 0.0
         if self.surface is not None:  # uphill each cycle begins higher
             start, end = self.surface(hips).tolist()
@@ -87,13 +89,6 @@ class LoopEdit(HeldMotion):
         apart = forward(self.skeleton, one)[0] - forward(self.skeleton, other)[0]
         metres = lengths(apart @ self.worlds[0, :3, :3].T).max()
         return float(metres), float(np.degrees(angle_between(one.rotations, other.rotations).max()))
-
-
-def best_cycle(context: Any, armature: Any, frames: tuple[int, int]) -> tuple[int, int]:
-    """Return the frames of the cycle within some frames that takes the least change to close; see `find_cycle`."""
-    whole = BodyMotion(context, armature, frames)
-    first, last = find_cycle(whole.skeleton, whole.before, whole.hips, bridge.world_up(whole.worlds[0]))
-    return frames[0] + first, frames[0] + last
 
 
 def check_loop(fade: float) -> None:
