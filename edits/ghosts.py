@@ -117,13 +117,8 @@ def _read_lines(frame: float, evaluated: Any, bones: Indices) -> Ghost:
 def _read_meshes(frame: float, evaluated: Sequence[Any], last: Ghost | None) -> Ghost:
     """Return the surfaces of evaluated objects; the triangles are those of the last ghost if it has as many points."""
     worlds, meshes = [bridge.world_matrix(one) for one in evaluated], [one.to_mesh() for one in evaluated]
-    points = [placed(world, gather(mesh.vertices, "co", 3)) for mesh, world in zip(meshes, worlds, strict=True)]
-    normals = np.concatenate([
-        gather(mesh.vertex_normals, "vector", 3) @ np.linalg.inv(world[:3, :3])
-        for mesh, world in zip(meshes, worlds, strict=True)
-    ])  # fmt: skip
-    normals /= np.maximum(lengths(normals)[:, None], np.finfo(float).tiny)
-    firsts = np.cumsum([0, *map(len, points)])
+    parts = [placed(world, gather(mesh.vertices, "co", 3)) for mesh, world in zip(meshes, worlds, strict=True)]
+    firsts, points = np.cumsum([0, *map(len, parts)]), np.concatenate(parts)
     if last is not None and len(last.points) == firsts[-1]:
         corners = last.corners
     else:  # which takes longest
@@ -133,4 +128,13 @@ def _read_meshes(frame: float, evaluated: Sequence[Any], last: Ghost | None) -> 
         ])  # fmt: skip
     for one in evaluated:
         one.to_mesh_clear()
-    return Ghost(frame, np.concatenate(points), corners, normals)
+    return Ghost(frame, points, corners, _normals(points, corners))
+
+
+def _normals(points: Array, corners: NDArray[np.int32]) -> Array:
+    """Return unit normals (n, 3) of points: Blender takes four times as long for those of its meshes."""
+    one, two, three = points[corners.T]
+    faces = np.cross(two - one, three - one)
+    sums = [np.bincount(corners.ravel(), np.repeat(column, 3), len(points)) for column in faces.T]
+    normals = np.stack(sums, axis=1)
+    return normals / np.maximum(lengths(normals)[:, None], np.finfo(float).tiny)
