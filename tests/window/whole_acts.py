@@ -62,7 +62,7 @@ def edit_motions(hand: Any, kind: str, motion: str, file: str = "") -> Generator
         yield 0.5
 
     def changed(source: str) -> Generator[float, None, bool]:
-        done = yield from hand.until(lambda: action() != source, 60.0)
+        done = yield from hand.until(lambda: action() != source, 180.0)
         yield from hand.until(ended, 60.0)
         return done
 
