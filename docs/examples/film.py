@@ -19,8 +19,10 @@ ARROW: Final = ((0, 0), (0, 20), (5, 15), (9, 23), (12, 22), (8, 14), (15, 14)) 
 
 
 def main() -> None:
-    """Write the film of the README, and that of control rigs if its pictures are there."""
-    write(cut(PICTURES / "film", WIDTH), "drag.webp")
+    """Write the films whose pictures are there: that of the README, of the page on animation, of control rigs."""
+    for folder, name in (("film", "drag.webp"), ("film_time", "time.webp")):
+        if (PICTURES / folder).is_dir():
+            write(cut(PICTURES / folder, WIDTH), name)
     if all((PICTURES / take).is_dir() for take in TAKES):
         takes = [cut(PICTURES / take, WIDTH // 2, NARROW) for take in TAKES]
         write([beside(frames) for frames in zip(*takes, strict=True)], "controls.webp")

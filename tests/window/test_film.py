@@ -14,6 +14,7 @@ from tests.paths import SHARED
 from tests.window.film_acts import film
 from tests.window.film_controls_acts import TAKES
 from tests.window.film_controls_acts import film as film_controls
+from tests.window.film_time_acts import film as film_time
 
 RIG = SHARED / "rigs" / "scripted" / "rigify_generated_human.blend"
 
@@ -55,3 +56,15 @@ def test_a_drag_is_the_same_on_a_naked_rig_on_ik_and_on_fk(takes: dict[str, Any]
         np.testing.assert_allclose(feet, seen["toes"], atol=2.0 * NEAR)
     assert seen["IK_FK"] == ([] if take == "naked" else [TAKES[take][1]])
     assert seen["left"] == []
+
+
+@pytest.fixture(scope="module")
+def time(person: Any) -> dict[str, Any]:
+    if os.environ.get("CI") == "true":
+        pytest.skip("CI has no time for it; dots are dragged and motions smoothed in other tests")
+    return person(film_time, "1" if os.environ.get("POISE_FILM") else "4", small=True, limit=400)
+
+
+def test_dragged_dots_are_under_the_mouse_and_the_walk_is_smoothed(time: dict[str, Any]) -> None:
+    np.testing.assert_allclose(time["off"], 0, atol=PIXELS)
+    assert time["smoothed"]
