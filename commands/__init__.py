@@ -18,14 +18,23 @@ import bpy
 
 from .. import bridge
 from ..core import CoreError
-from . import body, contribute, keypoints, learn, motion, retarget, verbs
+from . import body, contribute, export, keypoints, learn, motion, retarget, verbs
 from .batch import add_batch
 from .verbs import BROKEN, FAULT, REFUSED, STOPPED, tell
 from .worker import add_worker
 
 __all__ = ["run"]
 
-_VERBS: Final = (*verbs.VERBS, body.VERB, contribute.VERB, keypoints.VERB, learn.VERB, *motion.VERBS, retarget.VERB)
+_VERBS: Final = (
+    *verbs.VERBS,
+    body.VERB,
+    contribute.VERB,
+    keypoints.VERB,
+    learn.VERB,
+    *motion.VERBS,
+    retarget.VERB,
+    export.VERB,
+)
 
 
 class _Help(Exception):

@@ -1,6 +1,7 @@
 """Files in and out: open them or refuse with a sentence, write them whole or not at all."""
 
 import os
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -52,21 +53,22 @@ def check_writable(path: Path) -> None:
         raise CoreError(f'The folder "{folder}" cannot be written to.')
 
 
-def write_files(blend: Path | None, texts: dict[Path, str]) -> None:
-    """Save a copy of the present file and write texts, all or none: temporary files are renamed at the end.
+def write_files(blend: Path | None, texts: Mapping[Path, str | bytes]) -> None:
+    """Save a copy of the present file and write texts or data, all or none: temporary files are renamed at the end.
 
     Raises CoreError if one cannot be written.
     """
     with ExitStack() as undo:
         ready: list[tuple[Path, Path]] = []
-        streams: dict[Path, str] = {}
+        streams: dict[Path, bytes] = {}
         try:
-            for path, text in texts.items():
+            for path, content in texts.items():
+                data = content.encode("utf-8") if isinstance(content, str) else content
                 if path.exists() and not path.is_file():  # a pipe or device cannot be replaced
-                    streams[path] = text
+                    streams[path] = data
                     continue
                 part = _temporary_name(path, undo)
-                part.write_text(text, encoding="utf-8")
+                part.write_bytes(data)
                 ready.append((part, path.resolve()))
             if blend is not None:
                 part = _temporary_name(blend, undo)
@@ -76,9 +78,9 @@ def write_files(blend: Path | None, texts: dict[Path, str]) -> None:
                 ready.append((part, blend.resolve()))
                 bridge.check_stopped()
             with bridge.undisturbed():
-                for path, text in streams.items():
-                    with path.open("w", encoding="utf-8") as stream:
-                        stream.write(text)
+                for path, data in streams.items():
+                    with path.open("wb") as stream:
+                        stream.write(data)
                 for part, path in ready:
                     part.replace(path)
         except RuntimeError as error:  # Blender's report of a failed write, whose reason may be wrong

@@ -1,4 +1,4 @@
-"""What tools share that save to a JSON file, or load one; such a class comes before `Tool`."""
+"""What tools share that save to a file, or load one, of JSON; such a class comes before `Tool`."""
 
 from pathlib import Path
 from typing import Any
@@ -10,9 +10,7 @@ from ..edits.files import check_writable, write_files
 from .tool import chosen_path
 
 
-class _JsonFile:
-    filter_glob: StringProperty(default="*.json", options={"HIDDEN"})
-
+class _File:
     @property
     def path(self) -> Path:
         """The chosen file."""
@@ -20,23 +18,31 @@ class _JsonFile:
         return chosen_path(operator.filepath)
 
 
-class SavesJson(_JsonFile, ExportHelper):
-    """A tool that writes a JSON file, and changes nothing in the .blend file."""
+class SavesFile(_File, ExportHelper):
+    """A tool that writes a file, and changes nothing in the .blend file."""
 
     bl_options = {"REGISTER"}
-    filename_ext = ".json"
 
-    def content(self, context: Any, armature: Any, path: Path) -> tuple[str, str]:
-        """Return what is saved, in words, and the text of the file; raises CoreError."""
+    def content(self, context: Any, armature: Any, path: Path) -> tuple[str, str | bytes]:
+        """Return what is saved, in words, and the text or the data of the file; raises CoreError."""
         raise NotImplementedError
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         path = self.path
         check_writable(path)
-        what, text = self.content(context, armature, path)
-        write_files(None, {path: text})
+        what, content = self.content(context, armature, path)
+        write_files(None, {path: content})
         return "INFO", f'Saved {what} as "{path.name}"'
 
 
-class LoadsJson(_JsonFile, ImportHelper):
+class SavesJson(SavesFile):
+    """A tool that writes a JSON file."""
+
+    filter_glob: StringProperty(default="*.json", options={"HIDDEN"})
+    filename_ext = ".json"
+
+
+class LoadsJson(_File, ImportHelper):
     """A tool that reads a JSON file."""
+
+    filter_glob: StringProperty(default="*.json", options={"HIDDEN"})

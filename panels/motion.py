@@ -12,6 +12,7 @@ TOOLS = (
     "find_contacts", "add_timed_pin", "remove_timed_pin", "goto_timed_pin", "place_timed_pin", "solve_motion",
     "give_motion_back", "keep_motion", "reduce_keys", "bake_motion", "edit_path", "root_motion", "make_loop",
     "smooth_motion", "fix_ground", "fill_between", "breakdown", "retarget", "retarget_files",
+    "export_vrma",
 )  # fmt: skip
 
 
@@ -55,6 +56,7 @@ class POISE_PT_motion(ArmaturePanel, bpy.types.Panel):
         row.operator("poise.retarget", icon="IMPORT")
         row.prop(armature, "poise_use_layers", toggle=True, icon="NLA")
         column.operator("poise.retarget_files", text="Retarget Motions...")
+        column.operator("poise.export_vrma", text="Export VRM Animation...")
         layout.prop(armature, "poise_ground")
         column = layout.column(align=True)
         column.operator("poise.find_contacts", icon="VIEWZOOM")

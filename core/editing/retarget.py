@@ -37,9 +37,7 @@ def retarget(source: Skeleton, motion: Motion, source_roles: Roles, target: Skel
     for name, roles in (("first", source_roles), ("second", target_roles)):
         if not roles.humanoid or "hips" not in roles.bones:
             raise CoreError(f"Motions go from one human body to another; the {name} armature has none.")
-    _, frames = forward(source, motion.pose)
-    axes = rotation.mul(frames, anatomy(source, source_roles).axes)
-    turns = rotation.mul(rotation.inv(canonical_frame(source_roles.up, source_roles.facing)), axes)
+    _, turns = canonical_frames(source, motion.pose, source_roles)
     parts = _part_rotations(turns, source_roles, target_roles)
     heading, axes = canonical_frame(target_roles.up, target_roles.facing), anatomy(target, target_roles).axes
     wanted = {bone: rotation.mul(rotation.mul(heading, parts[bone]), rotation.inv(axes[bone])) for bone in parts}
@@ -99,6 +97,13 @@ def overlaid(
 def _yaw(after: Array, before: Array, up: Array) -> Array:
     """Return the turn (..., 4) about the unit vector `up` from one frame (..., 4) towards another."""
     return rotation.swing_twist(rotation.mul(after, rotation.inv(before)), up)[1]
+
+
+def canonical_frames(skeleton: Skeleton, pose: Pose, roles: Roles) -> tuple[Array, Array]:
+    """Return heads (..., J, 3) and rotations (..., J, 4) relative to the T-pose, both in the canonical frame."""
+    heads, frames = forward(skeleton, pose)
+    frame = rotation.inv(canonical_frame(roles.up, roles.facing))
+    return rotation.rotate(frame, heads), rotation.mul(frame, rotation.mul(frames, anatomy(skeleton, roles).axes))
 
 
 def keep_contacts(

@@ -21,7 +21,7 @@ from .markers import MARKERS
 from .recipe import BONE_TRACK, MOMENT, PART_TRACK, PATH, POSES, RECIPE, SUPPORT
 from .report import GOAL_REPORT, REPORT
 from .table import FRAME_LIMIT, NUMBER_LIMIT, Field, Kind, Schema, Table, plain
-from .told import BATCH, INFO, LEARNED, LEARNT
+from .told import BATCH, EXPORTED, INFO, LEARNED, LEARNT
 
 SCHEMAS: Final = Path(__file__).parent / "schemas"
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -38,6 +38,7 @@ FORMATS: Final[Mapping[str, tuple[str, Kind]]] = {
     "info": ("What info says of the armatures of a file", INFO.kind()),
     "learned": ("What contribute --learn found", LEARNED.kind()),
     "learnt": ("What learn found", LEARNT.kind()),
+    "exported": ("What export-vrma wrote", EXPORTED.kind()),
     "batch": ("How each file of a batch went", BATCH.kind()),
 }
 

@@ -1,4 +1,4 @@
-"""What `info`, `contribute --learn`, `learn` and `batch` print with `--json`, as tables."""
+"""What `info`, `contribute --learn`, `learn`, `export-vrma` and `batch` print with `--json`, as tables."""
 
 from typing import Final
 
@@ -81,6 +81,13 @@ LEARNT: Final = Table(
         ("armature", NAME, "whose motion it is learnt from"),
         ("what", choice(("limits", "stiffness", "list")), "was learnt"),
         ("bones", list_of(NAME), "that have it, or that turn in the list"),
+    )
+)
+EXPORTED: Final = Table(
+    always(
+        ("armature", NAME, "whose motion it is"),
+        ("frames", FRAMES, "the first and the last one"),
+        ("file", NAME, "that was written"),
     )
 )
 FILE_DONE: Final = Table(

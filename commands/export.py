@@ -1,0 +1,32 @@
+"""`export-vrma`: the motion of an armature as a file of VRM Animation."""
+
+import argparse
+from pathlib import Path
+from typing import Any, Final
+
+from .. import bridge
+from ..edits.files import write_files
+from ..edits.info import find_armature
+from ..edits.vrm_animation import export_vrma
+from .verbs import DONE, Verb, add_armature, check_motion, frames_within, one_line, show, tell
+
+
+def _options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--file", metavar="FILE.vrma", dest="learn", type=Path, required=True, help="write it there")
+    parser.add_argument("--frames", metavar=("FIRST", "LAST"), nargs=2, type=int, help="a part of the motion")
+    add_armature(parser)
+
+
+def _export(arguments: argparse.Namespace) -> int:
+    armature: Any = find_armature(arguments.armature)
+    frames = frames_within(arguments, bridge.keyed_range(armature))
+    content = export_vrma(armature, frames)
+    data = {"armature": armature.name, "frames": list(frames), "file": str(arguments.learn)}
+    texts = {path: one_line(data) for path in arguments.texts}
+    write_files(None, {**texts, arguments.learn: content})
+    tell(f'Frames {frames[0]} to {frames[1]} of "{armature.name}" are in "{arguments.learn}".')
+    show(arguments, data)
+    return DONE
+
+
+VERB: Final = Verb("export-vrma", "write the motion as a VRM Animation", _options, _export, check_motion, results=False)
