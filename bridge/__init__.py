@@ -83,6 +83,7 @@ from .motion import (
     is_animated,
     is_moved_by_keys,
     keyed_range,
+    posed_by,
     read_motion,
     reading_motion,
     reading_turns,
@@ -98,6 +99,7 @@ from .roles import (
     read_corrections,
     read_figure,
     read_roles,
+    show_figure,
     write_corrections,
 )
 from .shapes import read_outline

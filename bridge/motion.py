@@ -3,7 +3,7 @@
 Changes that Python handlers of other add-ons make on a frame change are visible only frame by frame.
 """
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from typing import Any, Final
 
@@ -120,6 +120,50 @@ def using_action(armature: ArmatureObject, action: bpy.types.Action | None) -> I
         if slot is not None:
             data.action_slot = slot
         write_channels(armature, before)
+
+
+@contextmanager
+def posed_by(
+    context: Any, armature: ArmatureObject, action: bpy.types.Action, slot: Any, frame: float
+) -> Iterator[None]:
+    """Give an armature the pose of a slot of an action at a frame inside, and all its channels back afterwards.
+
+    Nothing animates it meanwhile, and the scene's frame stays, so that all other objects do.
+    """
+    data, before = armature.animation_data or armature.animation_data_create(), read_channels(armature, CHANNELS)
+    with_nla, kept, wanted = data.use_nla, dict[tuple[Any, str], Any](), dict[tuple[Any, str], Any]()
+    try:
+        with using_action(armature, action):
+            data.action_slot = slot
+            channels = {name: np.array(values) for name, values in before.items()}
+            place = {name: number for number, name in enumerate(armature.pose.bones.keys())}
+            for curve in active_curves(armature):
+                bone, name = split_path(curve.data_path) or ("", "")
+                if bone in place and name in CHANNELS:
+                    channels[name][place[bone], curve.array_index] = curve.evaluate(frame)
+                elif bone in place and name.startswith('["'):
+                    owner, key = armature.pose.bones[bone], bpy.utils.unescape_identifier(name[2:-2])
+                    if isinstance(owner.get(key), int | float):  # such as a switch from IK to FK
+                        kept[owner, key] = owner[key]
+                        wanted[owner, key] = type(owner[key])(curve.evaluate(frame))
+            data.action, data.use_nla = None, False
+            context.view_layer.update()
+            _set(wanted)
+            write_channels(armature, channels)
+            context.view_layer.update()
+            yield
+    finally:
+        data.use_nla = with_nla
+        _set(kept)
+        context.view_layer.update()  # animates the armature, so that what has no key is given back after it
+        write_channels(armature, before)
+        context.view_layer.update()
+
+
+def _set(values: Mapping[tuple[Any, str], Any]) -> None:
+    """Set custom properties of bones."""
+    for (bone, key), value in values.items():
+        bone[key] = value
 
 
 def assign(armature: ArmatureObject, action: bpy.types.Action | None) -> None:

@@ -9,16 +9,17 @@ import bpy
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..core import CoreError, Motion, Skeleton
+from ..core import CoreError, Motion, Pose, Skeleton
 from ..core.body import Roles, find_roles
 from ..core.body.corrections import NO_PART, correct_roles, turn_roles
 from ..core.body.detection.rest_pose import is_folded
 from ..core.body.mirror import counterparts
 from ..core.body.roles import ROLES
 from ..core.body.unfolding import unfold
+from ..core.pose import stack
 from ..core.rotation import Array
 from ..core.skeleton import Flags
-from .armature import deforming, read_rig
+from .armature import Rig, deforming, read_rig
 from .bones import read_bones
 from .channels import ArmatureObject
 from .errors import BridgeError
@@ -93,13 +94,29 @@ def read_figure(armature: ArmatureObject, frames: ArrayLike) -> tuple[Skeleton, 
     return skeleton, replace(motion, pose=pose), worlds
 
 
+def show_figure(armature: ArmatureObject, rig: Rig, pose: Pose) -> tuple[Skeleton, Pose]:
+    """Return a skeleton whose rest pose shows the body, as the armature's motion may, and a pose (J) on it.
+
+    Raises BridgeError where neither shows it.
+    """
+    if not is_folded(rig.skeleton):
+        return rig.skeleton, pose
+    motion, _ = read_motion(armature, rig, _looks(armature))
+    skeleton, poses = unfold(rig.skeleton, stack([pose, *(motion.pose[frame] for frame in range(len(motion)))]))
+    return skeleton, poses[0]
+
+
+def _looks(armature: ArmatureObject) -> Array:
+    """Return the frames that are looked at for a rest pose."""
+    return np.unique(np.linspace(*keyed_range(armature), _LOOKS).round())
+
+
 def _shown(armature: ArmatureObject, skeleton: Skeleton) -> Skeleton:
     """Return the armature's skeleton; where its rest pose shows no body but its motion does, with one from there."""
     if not is_folded(skeleton):
         return skeleton
     try:
-        first, last = keyed_range(armature)
-        return read_figure(armature, np.unique(np.linspace(first, last, _LOOKS).round()))[0]
+        return read_figure(armature, _looks(armature))[0]
     except BridgeError:
         return skeleton
 

@@ -27,7 +27,7 @@ __all__ = ["run"]
 
 _VERBS: Final = (
     *verbs.VERBS,
-    body.VERB,
+    *body.VERBS,
     contribute.VERB,
     keypoints.VERB,
     learn.VERB,

@@ -1,21 +1,25 @@
-"""`body`: the tools of the panel Body, on one pose or on every frame of a motion."""
+"""`body`: the tools of the panel Body, on one pose or on every frame of a motion. `apply-pose`: another body's pose."""
 
 import argparse
 from collections.abc import Sequence
 from dataclasses import Field, fields
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, Final
 
 import bpy
 import numpy as np
 
 from ..core import CoreError
-from ..core.formats.table import FRAMES
+from ..core.formats.pose import PART_POSE, read_pose_file
+from ..core.formats.table import FRAME_LIMIT, FRAMES, UNIT, number
 from ..edits.body import BodyEdit
 from ..edits.body_tools import TOOLS, BodyTool
 from ..edits.info import find_armature
 from ..edits.motion_edit import check_lasting
+from ..edits.part_poses import ApplyPose, named_parts, pose_of_armature, pose_of_asset
 from ..edits.parts import check_sure
+from ..edits.retarget import PARTS
 from .verbs import Verb, add_action, add_armature, tell_report
 
 _FLAGS: Final = {"true": True, "false": False}
@@ -40,15 +44,79 @@ def _body(arguments: argparse.Namespace) -> int:
     frames = None if arguments.frames is None else FRAMES.read(arguments.frames, "--frames")
     keyed = arguments.key or frames is not None
     check_sure(armature)
-    check_lasting(armature, keyed, "Ask for --frames, or for a key with --key.")
+    _check_keys(arguments, armature, keyed, "Ask for --frames, or for a key with --key.")
+    return _posed(arguments, BodyEdit(bpy.context, armature, frames, tool, keyed), armature)
+
+
+def _check_keys(arguments: argparse.Namespace, armature: Any, keyed: bool, way_out: str) -> None:
+    """Raise CoreError where a pose would be lost without keys, or an action is named and nothing is keyed."""
+    check_lasting(armature, keyed, way_out)
     if arguments.action is not None and not keyed:
-        raise CoreError("--action: nothing is keyed; ask for --frames, or for a key with --key.")
-    edit = BodyEdit(bpy.context, armature, frames, tool, keyed)
+        raise CoreError(f"--action: nothing is keyed. {way_out}")
+
+
+def _posed(arguments: argparse.Namespace, edit: BodyEdit, armature: Any) -> int:
     edit.solve()
     return tell_report(arguments, edit.write(armature, arguments.action))
 
 
-VERB: Final = Verb("body", "pose a body by its parts", _options, _body)
+def _pose_options(parser: argparse.ArgumentParser) -> None:
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--pose", metavar="ACTION", help="an action that has the pose, such as a pose asset")
+    source.add_argument("--source", metavar="A", help="an armature of the file that has it, as it is at its frame")
+    source.add_argument("--input", metavar="POSE.json", type=Path, help="a pose that Copy Pose by Parts has copied")
+    parser.add_argument("--library", metavar="FILE.blend", type=Path, help="the file that has the action of --pose")
+    parser.add_argument("--at", metavar="FRAME", type=float, help="of the action, by default its first")
+    parser.add_argument("--owner", metavar="A", default="", help="the armature that the action was made with")
+    parser.add_argument("--factor", type=float, default=1.0, metavar="F", help="from the present pose, 0, to that, 1")
+    parser.add_argument("--mirrored", action="store_true", help="exchange left and right")
+    parser.add_argument(
+        "--parts", nargs="+", default=[], metavar="PART",
+        help=f"only these take it: bones, roles, arm.L, leg.R, spine, {', '.join(PARTS)}",
+    )  # fmt: skip
+    add_armature(parser)
+    parser.add_argument("--key", action="store_true", help="key the present frame")
+    add_action(parser)
+
+
+def _check_pose(arguments: argparse.Namespace) -> None:
+    UNIT.read(arguments.factor, "--factor")
+    if arguments.at is not None:
+        number(-FRAME_LIMIT, FRAME_LIMIT).read(arguments.at, "--at")
+    for name in ("library", "at", "owner"):
+        if arguments.pose is None and getattr(arguments, name) not in (None, ""):
+            raise CoreError(f"--{name}: only with --pose.")
+
+
+def _apply_pose(arguments: argparse.Namespace) -> int:
+    armature, context = find_armature(arguments.armature), bpy.context
+    check_sure(armature)
+    _check_keys(arguments, armature, arguments.key, "Ask for a key with --key.")
+    if arguments.input is not None:
+        pose = read_pose_file(arguments.input)
+    elif arguments.source is not None:
+        source = find_armature(arguments.source)
+        check_sure(source, by_motion=True)
+        pose = pose_of_armature(source)
+    else:
+        library = "" if arguments.library is None else str(arguments.library)
+        pose = pose_of_asset(context, armature, arguments.pose, library, arguments.at, arguments.owner)
+    parts = named_parts(armature, arguments.parts)
+    tool = ApplyPose(pose.mirrored() if arguments.mirrored else pose, arguments.factor, parts)
+    return _posed(arguments, BodyEdit(context, armature, None, tool, arguments.key), armature)
+
+
+VERBS: Final = (
+    Verb("body", "pose a body by its parts", _options, _body),
+    Verb(
+        "apply-pose",
+        "give a body the pose of another one",
+        _pose_options,
+        _apply_pose,
+        _check_pose,
+        formats={"POSE.json": (PART_POSE,)},
+    ),
+)
 
 
 def read_tool(name: str, texts: Sequence[str]) -> BodyTool:

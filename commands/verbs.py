@@ -283,7 +283,7 @@ def outputs(arguments: argparse.Namespace) -> list[Path]:
         check_writable(path)
         if any(same_file(path, other) for other in places[:number]):
             raise CoreError(f'"{path}" is named twice as a file to write.')
-        for kind in ("job", "list", "input", "recipe", "mapping"):
+        for kind in ("job", "list", "input", "recipe", "mapping", "library"):
             source: Path | None = getattr(arguments, kind, None)
             if source is not None and same_file(path, source):
                 raise CoreError(f'"{path}" is the {kind} file; it is not written over.')

@@ -1,8 +1,8 @@
 """Files in and out: open them or refuse with a sentence, write them whole or not at all."""
 
 import os
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,17 @@ def open_blend(path: Path) -> None:
         bpy.ops.wm.open_mainfile(filepath=str(path.resolve()))
     except RuntimeError as error:
         raise CoreError(f'The file "{path}" is no .blend file that this Blender can open.') from error
+
+
+@contextmanager
+def temporary_data(context: Any) -> Iterator[set[Any]]:
+    """Remove afterwards all data that was made inside; yield what there was before."""
+    before = set(bpy.data.user_map())
+    try:
+        yield before
+    finally:
+        bpy.data.batch_remove([block for block in bpy.data.user_map() if block not in before])
+        context.view_layer.update()  # else `view_layer.objects` still lists removed objects
 
 
 def present_blend() -> Path | None:

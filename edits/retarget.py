@@ -26,6 +26,7 @@ from ..core.editing.timed_pins import share_within
 from ..core.formats.recipe import bones_of
 from ..core.rotation import Array
 from .clips import ClipOptions, import_motion
+from .files import temporary_data
 from .held_motion import HeldMotion
 from .info import moves_bones
 from .motion_edit import ChangedBones
@@ -157,29 +158,28 @@ def imported(
     `take`: the name of the one to present, by default the one that the importer chose. Everything imported is removed
     afterwards. Raises CoreError if there is no armature with a motion, or no such take.
     """
-    before, active = set(bpy.data.user_map()), context.view_layer.objects.active
+    active = context.view_layer.objects.active
     selected = [armature for armature in context.view_layer.objects if armature.select_get()]
     mode = active.mode if active is not None else "OBJECT"
     try:
         if mode != "OBJECT":
             bpy.ops.object.mode_set(mode="OBJECT")
-        import_motion(path, options=options)
-        new = [block for block in bpy.data.user_map() if block not in before]
-        found = [block for block in new if isinstance(block, bpy.types.Object) and block.type == "ARMATURE"]
-        actions = [block for block in new if isinstance(block, bpy.types.Action)]
-        moving = next(((one, takes) for one in found if (takes := find_takes(one, actions))), None)
-        if moving is None:
-            raise CoreError(f'There is no armature with a motion in "{path.name}".')
-        source, takes = moving
-        if take and take not in takes:
-            raise CoreError(f'There is no take "{take}" in "{path.name}"; there are {", ".join(takes)}.')
-        data = source.animation_data or source.animation_data_create()
-        if take or data.action is None:
-            data.action, data.action_slot = takes[take or next(iter(takes))]
-        yield source, sorted(takes, key=lambda name: takes[name][0] != data.action)
+        with temporary_data(context) as before:
+            import_motion(path, options=options)
+            new = [block for block in bpy.data.user_map() if block not in before]
+            found = [block for block in new if isinstance(block, bpy.types.Object) and block.type == "ARMATURE"]
+            actions = [block for block in new if isinstance(block, bpy.types.Action)]
+            moving = next(((one, takes) for one in found if (takes := find_takes(one, actions))), None)
+            if moving is None:
+                raise CoreError(f'There is no armature with a motion in "{path.name}".')
+            source, takes = moving
+            if take and take not in takes:
+                raise CoreError(f'There is no take "{take}" in "{path.name}"; there are {", ".join(takes)}.')
+            data = source.animation_data or source.animation_data_create()
+            if take or data.action is None:
+                data.action, data.action_slot = takes[take or next(iter(takes))]
+            yield source, sorted(takes, key=lambda name: takes[name][0] != data.action)
     finally:
-        bpy.data.batch_remove([block for block in bpy.data.user_map() if block not in before])
-        context.view_layer.update()  # else `view_layer.objects` still lists removed objects
         for armature in context.view_layer.objects:
             armature.select_set(armature in selected)
         context.view_layer.objects.active = active

@@ -34,13 +34,17 @@ class BodyOperator(Tool):
 
     tool: type[body_tools.BodyTool]
 
+    def make_tool(self, context: Any, armature: Any) -> body_tools.BodyTool:
+        """Return the tool with its settings."""
+        return self.tool(**{setting.name: getattr(self, setting.name) for setting in fields(self.tool)})
+
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         autokey.check(context, armature)
         context.view_layer.update()
+        tool = self.make_tool(context, armature)
         body, before = bridge.read_body(armature), bridge.read_channels(armature)
         held = HeldRig(armature, body.rig, body.controlled, bridge.find_held(context, armature))
         body = held.body(body)
-        tool = self.tool(**{setting.name: getattr(self, setting.name) for setting in fields(self.tool)})
         found = tool.apply(context, armature, body)
         found = found.solve(body) if isinstance(found, body_tools.PoseGoals) else found
         pose = pose_of(found)

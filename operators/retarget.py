@@ -15,7 +15,7 @@ from ..edits.retarget import FADE, LONGEST, Retargeted, imported
 from ..edits.words import counted
 from ..properties.keypoints import SAID, UPS
 from .background import Background
-from .tool import chosen_path, fill_in, frame_property
+from .tool import chosen_path, fill_in, frame_property, other_armatures
 
 _PARTS = [
     ("upper", "Upper Body", "The spine, the head and the arms"),
@@ -81,7 +81,7 @@ class POISE_OT_retarget(Background, bpy.types.Operator):
     )  # fmt: skip
 
     def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
-        if self.filepath or _others(context):
+        if self.filepath or other_armatures(context):
             return super().invoke(context, event)
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
@@ -100,7 +100,7 @@ class POISE_OT_retarget(Background, bpy.types.Operator):
                     take_mapping([armature, source], read_mapping(chosen_path(self.mapping)))
                 check_sure(source, by_motion=True)
                 return self._retargeted(context, armature, source)
-        others = _others(context)
+        others = other_armatures(context)
         if len(others) != 1:
             raise CoreError("Select one other armature that has the motion, or name a file.")
         self._from = others[0].name
@@ -117,9 +117,3 @@ class POISE_OT_retarget(Background, bpy.types.Operator):
         if "\n" in self.takes:
             sentence += f"; one of {len(self.takes.splitlines())} takes, choose in Adjust Last Operation"
         return ("WARNING", f"{sentence}; {report.explanations[0]}") if report.explanations else ("INFO", sentence)
-
-
-def _others(context: Any) -> list[Any]:
-    """Return the selected armatures but the active one."""
-    chosen = context.view_layer.objects
-    return [one for one in chosen if one.select_get() and one.type == "ARMATURE" and one != context.active_object]

@@ -110,6 +110,12 @@ def selected_bones(context: Any) -> list[str]:
     return names
 
 
+def other_armatures(context: Any) -> list[Any]:
+    """Return the selected armatures but the active one."""
+    chosen = context.view_layer.objects
+    return [one for one in chosen if one.select_get() and one.type == "ARMATURE" and one != context.active_object]
+
+
 def select(bone: Any, on: bool) -> None:
     """Select or deselect a pose bone."""
     owner = bone if hasattr(bone, "select") else bone.bone  # Blender 5 has moved it there from its data

@@ -10,6 +10,6 @@ CLASSES = tuple(
     for module in (rig, pins, humanoid, body, chains, motion, ghosts, trails, generate, keypoints)
     for one in module.CLASSES
 )
-MENUS = (("VIEW3D_MT_pose", pins.draw_in_pose_menu),)
+MENUS = (("VIEW3D_MT_pose", pins.draw_in_pose_menu), ("ASSETBROWSER_MT_context_menu", body.draw_in_asset_menu))
 TOOLS = toolbar.TOOLS
 FOLDER: Final = str(Path(__file__).parent)  # where Blender finds the presets that ship

@@ -40,6 +40,14 @@ class POISE_PT_body(Side, bpy.types.Panel):
         for side, text in _HANDS:
             row.operator("poise.pose_fingers", text=text).side = side
         layout.operator("poise.look_at", text="Look at 3D Cursor", icon="HIDE_OFF").target = "CURSOR"
+        column = layout.column(align=True)
+        column.label(text="Pose of Another Body")
+        row = column.row(align=True)
+        row.operator("poise.copy_pose", text="Copy", icon="COPYDOWN")
+        row.operator("poise.apply_pose", text="Paste", icon="PASTEDOWN").source = "CLIPBOARD"
+        row = column.row(align=True)
+        row.operator("poise.apply_pose", text="Apply Selected").source = "ARMATURE"
+        row.operator("poise.blend_pose", text="Blend Selected").source = "ARMATURE"
 
 
 def draw_body_menu(layout: Any) -> None:
@@ -47,6 +55,25 @@ def draw_body_menu(layout: Any) -> None:
     layout.operator_menu_enum("poise.take_posture", "posture", text="Go to Posture")
     layout.operator_menu_enum("poise.mirror_pose", "model", text="Mirror Pose")
     draw_tools(layout, ("plant_feet", "lay_hands", "pose_fingers", "look_at", "make_rest"))
+    layout.separator()
+    layout.operator("poise.copy_pose")
+    for source, text in (("CLIPBOARD", "Paste Pose by Parts"), ("ARMATURE", "Apply Pose of Selected Armature")):
+        layout.operator("poise.apply_pose", text=text).source = source
+    layout.operator("poise.blend_pose", text="Blend Pose of Selected Armature").source = "ARMATURE"
+
+
+def draw_in_asset_menu(menu: Any, context: Any) -> None:
+    """Draw what can be done with a pose asset in the context menu of the asset browser."""
+    asset = getattr(context, "asset", None)
+    if asset is None or asset.id_type != "ACTION":
+        return
+    layout = menu.layout
+    layout.separator()
+    layout.operator_context = "INVOKE_DEFAULT"
+    for name, label in (("apply_pose", "Apply Pose by Parts"), ("blend_pose", "Blend Pose by Parts")):
+        for mirrored, how in ((False, ""), (True, " Mirrored")):
+            tool = layout.operator(f"poise.{name}", text=f"{label}{how}")
+            tool.source, tool.mirrored = "ASSET", mirrored
 
 
 CLASSES = (POISE_PT_body,)

@@ -1,20 +1,17 @@
 """Motion retargeting: a motion of one human body on another.
 
-Rotations relative to the canonical T-pose (see `body.anatomy`) do not depend on rest poses, rolls and tails of bones.
-It is computed for each part of the first body and applied to the second; spines and necks of other numbers of bones are
-interpolated along their lengths. The hips move as those of the first body, in leg lengths above the ground.
+The parts of the second body have the turns of those of the first (see `body.part_turns`). The hips move as those of the
+first body, in leg lengths above the ground.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from dataclasses import replace
-from typing import Final
 
 import numpy as np
 
 from .. import rotation
 from ..body import SIDES, Roles
-from ..body.anatomy import anatomy
-from ..body.axes import canonical_frame
+from ..body.part_turns import read_turns, turn_bones, turns_to_frames
 from ..body.posture import body_axes, leg_length
 from ..errors import CoreError
 from ..motion import Motion
@@ -26,7 +23,10 @@ from .foot_lock import EASE, contact_pins, raised_onto
 from .path import move_roots
 from .timed_pins import TimedPin
 
-CHAINS: Final = ("spine", "neck")
+
+def is_human(roles: Roles) -> bool:
+    """Return whether a motion or pose can go from, and to, a body with these roles."""
+    return roles.humanoid and "hips" in roles.bones
 
 
 def retarget(source: Skeleton, motion: Motion, source_roles: Roles, target: Skeleton, target_roles: Roles) -> Motion:
@@ -35,15 +35,12 @@ def retarget(source: Skeleton, motion: Motion, source_roles: Roles, target: Skel
     Raises CoreError if one of them is no human body.
     """
     for name, roles in (("first", source_roles), ("second", target_roles)):
-        if not roles.humanoid or "hips" not in roles.bones:
+        if not is_human(roles):
             raise CoreError(f"Motions go from one human body to another; the {name} armature has none.")
-    _, turns = canonical_frames(source, motion.pose, source_roles)
-    parts = _part_rotations(turns, source_roles, target_roles)
-    heading, axes = canonical_frame(target_roles.up, target_roles.facing), anatomy(target, target_roles).axes
-    wanted = {bone: rotation.mul(rotation.mul(heading, parts[bone]), rotation.inv(axes[bone])) for bone in parts}
+    wanted = turns_to_frames(target, target_roles, read_turns(source, source_roles, motion.pose))
     rest = np.tile(rotation.IDENTITY, (len(motion), len(target), 1))
-    pose = Pose(_turned(target, rest, wanted), np.zeros((len(motion), len(target), 3)))
-    before, after = _Human(source, source_roles), _Human(target, target_roles)
+    pose = Pose(turn_bones(target, rest, wanted), np.zeros((len(motion), len(target), 3)))
+    before, after = Human(source, source_roles), Human(target, target_roles)
     hips = (before.hips(motion.pose) - before.below_hips(before.ground(motion.pose))) @ before.axes.T / before.leg
     places = hips @ after.axes * after.leg + after.below_hips(after.ground(after.rest))
     return replace(motion, pose=after.move_hips(pose, places - after.hips(pose)))
@@ -51,7 +48,7 @@ def retarget(source: Skeleton, motion: Motion, source_roles: Roles, target: Skel
 
 def aligned(target: Skeleton, roles: Roles, before: Motion, moved: Motion) -> Motion:
     """Return a motion turned about the vertical and moved on the ground so that its hips begin as those of another."""
-    human = _Human(target, roles)
+    human = Human(target, roles)
     up, hips, count = human.axes[2], roles.bone("hips"), len(moved)
     after, now = (forward(target, one.pose[:1])[1][0, hips] for one in (before, moved))
     start, place = (human.hips(one.pose[:1])[0] for one in (moved, before))
@@ -71,7 +68,7 @@ def overlaid(
     sway otherwise. Hips are where they are there. All other bones keep their own rotations.
     """
     (_, old), (_, new) = (forward(target, one.pose) for one in (before, moved))
-    human, spine = _Human(target, roles), [bone for bone in roles.chain("spine") if bone in bones]
+    human, spine = Human(target, roles), [bone for bone in roles.chain("spine") if bone in bones]
     parts = {bone for role in roles.bones for bone in roles.chain(role)} - set(bones)
     wanted: dict[int, Array] = {}
     for bone in bones:
@@ -83,7 +80,7 @@ def overlaid(
             taken = np.isin(spine, above).sum() / max(len(spine), 1)
             turn = rotation.slerp(turn, _yaw(old[:, base], new[:, base], human.axes[2]), np.float64(taken))
         wanted[bone] = rotation.mul(turn, new[:, bone])
-    pose = replace(before.pose, rotations=_turned(target, before.pose.rotations, wanted))
+    pose = replace(before.pose, rotations=turn_bones(target, before.pose.rotations, wanted))
     if roles.bone("hips") in bones:
         pose = human.move_hips(pose, human.hips(moved.pose) - human.hips(pose))
     rotations = rotation.slerp(before.pose.rotations, pose.rotations, share[:, None])
@@ -97,13 +94,6 @@ def overlaid(
 def _yaw(after: Array, before: Array, up: Array) -> Array:
     """Return the turn (..., 4) about the unit vector `up` from one frame (..., 4) towards another."""
     return rotation.swing_twist(rotation.mul(after, rotation.inv(before)), up)[1]
-
-
-def canonical_frames(skeleton: Skeleton, pose: Pose, roles: Roles) -> tuple[Array, Array]:
-    """Return heads (..., J, 3) and rotations (..., J, 4) relative to the T-pose, both in the canonical frame."""
-    heads, frames = forward(skeleton, pose)
-    frame = rotation.inv(canonical_frame(roles.up, roles.facing))
-    return rotation.rotate(frame, heads), rotation.mul(frame, rotation.mul(frames, anatomy(skeleton, roles).axes))
 
 
 def keep_contacts(
@@ -120,7 +110,7 @@ def keep_contacts(
     so that feet in contact are as high as at rest, and each is pinned as high above the `surface`. Tips of toes get no
     pins: `floor_pins` holds them. `ease` in seconds.
     """
-    after = _Human(target, target_roles)
+    after = Human(target, target_roles)
     other = {point.name: point for point in after.points}
     shared = [n for n, point in enumerate(contacts.points) if point.name in other and not point.name.startswith("toe")]
     touching = contacts.touching[:, shared]
@@ -139,7 +129,7 @@ def keep_contacts(
     return moved, contact_pins(target, moved, here, ease)
 
 
-class _Human:
+class Human:
     """A human body: axes (3, 3) to its left, front and top, leg length, contact points of the feet, and rest pose.
 
     carrier  the first bone from the hips up whose location is not locked
@@ -170,42 +160,15 @@ class _Human:
         centre, up = self.hips(self.rest), self.axes[2]
         return centre - (float(centre @ up) - ground) * up
 
+    def footing(self, pose: Pose) -> Array:
+        """Return the point (3,) between the feet of a pose (J), or else at the hips, as high as its lowest part."""
+        heads, up = forward(self.skeleton, pose)[0], self.axes[2]
+        feet = [bone for side in SIDES if (bone := self.roles.bone(f"foot.{side}")) >= 0]
+        middle = heads[feet or [self.roles.bone("hips")]].mean(axis=0)
+        parts = [bone for role in self.roles.bones for bone in self.roles.chain(role)]
+        low = np.concatenate([heads[parts], point_positions(self.skeleton, pose, self.points)]) @ up
+        return middle + (low.min() - middle @ up) * up
+
     def move_hips(self, pose: Pose, shifts: Array) -> Pose:
         """Return the pose with its hips moved by shifts (F, 3), by their carrier."""
         return shifted(self.skeleton, pose, self.carrier, shifts)
-
-
-def _part_rotations(turns: Array, source: Roles, target: Roles) -> dict[int, Array]:
-    """Return target bone -> rotation (F, 4) relative to the T-pose."""
-    found: dict[int, Array] = {}
-    before = source.bones["hips"]
-    for role, bones in target.bones.items():
-        own = source.bones.get(role)
-        if role in CHAINS and not isinstance(bones, int) and not isinstance(own, int):
-            chain = [turns[:, bone] for bone in (before, *(own or ())) if isinstance(bone, int)]
-            found |= {bone: _interpolate(chain, (k + 1) / len(bones)) for k, bone in enumerate(bones)}
-            before = own[-1] if own else before
-        elif own is not None and isinstance(bones, int) == isinstance(own, int):
-            found |= {bone: turns[:, one] for bone, one in zip(target.chain(role), source.chain(role), strict=False)}
-    return found
-
-
-def _interpolate(chain: Sequence[Array], share: float) -> Array:
-    """Return the rotation (F, 4) at a share of the length of a chain of rotations."""
-    place = share * (len(chain) - 1)
-    low = min(int(place), max(len(chain) - 2, 0))
-    return rotation.slerp(chain[low], chain[min(low + 1, len(chain) - 1)], np.float64(place - low))
-
-
-def _turned(skeleton: Skeleton, rotations: Array, wanted: Mapping[int, Array]) -> Array:
-    """Return own rotations (F, J, 4) that give bones the `wanted` frames (F, 4); other bones keep their rotations."""
-    rest = rotation.from_matrix(rotation.nearest_rotation(skeleton.rest_matrices[:, :, :3]))
-    result, frames = np.array(rotations), np.empty_like(rotations)
-    for bone, parent in enumerate(skeleton.parents.tolist()):
-        base = rest[bone]
-        if parent >= 0 and skeleton.inherit_rotation[bone]:
-            base = rotation.mul(frames[:, parent], skeleton.rest_rotations[bone])
-        if bone in wanted and skeleton.movable[bone]:
-            result[:, bone] = rotation.mul(rotation.inv(base), wanted[bone])
-        frames[:, bone] = rotation.mul(base, result[:, bone])
-    return rotation.unroll(result)

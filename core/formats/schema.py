@@ -18,6 +18,7 @@ from .job import JOB, PINS, POSE_TARGETS, RANGE, TOLERANCE, WRITE
 from .limits import LIMITS
 from .mapping import MAPPING
 from .markers import MARKERS
+from .pose import PART_POSE
 from .recipe import BONE_TRACK, MOMENT, PART_TRACK, PATH, POSES, RECIPE, SUPPORT
 from .report import GOAL_REPORT, REPORT
 from .table import FRAME_LIMIT, NUMBER_LIMIT, Field, Kind, Schema, Table, plain
@@ -34,6 +35,7 @@ FORMATS: Final[Mapping[str, tuple[str, Kind]]] = {
     "mapping": ("Which bones are which parts of a body", MAPPING.kind()),
     "limits": ("Limits of joints that were learnt", LIMITS.kind()),
     "markers": ("Which markers are which landmarks of a body", MARKERS.kind()),
+    "pose": ("A pose by the parts of a body", PART_POSE.kind()),
     "report": ("How well a job or another verb went", REPORT.kind()),
     "info": ("What info says of the armatures of a file", INFO.kind()),
     "learned": ("What contribute --learn found", LEARNED.kind()),
@@ -147,6 +149,7 @@ TABLES: Final[Mapping[str, tuple[Table, ...]]] = {
     "limits": (LIMITS,),
     "mapping": (MAPPING,),
     "markers": (MARKERS,),
+    "pose": (PART_POSE,),
     "report": (REPORT,),
     "goal reports": (GOAL_REPORT,),
 }

@@ -13,9 +13,9 @@ import numpy as np
 from .. import rotation
 from ..body import SIDES, Roles
 from ..body.ground import ground_at_rest
+from ..body.part_turns import canonical_frames
 from ..body.posture import take_posture
 from ..body.roles import ARM, FINGERS, LEG
-from ..editing.retarget import canonical_frames
 from ..errors import CoreError
 from ..keypoints.recordings import is_list, is_object
 from ..motion import Motion

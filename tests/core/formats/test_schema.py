@@ -17,6 +17,7 @@ from core.formats.chain_list import THE_FILE, Ccd, list_text, read_list_file
 from core.formats.job import parse
 from core.formats.mapping import MAPPING
 from core.formats.markers import parse_marker_mapping
+from core.formats.pose import PART_POSE
 from core.formats.recipe import PRESETS, parse_recipe
 from core.formats.report import GoalReport, Report
 
@@ -28,6 +29,7 @@ READERS: dict[str, Callable[[Any], object]] = {
     "recipe": parse_recipe,
     "list": lambda data: THE_FILE.read(data, ""),
     "mapping": lambda data: MAPPING.read(data, ""),
+    "pose": lambda data: PART_POSE.read(data, ""),
     "markers": lambda data: parse_marker_mapping("markers", data),
 }
 VALIDATORS = {name: Draft202012Validator(json.loads(schema.schema_text(name))) for name in schema.FORMATS}
@@ -51,6 +53,7 @@ DOCUMENTS: list[tuple[str, Any]] = [
     ("list", LIST),
     ("markers", {"marks": {"hip.L": ["LASI", "LPSI"], "nose": ["NOSE"]}, "unit": "mm", "up": "+Z"}),
     ("mapping", {"version": 1, "roles": {"hips": "Hips", "spine": ["a", "b"], "head": None}}),
+    ("pose", {"version": 1, "turns": {"hips": [[1, 0, 0, 0]], "spine": [[0, 0, 0, 1]] * 2}, "posed": ["hips"]}),
 ]
 REFUSED: list[tuple[str, Any, str]] = [
     ("job", {"version": 1}, "goals: there has to be at least one goal."),
@@ -61,6 +64,10 @@ REFUSED: list[tuple[str, Any, str]] = [
     ("job", job(balance={"masses": {}}), "balance.masses: no bone weighs anything"),
     ("job", job(write={"action": "a" * 64}), "write.action: a name has at most 63 bytes"),
     ("job", job(roles=""), "roles: needs a name"),
+    ("pose", {"version": 1, "turns": {"head": [[1, 0, 0, 0]]}, "posed": []}, "turns.hips: missing."),
+    ("pose", {"version": 1, "turns": {"hips": []}, "posed": []}, "turns.hips: needs a quaternion."),
+    ("pose", {"version": 1, "turns": {"hips": [[1, 0, 0]]}, "posed": []}, "turns.hips[0]: needs 4 numbers, not 3."),
+    ("pose", {"version": 1, "turns": {"hips": [[1, 0, 0, 0]], "wing": []}, "posed": []}, "turns.wing: unknown field"),
     *(
         ("recipe", {"version": 1, "seconds": 1, "poses": {"min": {name: [1, 2, 3]}, "max": {}}}, f"poses.min.{name}: ")
         for name in ("frame", "action")
@@ -167,7 +174,7 @@ JUNK = [None, True, 0, -1, 2.5, 1e30, "", "x", [], [1], [1, 2, 3], {}, {"a": 1},
 UNSAID = re.compile(
     "increase|backwards|no rotation|no direction|nothing is wanted|weighs|twice|fit into|fully on|only in a job|"
     'keyed|only where|pinned already|with "relative_to"|for itself|Flight|flight|only with|leads one|looks, dist|'
-    "needs \\d+ numbers|must be between [\\d.]+ and [\\d.]+, not|cannot be read"
+    "needs \\d+ numbers|must be between [\\d.]+ and [\\d.]+, not|cannot be read|unit quat|no part of a body"
 )
 
 

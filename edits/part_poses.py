@@ -1,0 +1,178 @@
+"""Poses by parts: read from an armature, from an action or from text, and applied to any other body."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import astuple, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from .. import bridge
+from ..bridge.driven import split_path
+from ..core import CoreError, Pose
+from ..core.editing.part_pose import PartPose, read_part_pose, take_part_pose
+from ..core.formats.pose import parse_pose
+from .body_tools import BodyTool
+from .breakdown import PoseSlider
+from .files import temporary_data
+from .parts import check_sure
+from .retarget import find_takes, parts_of
+
+
+@dataclass(frozen=True)
+class ApplyPose(BodyTool):
+    """Give a body the pose of another one.
+
+    factor  how far it goes there
+    parts   those that take the pose; None for all
+    """
+
+    wanted: PartPose
+    factor: float = 1.0
+    parts: frozenset[str] | None = None
+
+    def apply(self, context: Any, armature: Any, body: bridge.Body) -> Pose:
+        posed = self.wanted.posed if self.parts is None else self.wanted.posed & self.parts
+        if posed.isdisjoint(body.roles.bones):
+            raise CoreError("The pose has none of the parts that are to take it.")
+        wanted = replace(self.wanted, posed=posed)
+        return take_part_pose(body.skeleton, body.roles, body.pose, wanted, self.factor)
+
+
+class BlendedPose(PoseSlider):
+    """Poses from the present one to that of an `ApplyPose`."""
+
+    def __init__(self, context: Any, armature: Any, tool: ApplyPose) -> None:
+        super().__init__(context, armature)
+        self._context, self._armature, self._tool = context, armature, tool
+
+    def pose_at(self, share: float) -> Pose:
+        return replace(self._tool, factor=share).apply(self._context, self._armature, self.body)
+
+
+def pose_of_armature(armature: Any, names: Iterable[str] = ()) -> PartPose:
+    """Return the pose that an armature has now; only the parts of the bones `names` are to be posed, or all.
+
+    Raises CoreError if it has no human body, or these bones are no parts of it.
+    """
+    rig = bridge.read_rig(armature)
+    skeleton, pose = bridge.show_figure(armature, rig, bridge.read_pose(armature, rig))
+    found = read_part_pose(skeleton, bridge.read_roles(armature, skeleton), pose)
+    chosen = posed_parts(armature, names)
+    return found if chosen is None else replace(found, posed=found.posed & chosen)
+
+
+def pose_of_action(context: Any, armature: Any, action: Any, frame: float | None = None, owner: str = "") -> PartPose:
+    """Return the pose of an action at a frame, by default its first, of the parts that it has keys of.
+
+    An action says nothing of rest poses: it is read on the armature `owner` of the scene, by default the one that has
+    most of its bones; of several the one that has the name of its slot, or `armature`. Raises CoreError without one.
+    """
+    names = {path[0] for curve in bridge.all_curves(action) if (path := split_path(curve.data_path))}
+    if not names:
+        raise CoreError(f'The action "{action.name}" poses no bones.')
+    named = {slot.name_display for slot in action.slots}
+    found = [one for one in context.view_layer.objects if one.type == "ARMATURE" and owner in ("", one.name)]
+    if owner and not found:
+        raise CoreError(f'There is no armature "{owner}" in the scene that the pose could be of.')
+
+    def fit(one: Any) -> tuple[int, bool, bool]:
+        return len(names.intersection(one.data.bones.keys())), one.name in named, one == armature
+
+    body = max(found, key=fit, default=None)
+    if body is None or 2 * fit(body)[0] <= len(names):
+        raise CoreError(
+            f'No armature here has the bones of "{action.name}", such as "{min(names)}"; '
+            "add the rig that the pose was made with to the scene."
+        )
+    check_sure(body)
+    ((_, slot),) = find_takes(body, [action]).values()
+    at = action.frame_range[0] if frame is None else frame
+    with bridge.posed_by(context, body, action, slot, at):
+        return pose_of_armature(body, names.intersection(body.data.bones.keys()))
+
+
+def pose_of_asset(
+    context: Any, armature: Any, name: str, library: str = "", frame: float | None = None, owner: str = ""
+) -> PartPose:
+    """Return the pose of an action by its name, in this file or in the .blend file `library`; see `pose_of_action`.
+
+    If no armature of the scene has its bones, those of the library are looked at. Nothing of it stays in the file.
+    """
+    if not library:
+        action = bpy.data.actions.get(name)
+        if action is None:
+            raise CoreError(f'There is no action "{name}" to take a pose from.')
+        return pose_of_action(context, armature, action, frame, owner)
+    with temporary_data(context):
+        actions = _append(library, "actions", name)
+        if not actions:
+            raise CoreError(f'There is no action "{name}" in "{Path(library).name}".')
+        try:
+            return pose_of_action(context, armature, actions[0], frame, owner)
+        except CoreError as refusal:
+            bodies = [one for one in _append(library, "objects") if one.type == "ARMATURE"]
+            if not bodies:
+                raise refusal
+        for body in bodies:
+            context.scene.collection.objects.link(body)
+        context.view_layer.update()
+        return pose_of_action(context, armature, actions[0], frame, owner)
+
+
+def pose_of_text(text: str) -> PartPose:
+    """Return the pose that is on the clipboard; raises CoreError if there is none."""
+    try:
+        return parse_pose(text)
+    except CoreError as error:
+        raise CoreError(f"There is no pose on the clipboard, as Copy Pose by Parts puts it there: {error}") from error
+
+
+def posed_parts(armature: Any, names: Iterable[str]) -> frozenset[str] | None:
+    """Return the parts of the body that bones are, or that they pose as controls; None without bones.
+
+    Of a limb on IK it is all of it. Raises CoreError if no bone is a part.
+    """
+    chosen = [*names]
+    if not chosen:
+        return None
+    rig = bridge.read_rig(armature)
+    roles = bridge.read_roles(armature)
+    bones = {rig.skeleton.index(name) for name in chosen}
+    controlled = bridge.find_controlled(armature, rig, roles)
+    if controlled is not None:
+        roles, bones = controlled.roles, _posed_by(controlled, bones)
+    found = frozenset(role for role in roles.bones if bones.intersection(roles.chain(role) + roles.twist.get(role, ())))
+    if not found:
+        raise CoreError(f'No part of the body is posed by "{chosen[0]}".')
+    return found
+
+
+def named_parts(armature: Any, names: Sequence[str]) -> frozenset[str] | None:
+    """Return the parts of the body that are named as in `edits.retarget.parts_of`; None without names."""
+    if not names:
+        return None
+    skeleton = bridge.read_rig(armature).skeleton
+    roles = bridge.read_roles(armature, skeleton)
+    bones = set(parts_of(skeleton, roles, names))
+    return frozenset(role for role in roles.bones if bones.intersection(roles.chain(role)))
+
+
+def _posed_by(controlled: bridge.ControlledBody, bones: Iterable[int]) -> set[int]:
+    """Return the parts of a body that bones of the rig are or pose."""
+    controls = {bone: part for part, control in enumerate(controlled.controls) for bone in astuple(control)}
+    parts = controls | controlled.parts()
+    chosen = {parts[bone] for bone in bones if bone in parts}
+    ends = {int(controlled.ends[controlled.poles.get(part, part)]) for part in chosen}
+    return {part for part, end in enumerate(controlled.ends.tolist()) if end in ends}
+
+
+def _append(library: str, kind: str, name: str = "") -> list[Any]:
+    """Append data of a kind from a .blend file: all, or those of this name, if there are some."""
+    try:
+        loading: Any = bpy.data.libraries.load(library, link=False)
+        with loading as (there, wanted):
+            setattr(wanted, kind, [one for one in getattr(there, kind) if name in ("", one)])
+    except OSError as error:
+        raise CoreError(f'The file "{library}" cannot be read as a .blend file.') from error
+    return [one for one in getattr(wanted, kind) if one is not None]
