@@ -1,4 +1,4 @@
-"""Every command, snippet, file and link of README.md is run or looked up; what no test knows is refused."""
+"""Every command, snippet, file and link of README.md and the pages for users is run or looked up; others are refused."""
 
 import importlib.util
 import json
@@ -17,12 +17,17 @@ import pytest
 from tests.paths import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+JOBS = (ROOT / "docs" / "jobs.md").read_text(encoding="utf-8")
+PYTHON = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+PINS = (ROOT / "docs" / "pins.md").read_text(encoding="utf-8")
+PAGES = "\n".join((README, PINS, JOBS, PYTHON))
 RIG = "tests/data/rigs/named_mixamo_cm.blend"
 WALK = "docs/examples/walk_keypoints.jsonl"
 CLIP = "tests/data/motion/cmu_07_12.bvh"
 
 PROGRAMS = {"blender", "make", "nox", "pip", "python", ".ci/run"}
 LANGUAGES = {"json", "python", "sh", "text"}
+WORDS = 1200  # of README.md, so that it is read
 # What runs the commands that are too long for here, and how it shows there.
 RUN_BY = {
     "make demo": ("tests/blender/test_demo.py", "demo"),
@@ -42,12 +47,12 @@ EXIT_CODES = {
 }
 
 
-def blocks(language: str, text: str = README) -> list[str]:
+def blocks(language: str, text: str = PAGES) -> list[str]:
     """The fenced blocks of a language."""
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
-def commands(text: str = README) -> list[str]:
+def commands(text: str = PAGES) -> list[str]:
     """The lines of the shell blocks, and what stands between backquotes in the text and begins with a program."""
     lines = [line for block in blocks("sh", text) for line in block.replace("\\\n", " ").splitlines() if line.strip()]
     prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
@@ -142,22 +147,23 @@ def test_a_command_that_nothing_runs_is_refused(text: str) -> None:
 
 
 def test_the_readme_has_the_commands_that_a_newcomer_needs() -> None:
-    assert {"make demo", "make test"} <= set(commands())
+    assert {"make demo", "make test"} <= set(commands(README))
+    assert len(README.split()) < WORDS
 
 
 def test_every_block_has_a_language_that_is_checked() -> None:
-    openings = re.findall(r"^```(.*)$", README, re.MULTILINE)[::2]
+    openings = re.findall(r"^```(.*)$", PAGES, re.MULTILINE)[::2]
     assert set(openings) == LANGUAGES
 
 
-def test_the_verbs_say_what_the_readme_says() -> None:
+def test_the_verbs_say_what_the_page_says() -> None:
     lines = [line.split()[2:] for line in commands() if line.startswith("python standalone.py") and RIG in line]
     said = [line for arguments in lines for line in run_verb(*arguments)[1].splitlines()]
     expected = blocks("text")[0].splitlines()
     assert [line for line in said if line in expected] == expected
 
 
-def test_the_job_of_the_readme_meets_its_goals() -> None:
+def test_the_job_of_the_page_meets_its_goals() -> None:
     (solve,) = [line.split()[2:] for line in commands() if "--report" in line]
     code, _, written = run_verb(*solve)
     assert code == 0
@@ -168,7 +174,7 @@ def test_the_job_of_the_readme_meets_its_goals() -> None:
 
 
 def test_the_exit_codes_are_those_of_the_verbs() -> None:
-    meanings = {int(code): meaning for code, meaning in re.findall(r"^\| (\d) \| (.*) \|$", README, re.MULTILINE)}
+    meanings = {int(code): meaning for code, meaning in re.findall(r"^\| (\d) \| (.*) \|$", JOBS, re.MULTILINE)}
     said = " ".join(read("commands/__init__.py").split())
     assert meanings.keys() == EXIT_CODES.keys()
     for code, words in EXIT_CODES.items():
@@ -197,16 +203,21 @@ def links(text: str) -> list[str]:
     return [link for link in re.findall(r"\]\(([^)]+)\)", text) if not link.startswith(("http://", "https://"))]
 
 
-@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md"])
+@pytest.mark.parametrize(
+    "document",
+    ["README.md", "CONTRIBUTING.md", *(f"docs/{page.name}" for page in sorted((ROOT / "docs").glob("*.md")))],
+)
 def test_links_lead_somewhere(document: str) -> None:
-    assert [link for link in links(read(document)) if not (ROOT / link.partition("#")[0]).exists()] == []
+    folder = (ROOT / document).parent
+    missing = [link for link in links(read(document)) if not (folder / link.partition("#")[0]).exists()]
+    assert [link for link in missing if not link.startswith("#")] == []
 
 
-@pytest.mark.parametrize("span", sorted(set(re.findall(r"`([\w./]+(?:/|\.\w+))`", README))))
+@pytest.mark.parametrize("span", sorted(set(re.findall(r"`([\w./]+(?:/|\.\w+))`", PAGES))))
 def test_files_that_are_named_are_there_or_made(span: str) -> None:
     made = {"JOB.json", "build/", f"dist/poise-{manifest_version()}.zip"}
     assert span in made or (ROOT / span).exists()
 
 
 def test_there_are_no_paths_of_a_machine() -> None:
-    assert re.findall(r"(?<![\w.])/(?:home|root|tmp|work|Users)\b", README) == []
+    assert re.findall(r"(?<![\w.])/(?:home|root|tmp|work|Users)\b", PAGES) == []
