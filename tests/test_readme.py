@@ -1,4 +1,4 @@
-"""Every command, snippet, file and link of README.md and the pages for users is run or looked up; others are refused."""
+"""Each command, snippet, file and link of README.md and the pages for users is run or looked up; others are refused."""
 
 import importlib.util
 import json
