@@ -66,6 +66,7 @@ def _retarget_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--source-keys", action="store_true", help="keys only where the source has keys; feet are not planted"
     )
+    parser.add_argument("--scale", action="store_true", help="scale bones as the source's, and the hips as its object")
     parser.add_argument(
         "--names", metavar="PATTERN", default=NAMING,
         help=f"of the actions of several: \"{NAMING.replace('%', '%%')}\", also {{number}}",
@@ -113,7 +114,7 @@ def _retarget_files(arguments: argparse.Namespace, armature: Any) -> int:
     for name in ("take", "action", "frames", "parts", "start"):
         if getattr(arguments, name) not in (None, "", []):
             raise CoreError(f"--{name}: only for one file.")
-    words = [f"--{name}" for name in ("no-feet", "source-keys") if getattr(arguments, name.replace("-", "_"))]
+    words = [f"--{name}" for name in ("no-feet", "source-keys", "scale") if getattr(arguments, name.replace("-", "_"))]
     if arguments.mapping is not None:
         words.append(f"--mapping={arguments.mapping.resolve()}")
     if arguments.up is not None:
@@ -152,7 +153,7 @@ def _retargeted(arguments: argparse.Namespace, armature: Any, source: Any, mappi
     frames = frames_within(arguments, bridge.keyed_range(source))
     return Retargeted(
         bpy.context, armature, source, frames, not arguments.no_feet, arguments.parts, arguments.fade, arguments.start,
-        arguments.source_keys,
+        arguments.source_keys, arguments.scale,
     )  # fmt: skip
 
 

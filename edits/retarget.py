@@ -47,6 +47,7 @@ class Retargeted(HeldMotion):
     fade    seconds over which parts come and go where the motion goes on beside them
     start   the frame at which it begins, by default as in the source
     sparse  keys only at the frames at which the source has keys; feet are not planted then
+    scale   parts are scaled as those of the source, and the hips as its object
     """
 
     method = "retarget"
@@ -54,6 +55,7 @@ class Retargeted(HeldMotion):
     def __init__(
         self, context: Any, armature: Any, source: Any, frames: tuple[int, int] | None = None, plant: bool = True,
         parts: Sequence[str] = (), fade: float = FADE, start: int | None = None, sparse: bool = False,
+        scale: bool = False,
     ) -> None:  # fmt: skip
         if source is armature:
             raise CoreError("A motion is retargeted from one armature to another; these are the same.")
@@ -66,11 +68,11 @@ class Retargeted(HeldMotion):
             plant = False
             numbers, self._interpolation = bridge.key_interpolation(source, first, last)
         shift = 0 if start is None else start - int(numbers[0])
-        self.makes_motion = not parts
+        self.makes_motion, self.whole_scales = not parts, scale
         beyond = _goes_on(armature, numbers[0] + shift, numbers[-1] + shift) if parts else (False, False)
         super().__init__(context, armature, numbers + shift)
         own, motion, worlds = bridge.read_figure(source, numbers)
-        motion = replace(with_object(own, motion, worlds), frames=self.before.frames)
+        motion = replace(with_object(own, motion, worlds, scale), frames=self.before.frames)
         roles = bridge.read_roles(source, own)
         skeleton = self.skeleton
         chosen = parts_of(skeleton, self.roles, parts) if parts else list(range(len(skeleton)))
@@ -82,6 +84,8 @@ class Retargeted(HeldMotion):
                     f'"{driven}" is driven by {self.rig.driven[driven]}, and no controls are known that pose it; '
                     "no motion can be put on it."
                 )
+        elif scale:
+            raise CoreError(f'"{armature.name}" is posed by controls; scales are retargeted to bones alone.')
         self.always_keyed[chosen] = True
         plant &= {bone for role in _STANDING for bone in self.roles.chain(role)}.issubset(chosen)
         points = foot_points(own, roles) if plant and roles.humanoid else ()
@@ -89,7 +93,7 @@ class Retargeted(HeldMotion):
         if points:
             contacts = find_contacts(own, motion, points, up=bridge.world_up(worlds[0]))
             motion, contacts = steadied(own, motion, contacts, carrier_of(own, roles))
-        moved = retarget(own, motion, roles, skeleton, self.roles)
+        moved = retarget(own, motion, roles, skeleton, self.roles, scale)
         if parts and self.roles.bone("hips") in chosen:
             moved = aligned(skeleton, self.roles, self.before, moved)
         if plant:

@@ -36,7 +36,49 @@ def _takes(tool: Any, context: Any, text: str) -> list[str]:
     return tool.takes.splitlines()
 
 
-class POISE_OT_retarget(Background, bpy.types.Operator):
+class RetargetOptions:
+    """The options of tools that retarget files."""
+
+    mapping: StringProperty(
+        name="Mapping", description="A file of JSON that says which bones of either body are which parts",
+        subtype="FILE_PATH",
+    )  # fmt: skip
+    up: EnumProperty(name="Up", description="The axis that is up in a file of SMPL", items=_UPS)
+    body_model: StringProperty(
+        name="Body Model", description="A body model of SMPL (.npz), whose proportions a file of SMPL has",
+        subtype="FILE_PATH",
+    )  # fmt: skip
+    plant: BoolProperty(
+        name="Plant Feet", description="Hold the feet where those of the other body touch the ground", default=True
+    )
+    sparse: BoolProperty(
+        name="Source Keys", description="Keys only at the frames at which the source has keys; feet are not planted",
+        options={"SKIP_SAVE"},
+    )  # fmt: skip
+    scale: BoolProperty(
+        name="Scale", description="Scale bones as those of the other body, and the hips as its object",
+        options={"SKIP_SAVE"},
+    )  # fmt: skip
+
+    @property
+    def clip_options(self) -> ClipOptions:
+        """What files of SMPL do not say."""
+        return ClipOptions(
+            None if self.up == SAID[0] else self.up, chosen_path(self.body_model) if self.body_model else None
+        )
+
+    @property
+    def words(self) -> list[str]:
+        """The same for the verb `retarget`."""
+        flags = {"no-feet": not self.plant, "source-keys": self.sparse, "scale": self.scale}
+        texts = {"mapping": self.mapping and chosen_path(self.mapping), "up": self.clip_options.up,
+                 "body-model": self.clip_options.body_model}  # fmt: skip
+        return [f"--{name}" for name, on in flags.items() if on] + [
+            f"--{name}={text}" for name, text in texts.items() if text
+        ]
+
+
+class POISE_OT_retarget(Background, RetargetOptions, bpy.types.Operator):
     """Retarget the motion of the other selected armature, or of a file that has one, to the active one"""
 
     bl_idname = "poise.retarget"
@@ -52,19 +94,6 @@ class POISE_OT_retarget(Background, bpy.types.Operator):
         options={"SKIP_SAVE"}, search=_takes, search_options={"SUGGESTION"},
     )  # fmt: skip
     takes: StringProperty(options={"HIDDEN", "SKIP_SAVE"})  # one a line
-    mapping: StringProperty(
-        name="Mapping", description="A file of JSON that says which bones of either body are which parts",
-        subtype="FILE_PATH",
-    )  # fmt: skip
-    up: EnumProperty(name="Up", description="The axis that is up in a file of SMPL", items=_UPS)
-    body_model: StringProperty(
-        name="Body Model", description="A body model of SMPL (.npz), whose proportions a file of SMPL has",
-        subtype="FILE_PATH",
-    )  # fmt: skip
-    plant: BoolProperty(
-        name="Plant Feet", description="Hold the feet where those of the other body touch the ground", default=True
-    )
-
     parts: EnumProperty(
         name="Parts",
         description="Only these, over the motion that the armature has; without any, all of it as a motion of its own",
@@ -75,10 +104,6 @@ class POISE_OT_retarget(Background, bpy.types.Operator):
         default=FADE, min=0.0, max=LONGEST, soft_max=2.0, subtype="TIME_ABSOLUTE", unit="TIME_ABSOLUTE",
     )  # fmt: skip
     start: frame_property("Start", "The frame at which the motion begins, by default as in the source")
-    sparse: BoolProperty(
-        name="Source Keys", description="Keys only at the frames at which the source has keys; feet are not planted",
-        options={"SKIP_SAVE"},
-    )  # fmt: skip
 
     def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
         if self.filepath or other_armatures(context):
@@ -90,10 +115,7 @@ class POISE_OT_retarget(Background, bpy.types.Operator):
         if self.filepath:
             path = chosen_path(self.filepath)
             self._from = path.stem
-            options = ClipOptions(
-                None if self.up == SAID[0] else self.up, chosen_path(self.body_model) if self.body_model else None
-            )
-            with imported(context, path, self.take, options) as (source, takes):
+            with imported(context, path, self.take, self.clip_options) as (source, takes):
                 self.takes = "\n".join(takes)
                 self._from = takes[0] if len(takes) > 1 else path.stem
                 if self.mapping:
@@ -109,7 +131,9 @@ class POISE_OT_retarget(Background, bpy.types.Operator):
     def _retargeted(self, context: Any, armature: Any, source: Any) -> Retargeted:
         fill_in(self, start=bridge.keyed_range(source)[0])
         parts = sorted(self.parts)
-        return Retargeted(context, armature, source, None, self.plant, parts, self.fade, self.start, self.sparse)
+        return Retargeted(
+            context, armature, source, None, self.plant, parts, self.fade, self.start, self.sparse, self.scale
+        )
 
     def end(self, context: Any, armature: Any, edit: MotionEdit) -> tuple[str, str]:
         report = edit.write(armature, unused_name(f"{armature.name} {self._from}"))

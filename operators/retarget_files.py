@@ -11,11 +11,12 @@ from .. import bridge
 from ..core import CoreError
 from ..edits.clips import MOTIONS
 from ..edits.motion_files import NAMING, MotionFiles, check_naming, find_motions, summary
+from .retarget import RetargetOptions
 from .stepwise import Modal
 from .tool import chosen_path
 
 
-class POISE_OT_retarget_files(Modal, bpy.types.Operator):
+class POISE_OT_retarget_files(Modal, RetargetOptions, bpy.types.Operator):
     """Retarget all motions of files or of a folder to the active armature, into an action each"""
 
     bl_idname = "poise.retarget_files"
@@ -34,13 +35,6 @@ class POISE_OT_retarget_files(Modal, bpy.types.Operator):
         "several in a file",
         default=NAMING,
     )
-    plant: BoolProperty(
-        name="Plant Feet", description="Hold the feet where those of the other body touch the ground", default=True
-    )
-    mapping: StringProperty(
-        name="Mapping", description="A file of JSON that says which bones of either body are which parts",
-        subtype="FILE_PATH",
-    )  # fmt: skip
     assets: BoolProperty(name="Mark as Assets", description="Show the actions in the asset browser")
     strips: BoolProperty(name="Line Up in NLA", description="Put the actions on an NLA track, one after the other")
     jobs: IntProperty(
@@ -78,12 +72,9 @@ class POISE_OT_retarget_files(Modal, bpy.types.Operator):
         check_naming(self.naming)
         folder = chosen_path(self.directory)
         names = [file.name for file in self.files if file.name]
-        words = [] if self.plant else ["--no-feet"]
-        if self.mapping:
-            words.append(f"--mapping={chosen_path(self.mapping)}")
         self._who = armature.name, armature.session_uid, tuple(armature.pose.bones.keys())
         self._motions = MotionFiles(
-            context, armature, find_motions([folder / name for name in names] or [folder]), words, self.jobs
+            context, armature, find_motions([folder / name for name in names] or [folder]), self.words, self.jobs
         )
         self._work = self._motions.work()
 

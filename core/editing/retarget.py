@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import rotation
 from ..body import SIDES, Roles
+from ..body.anatomy import anatomy
 from ..body.part_turns import read_turns, turn_bones, turns_to_frames
 from ..body.posture import body_axes, leg_length
 from ..errors import CoreError
@@ -29,17 +30,21 @@ def is_human(roles: Roles) -> bool:
     return roles.humanoid and "hips" in roles.bones
 
 
-def retarget(source: Skeleton, motion: Motion, source_roles: Roles, target: Skeleton, target_roles: Roles) -> Motion:
+def retarget(
+    source: Skeleton, motion: Motion, source_roles: Roles, target: Skeleton, target_roles: Roles, scales: bool = False
+) -> Motion:
     """Return a motion of the source on the target; bones without a part of the body are at rest.
 
-    Raises CoreError if one of them is no human body.
+    With `scales` parts are scaled as those of the source, without they have no scale. Raises CoreError if one of the
+    armatures has no human body.
     """
     for name, roles in (("first", source_roles), ("second", target_roles)):
         if not is_human(roles):
             raise CoreError(f"Motions go from one human body to another; the {name} armature has none.")
     wanted = turns_to_frames(target, target_roles, read_turns(source, source_roles, motion.pose))
     rest = np.tile(rotation.IDENTITY, (len(motion), len(target), 1))
-    pose = Pose(turn_bones(target, rest, wanted), np.zeros((len(motion), len(target), 3)))
+    sizes = _part_scales(source, motion, source_roles, target, target_roles) if scales else None
+    pose = Pose(turn_bones(target, rest, wanted), np.zeros((len(motion), len(target), 3)), sizes)
     before, after = Human(source, source_roles), Human(target, target_roles)
     hips = (before.hips(motion.pose) - before.below_hips(before.ground(motion.pose))) @ before.axes.T / before.leg
     places = hips @ after.axes * after.leg + after.below_hips(after.ground(after.rest))
@@ -87,8 +92,12 @@ def overlaid(
     translations = before.pose.translations + share[:, None, None] * (pose.translations - before.pose.translations)
     stays = np.ones(len(target), bool)
     stays[list(bones)] = False
+    scales = before.pose.scales
+    if moved.pose.scales is not None:
+        scales = np.ones_like(translations) if scales is None else scales
+        scales = scales + (share[:, None] * ~stays)[..., None] * (moved.pose.scales - scales)
     rotations[:, stays] = before.pose.rotations[:, stays]  # bit for bit
-    return replace(before, pose=replace(pose, rotations=rotations, translations=translations))
+    return replace(before, pose=replace(pose, rotations=rotations, translations=translations, scales=scales))
 
 
 def _yaw(after: Array, before: Array, up: Array) -> Array:
@@ -172,3 +181,24 @@ class Human:
     def move_hips(self, pose: Pose, shifts: Array) -> Pose:
         """Return the pose with its hips moved by shifts (F, 3), by their carrier."""
         return shifted(self.skeleton, pose, self.carrier, shifts)
+
+
+def _part_scales(source: Skeleton, motion: Motion, source_roles: Roles, target: Skeleton, target_roles: Roles) -> Array:
+    """Return scales (F, J, 3) of the target's bones, along their own axes, as the same parts of the source have them.
+
+    Hips take what the bones above them have, evenly.
+    """
+    result = np.ones((len(motion), len(target), 3))
+    if motion.pose.scales is None:
+        return result
+    own, hips = np.array(motion.pose.scales), source_roles.bones["hips"]
+    assert isinstance(hips, int)
+    own[:, hips] *= np.cbrt(own[:, source.ancestors(hips)[1:]].prod(axis=(1, 2)))[:, None]
+    before, after = anatomy(source, source_roles).axes, anatomy(target, target_roles).axes
+    for role in target_roles.bones:
+        there, here = source_roles.chain(role), target_roles.chain(role)
+        for place, bone in enumerate(here if there else ()):
+            one = there[round(place * (len(there) - 1) / max(len(here) - 1, 1))]
+            basis = rotation.to_matrix(rotation.mul(after[bone], rotation.inv(before[one])))
+            result[:, bone] = own[:, one] @ np.square(basis).T
+    return result

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 
 from .. import rotation
 from ..errors import CoreError
-from ..motion import Motion
-from ..pose import Pose, forward, forward_matrices, own_channels
+from ..motion import Motion, forward_of
+from ..pose import Pose, forward, forward_matrices, own_channels, shifted
 from ..rotation import Array
 from ..skeleton import Indices, Skeleton
 from .path import move_roots
@@ -118,11 +118,23 @@ def root_frames(frames: Array, travel: Travel, carrier: Carrier) -> Array:
     return moved(travel.matrices if carrier == "root" else np.eye(4)[None], np.repeat(frames[:1], len(frames), axis=0))
 
 
-def with_object(skeleton: Skeleton, motion: Motion, worlds: Array) -> Motion:
-    """Return the motion with that of its object, `worlds` (F, 4, 4), in the object's space at the first frame."""
+def with_object(skeleton: Skeleton, motion: Motion, worlds: Array, scales: bool = False) -> Motion:
+    """Return the motion with that of its object, `worlds` (F, 4, 4), in the object's space at the first frame.
+
+    With `scales` roots grow as the object does, evenly.
+    """
     carried: Array = np.linalg.inv(worlds[0]) @ worlds
     turns = rotation.from_matrix(rotation.nearest_rotation(carried[:, :3, :3]))
-    return replace(motion, pose=move_roots(skeleton, motion, np.zeros(3), turns, carried[:, :3, 3]))
+    pose = move_roots(skeleton, motion, np.zeros(3), turns, carried[:, :3, 3])
+    if scales:
+        sizes = np.ones_like(pose.translations) if pose.scales is None else np.array(pose.scales)
+        growth = np.cbrt(np.linalg.det(carried[:, :3, :3]))[:, None]
+        for root in np.flatnonzero(skeleton.parents < 0).tolist():
+            heads = forward_of(skeleton, pose, [root])[0][:, 0]
+            pose = shifted(skeleton, pose, root, (growth - 1.0) * (heads - carried[:, :3, 3]))
+            sizes[:, root] *= growth
+        pose = replace(pose, scales=sizes)
+    return replace(motion, pose=pose)
 
 
 def placed_at(skeleton: Skeleton, pose: Pose, frames: Array, bones: Indices) -> Pose:

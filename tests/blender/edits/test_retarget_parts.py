@@ -221,6 +221,45 @@ def load_source() -> Any:
     return context.object
 
 
+@pytest.mark.parametrize("parts", [[], ["arm.L"]])
+@pytest.mark.parametrize("path", [RIG, DATA / "rigs" / "odd_random_rolls_apose.blend"], ids=lambda path: path.stem)
+def test_bones_are_as_long_and_wide_as_in_the_source_if_asked(parts: list[str], path: Any) -> None:
+    rig = next(one for one in load(path) if one.type == "ARMATURE")
+    source = load_source()
+    for name, scale in (("LeftForeArm", (1.0, 1.5, 1.0)), ("RightUpLeg", (0.8, 0.8, 0.8))):
+        for frame, values in ((2, (1.0, 1.0, 1.0)), (12, scale)):
+            source.pose.bones[name].scale = values
+            source.pose.bones[name].keyframe_insert("scale", frame=frame)
+    for scaled in (False, True):
+        edit = Retargeted(context, rig, source, (2, 12), plant=False, parts=parts, scale=scaled)
+        edit.solve()
+        edit.write(rig)
+        context.scene.frame_set(12)
+        for role, growth in (("forearm.L", 1.5), ("thigh.R", 0.8)):
+            bone = rig.pose.bones[edit.skeleton.names[edit.roles.bones[role]]]
+            on = scaled and (not parts or role == "forearm.L")
+            assert bone.length / bone.bone.length == pytest.approx(growth if on else 1.0, abs=2e-3)
+
+
+def test_a_body_grows_on_its_ground_as_the_object_of_the_source_if_asked() -> None:
+    rig = load(RIG)[0]
+    source = load_source()
+    for frame, scale in ((2, 1.0), (12, 1.6)):
+        source.scale = (scale,) * 3
+        source.keyframe_insert("scale", frame=frame)
+    tall = []
+    for scaled in (False, True):
+        edit = Retargeted(context, rig, source, (2, 12), plant=False, scale=scaled)
+        edit.solve()
+        edit.write(rig)
+        context.scene.frame_set(12)
+        heads = np.array([(rig.matrix_world @ bone.head)[2] for bone in rig.pose.bones])
+        tall.append((heads.min(), heads.max()))
+    ankle = tall[0][0]
+    assert np.ptp(tall[1]) / np.ptp(tall[0]) == pytest.approx(1.6, abs=1e-3)
+    assert tall[1][0] == pytest.approx(1.6 * ankle, abs=0.02)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
