@@ -8,15 +8,15 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from mathutils import Matrix, Vector
+from mathutils import Matrix, Quaternion, Vector
 
 import bridge
 import commands
 from core import CoreError
 from edits.clips import ClipOptions
-from edits.retarget import imported
+from edits.retarget import Retargeted, imported
 from tests.blender.rigs import context, load
-from tests.paths import DATA
+from tests.paths import DATA, SHARED
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
@@ -380,3 +380,53 @@ def test_broken_files_for_blender_get_one_sentence(kind: str, data: bytes, tmp_p
     said = capfd.readouterr().err
     assert "Traceback" not in said
     assert "bad" in said or "armature" in said
+
+
+def test_a_captured_walk_as_smpl_points_every_limb_as_its_subject_did(tmp_path: Path) -> None:
+    """The subject's joints in a T-pose are the body model; how it walks is computed here, by Blender's matrices."""
+    folder = SHARED / "motion"
+    if not (folder / "cmu_mb_val.npz").is_file():
+        pytest.skip("the larger test data (../shared/data) is not here")
+    pack = np.load(folder / "cmu_mb_val.npz")
+    known = json.loads((folder / "canonical_joints.json").read_text())["cmu_mb"]
+    sides = {"left_": "l_", "right_": "r_"}
+    others = {"collar": "clavicle", "foot": "toe"}
+    parents, offsets = pack["parents"].tolist(), pack["offsets"][pack["skeleton"][0]]
+    places = dict[str, int]()
+    for name in PARENTS:
+        side, plain = next(((side, name.removeprefix(side)) for side in sides if name.startswith(side)), ("", name))
+        places[name] = pack["names"].tolist().index(known[sides.get(side, "") + others.get(plain, plain)])
+    rows = pack["rot"][pack["start"][0] : pack["start"][1] : 10] / 32767.0
+    figures = []  # of each frame the joints' world rotations and heads
+    for row in (np.tile([1.0, 0.0, 0.0, 0.0], (len(parents), 1)), *rows):
+        turned, placed = list[Matrix](), list[Vector]()
+        for joint, parent in enumerate(parents):
+            own = Quaternion(row[joint].tolist()).to_matrix()
+            turned.append(turned[parent] @ own if parent >= 0 else own)
+            offset = Vector(offsets[joint].tolist())
+            placed.append(placed[parent] + turned[parent] @ offset if parent >= 0 else Vector())
+        figures.append((turned, placed))
+    turns = np.zeros((len(rows), 24, 3))
+    for frame, (turned, _) in enumerate(figures[1:]):
+        for joint, (name, parent) in enumerate(PARENTS.items()):
+            above = turned[places[parent]].inverted() if parent else Matrix.Identity(3)
+            axis, angle = (above @ turned[places[name]]).to_quaternion().to_axis_angle()
+            turns[frame, joint] = np.array(axis) * angle
+    np.savez(tmp_path / "walk.npz", poses=turns.reshape(len(rows), 72), fps=RATE)
+    rest = np.array([figures[0][1][place] for place in places.values()])
+    np.savez(tmp_path / "model.npz", J_regressor=np.eye(24, 22), v_template=rest)
+    rig = load(RIG)[0]
+    context.scene.render.fps = round(RATE)
+    with imported(context, tmp_path / "walk.npz", options=ClipOptions(None, tmp_path / "model.npz")) as (source, _):
+        edit = Retargeted(context, rig, source, plant=False)
+    edit.solve()
+    edit.write(rig)
+    segments = {("shoulder", "elbow"): ("Arm", "ForeArm"), ("elbow", "wrist"): ("ForeArm", "Hand"),
+                ("hip", "knee"): ("UpLeg", "Leg"), ("knee", "ankle"): ("Leg", "Foot")}  # fmt: skip
+    for frame, (_, placed) in enumerate(figures[1:]):
+        context.scene.frame_set(frame + 1)
+        for (upper, lower), bones in segments.items():
+            for side in ("left", "right"):
+                wanted = BODY @ (placed[places[f"{side}_{lower}"]] - placed[places[f"{side}_{upper}"]])
+                a, b = (rig.pose.bones[f"mixamorig:{side.title()}{bone}"].head for bone in bones)
+                assert np.degrees((rig.matrix_world.to_3x3() @ (b - a)).angle(wanted)) < 0.1
