@@ -37,12 +37,14 @@ def _once(kind: str, data: bytes, seeds: list[bytes], rng: Rng) -> bytes:
             return _tree(data, rng)
         except (ValueError, RecursionError):
             pass
-    if data[:4] == b"glTF" and rng.random() < 0.8:
+    if data[:4] == b"glTF" and len(data) >= 20 and rng.random() < 0.8:
+        end = 20 + struct.unpack_from("<I", data, 12)[0]
         try:
-            text = _tree(data[20:], rng)
+            text = _tree(data[20:end], rng)
         except (ValueError, RecursionError):
-            text = data[20:]
-        return data[:8] + struct.pack("<II", 20 + len(text), len(text)) + data[16:20] + text
+            text = data[20:end]
+        size = struct.pack("<II", 20 + len(text) + len(data[end:]), len(text))
+        return data[:8] + size + data[16:20] + text + data[end:]
     return _bytes(data, seeds, rng)
 
 
