@@ -85,6 +85,7 @@ def pose_of_action(context: Any, armature: Any, action: Any, frame: float | None
             f'No armature here has the bones of "{action.name}", such as "{min(names)}"; '
             "add the rig that the pose was made with to the scene."
         )
+    bridge.check(body)
     check_sure(body)
     ((_, slot),) = find_takes(body, [action]).values()
     at = action.frame_range[0] if frame is None else frame

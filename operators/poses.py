@@ -47,6 +47,7 @@ class FromPose:
 
     def tool_of(self, context: Any, armature: Any) -> ApplyPose:
         """Return what gives an armature the pose that is asked for; raises CoreError if there is none."""
+        context.view_layer.update()
         parts = posed_parts(armature, chosen_bones(context)) if self.selected else None
         pose = self._pose(context, armature)
         return ApplyPose(pose.mirrored() if self.mirrored else pose, parts=parts)

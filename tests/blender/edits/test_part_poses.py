@@ -21,7 +21,9 @@ from core.formats.pose import pose_text
 from edits.part_poses import ApplyPose, pose_of_action, pose_of_armature, pose_of_asset, pose_of_text
 from edits.retarget import Retargeted, imported
 from tests.blender.control_drags import RIGS
-from tests.blender.rigs import contents, context, curves, load, make_armature, select
+from tests.blender.core.figure import bvh_of
+from tests.blender.core.flavours import FLAVOURS
+from tests.blender.rigs import contents, context, curves, linked_copy, load, make_armature, select
 from tests.paths import DATA, SHARED
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -193,6 +195,27 @@ def test_a_pose_keeps_place_heading_and_height_of_the_body() -> None:
     assert heading() == pytest.approx(ahead, abs=0.1)
 
 
+def test_a_body_whose_rest_pose_shows_none_gives_its_pose_by_its_motion(tmp_path: Path) -> None:
+    """All bones of the clip lie along one axis at rest."""
+    path = tmp_path / "clip.bvh"
+    path.write_text(bvh_of(FLAVOURS["Character Creator, along one axis"]), encoding="utf-8")
+    (source,) = load(path)
+    rig = add_walker()
+    rig.animation_data.action = None
+    frame = 12
+    context.scene.frame_set(frame)
+    apply(rig, ApplyPose(pose_of_armature(source)))
+    found = directions(rig)
+    edit = Retargeted(context, rig, source, (1, 24), plant=False)
+    edit.solve()
+    edit.write(rig)
+    context.scene.frame_set(frame)
+    assert degrees(found, directions(rig)) < 0.01
+    source.animation_data.action = None
+    with pytest.raises(CoreError, match="keys of its own"):
+        pose_of_armature(source)
+
+
 def test_mirrored_is_the_mirror_image_and_twice_is_the_pose() -> None:
     rig = vrm()
     walker = add_walker()
@@ -302,15 +325,21 @@ def test_an_asset_of_some_bones_changes_their_parts_only() -> None:
     assert pose.posed == {"upper_arm.L", "forearm.L"}
 
 
-def test_an_action_without_its_rig_is_refused_with_the_reason() -> None:
+def test_an_action_without_its_rig_is_refused_with_the_reason(tmp_path: Path) -> None:
     rig = make_armature()
     walker = add_walker()
     action = walker.animation_data.action
     action.use_fake_user = True
-    bpy.data.objects.remove(walker)
+    context.scene.collection.objects.unlink(walker)
     context.view_layer.objects.active = rig
     with pytest.raises(CoreError, match='No armature here has the bones of "walk", such as "mixamorig:Head"'):
         pose_of_action(context, rig, action)
+    linked = linked_copy(walker, tmp_path / "rig.blend")
+    bpy.data.objects.remove(walker)
+    context.view_layer.update()
+    with pytest.raises(CoreError, match="linked"):
+        pose_of_action(context, rig, action)
+    bpy.data.objects.remove(linked)
     with pytest.raises(CoreError, match='There is no armature "Bob"'):
         pose_of_action(context, rig, action, owner="Bob")
     with pytest.raises(CoreError, match='There is no action "run"'):
