@@ -83,6 +83,7 @@ from .motion import (
     is_animated,
     is_moved_by_keys,
     keyed_range,
+    object_moves,
     posed_by,
     read_motion,
     reading_motion,

@@ -244,6 +244,31 @@ def is_animated(armature: ArmatureObject, rig: Rig, bone: int) -> bool:
     return bool(keyed & names) or (bool(keyed) and any(rig.decided[other] for other in above))
 
 
+def object_moves(armature: ArmatureObject) -> bool:
+    """Return whether animation moves the armature object: its own, or that of its parents and constraint targets."""
+    around, seen = _that_move(armature), [armature]
+    while around:
+        other = around.pop()
+        if other not in seen:
+            seen.append(other)
+            around += _that_move(other)
+    own = (one for one in animated_curves(armature) if split_path(one.data_path) is None)
+    if any(one.data_path.startswith("constraints[") or not _stands_still(armature, one) for one in own):
+        return True
+    return any(_has_curves(other) or _has_curves(other.data) for other in seen[1:])
+
+
+def _that_move(object: Any) -> list[Any]:
+    """Return the objects that an object hangs on."""
+    acting = [one for one in object.constraints if not one.mute]
+    targets = [one.target for one in acting if getattr(one, "target", None) is not None]
+    return targets + ([object.parent] if object.parent is not None else [])
+
+
+def _has_curves(owner: Any) -> bool:
+    return any(True for _ in animated_curves(owner)) if getattr(owner, "animation_data", None) else False
+
+
 def active_curves(armature: ArmatureObject) -> Iterator[Any]:
     """Yield the F-curves of the object's action that Blender evaluates; Blender 4.5 and 5.2 ignore a group's mute."""
     bag = channelbag_of(armature)

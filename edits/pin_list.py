@@ -9,7 +9,7 @@ from .. import bridge
 from ..core import CoreError, forward, rotation
 from ..core.formats.goals import Point
 from ..properties.overrides import linked_count
-from .pins import ANIMATION, OBJECT, WORLD, read_pin
+from .pins import ANIMATION, ARMATURE, OBJECT, WORLD, read_pin
 
 KINDS: Final = ("NONE", "POSITION", "BOTH")  # of the pin of what is dragged, in the order in which it changes
 
@@ -60,7 +60,9 @@ def _space_of_new(armature: Any, rig: bridge.Rig, bone: str) -> str:
     """Return the space of a new pin."""
     if armature.poise_pin_space != "AUTO":
         return armature.poise_pin_space
-    return ANIMATION if bridge.is_animated(armature, rig, rig.skeleton.index(bone)) else WORLD
+    if bridge.is_animated(armature, rig, rig.skeleton.index(bone)):
+        return ANIMATION
+    return ARMATURE if bridge.object_moves(armature) else WORLD  # what has no keys is at one place in a moving object
 
 
 def pin_here(context: Any, armature: Any) -> int:

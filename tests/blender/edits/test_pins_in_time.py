@@ -9,7 +9,7 @@ import pytest
 from bridge import Grab
 from edits.drag.session import DragSession
 from operators.drawings import _pins
-from tests.blender.rigs import make_armature, make_ik_body, make_walk, select, turn, world
+from tests.blender.rigs import make_armature, make_empty, make_ik_body, make_walk, select, turn, world
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 context: Any = bpy.context
@@ -43,6 +43,59 @@ def test_what_new_pins_are_fixed_to(walker: Any) -> None:
     select(still, ["hand.L"])
     bpy.ops.poise.cycle_pin()
     assert spaces(still) == ["WORLD", "WORLD", "ARMATURE"]
+
+
+def slid(rig: Any) -> None:
+    for frame in (1, 20):
+        rig.location.x = 0.1 * frame
+        rig.keyframe_insert("location", frame=frame)
+
+
+def carried(rig: Any) -> None:
+    rig.parent = make_empty("car", (0.0, 0.0, 0.0))
+    slid(rig.parent)
+
+
+def on_a_path(rig: Any) -> None:
+    curve = bpy.data.curves.new("path", "CURVE")
+    line = curve.splines.new("POLY")
+    line.points.add(1)
+    line.points[1].co = (2.0, 0.0, 0.0, 1.0)
+    curve.use_path = True
+    for frame in (1, 100):
+        curve.eval_time = frame
+        curve.keyframe_insert("eval_time", frame=frame)
+    path = bpy.data.objects.new("path", curve)
+    context.scene.collection.objects.link(path)
+    rig.constraints.new("FOLLOW_PATH").target = path
+
+
+def on_an_offset(rig: Any) -> None:
+    on_a_path(rig)
+    rig.constraints[0].target.data.animation_data_clear()
+    for frame, offset in ((1, 0.0), (20, -50.0)):
+        rig.constraints[0].offset = offset
+        rig.constraints[0].keyframe_insert("offset", frame=frame)
+
+
+@pytest.mark.parametrize("move", [slid, carried, on_a_path, on_an_offset])
+def test_pins_go_with_an_object_that_animation_moves(move: Any) -> None:
+    rig: Any = make_armature()
+    move(rig)
+    select(rig, FEET)
+    context.scene.frame_set(1)
+    bpy.ops.poise.pin()
+    assert spaces(rig) == ["ARMATURE", "ARMATURE"]
+    first = [world(rig, foot) for foot in FEET]
+    context.scene.frame_set(15)
+    feet, hips = [world(rig, foot) for foot in FEET], world(rig, "hips")
+    assert np.linalg.norm(feet[0] - first[0]) > 0.1
+    assert bpy.ops.poise.drag(bone="hips", shift=(0.02, 0.0, -0.03)) == {"FINISHED"}
+    np.testing.assert_allclose(world(rig, "hips"), np.add(hips, (0.02, 0.0, -0.03)), atol=NEAR)
+    np.testing.assert_allclose([world(rig, foot) for foot in FEET], feet, atol=NEAR)
+    rig.pose.bones["hips"].location.z += 0.05
+    assert bpy.ops.poise.solve() == {"FINISHED"}
+    np.testing.assert_allclose([world(rig, foot) for foot in FEET], feet, atol=1e-3)
 
 
 def test_pins_of_controlled_bones_are_to_the_animation_where_any_control_is_keyed() -> None:
