@@ -318,6 +318,7 @@ def _hung(
             np.array([graph.hangs(controls[bone].turns, order[bone], controls) for bone in bones]), rigid,
             np.array([limbs.get(id(graph.bent.get(bone)), place[bone]) for bone in bones]), ridden, graph.goals,
             {place[pole]: starts[pole] for pole in riding if pole in starts and pole not in besides},
+            {place[end]: chain.target for end, chain in graph.ends.items() if end in place},
             tuple(
                 HingedLimb(place[upper], place[lower], limbs[id(graph.bent[lower])],
                            rotation.rotate(rotation.inv(turns[place[lower]]), axis))

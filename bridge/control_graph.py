@@ -36,7 +36,7 @@ class _Chain:
     """An IK chain in force."""
 
     tip: int
-    target: int
+    target: int  # the bone that it leads to, or -1: another object
     pole: int  # the free bone that is its pole, or -1
     poled: bool  # it has a pole
     parts: dict[int, int]  # part of the body -> the bone of the chain that it shows
@@ -132,15 +132,17 @@ class Graph:
             self.gazes[place[bone.name]] = min(now)
 
     def _note_chain(self, constraint: Any, bone: Any) -> None:
-        """Note an IK chain that leads to a bone."""
+        """Note an IK chain."""
         index, bones = self.rig.skeleton.index, self.object.pose.bones
-        if constraint.target != self.object or constraint.subtarget not in bones:
+        inside = constraint.target == self.object and constraint.subtarget in bones
+        if constraint.target in (None, self.object) and not inside:
             return
         own = constraint.pole_target == self.object and constraint.pole_subtarget in bones
         pole = index(constraint.pole_subtarget) if own else -1
         pole = pole if pole >= 0 and self.free[pole] else -1
         bent = [index(name) for name in constrained_bones(constraint, bone)]  # the last one first
-        chain = _Chain(bent[0], index(constraint.subtarget), pole, constraint.pole_target is not None, {})
+        target = index(constraint.subtarget) if inside else -1
+        chain = _Chain(bent[0], target, pole, constraint.pole_target is not None, {})
         self.chains.append(chain)
         if aims(constraint):
             self.aiming.add(bent[0])

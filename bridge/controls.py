@@ -70,6 +70,7 @@ class ControlledBody:
     ends (N,)         of parts that an IK chain bends: the part at its end; of others: themselves
     riding            further bones of the rig -> the bone of the body that they move with
     goals             targets and poles of the rig's IK chains
+    targets           part at the end of an IK chain that bends the body -> the chain's target, or -1: another object
     poles             poles that may go where their limb needs them -> the first part of the limb
     hinged            the limbs that IK bends about one axis
     untwisted         the parts that copy the turns of their control without that about their own Y
@@ -90,6 +91,7 @@ class ControlledBody:
     riding: Mapping[int, int]
     goals: frozenset[int]
     poles: Mapping[int, int]
+    targets: Mapping[int, int] = field(default_factory=dict[int, int])
     hinged: tuple[HingedLimb, ...] = ()
     untwisted: tuple[int, ...] = ()
     idle: frozenset[int] = frozenset()

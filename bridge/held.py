@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -17,6 +17,8 @@ from .controls import ControlledBody
 from .driven import animated_curves, split_path
 from .errors import BridgeError
 from .words import listed
+
+_FIRM: Final = 1e2  # weight of what nothing moves, beside pins
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,60 +128,64 @@ def find_held(context: Any, armature: ArmatureObject) -> Held:
 class HeldControls:
     """A body without the controls that stay.
 
-    controlled    the body; a part whose control is gone goes with the part before it, if the control did
-    turns, moves  part -> the bone (index) that stays and turned or moved it
+    controlled  the body; a part whose control is gone goes with the part before it, if the control did
+    turns       part that stays in its direction otherwise -> the bone (index) that has it there, or -1: another object
+    moves       part that stays in its place -> likewise: ends of IK chains whose targets stay, among others
     """
 
     controlled: ControlledBody
     turns: Mapping[int, int]
     moves: Mapping[int, int]
 
-    def staying(self, matrices: Array) -> "StayingParts":
-        """Return the other parts without a control, which stay where the bones that stay have them."""
-        body, rooted = self.controlled, self.controlled.skeleton.parents < 0
-        riding = np.isin(body.bones, [*body.riding])
-        turns = {part: bone for part, bone in self.turns.items() if not (rooted[part] or body.hangs[part])}
-        moves = {part: bone for part, bone in self.moves.items() if not (rooted[part] or riding[part])}
-        return StayingParts(body, turns, moves, matrices)
-
 
 class StayingParts:
-    """Parts of a body, and where the bones that stay and posed them have them: `turns` and `moves` as above.
+    """The parts of a body that stay, and where the bones that have them there have them: `turns` and `moves` as above.
 
     matrices (J, 3, 4): of the rig, evaluated
     """
 
-    def __init__(
-        self, body: ControlledBody, turns: Mapping[int, int], moves: Mapping[int, int], matrices: Array
-    ) -> None:
+    def __init__(self, held: HeldControls, matrices: Array) -> None:
+        body = held.controlled
         self._names, frames = body.skeleton.names, matrices[body.frames]
         own = rotation.mul(frame_rotations(frames[:, :, :3]), body.aligned)
         self._turns = {
-            part: (bone, rotation.mul(rotation.inv(frame_rotations(matrices[[bone], :, :3])[0]), own[part]))
-            for part, bone in turns.items()
+            part: (bone, rotation.mul(rotation.inv(_frame(matrices, bone)[0]), own[part]))
+            for part, bone in held.turns.items()
         }
         self._moves = {
-            part: (bone, np.linalg.solve(matrices[bone, :, :3], frames[part, :, 3] - matrices[bone, :, 3]))
-            for part, bone in moves.items()
+            part: (bone, rotation.rotate(rotation.inv(turn), frames[part, :, 3] - place))
+            for part, bone in held.moves.items()
+            for turn, place in [_frame(matrices, bone)]
         }
 
     def goals(self, matrices: Array) -> list[Goal]:
         """Return goals that hold the parts where the bones have them in evaluated matrices (J, 3, 4)."""
         found: list[Goal] = []
         for part in sorted({*self._turns, *self._moves}):
-            place = turn = None
+            place = turned = None
             if part in self._moves:
                 bone, away = self._moves[part]
-                place = matrices[bone, :, :3] @ away + matrices[bone, :, 3]
+                turn, origin = _frame(matrices, bone)
+                place = origin + rotation.rotate(turn, away)
             if part in self._turns:
                 bone, own = self._turns[part]
-                turn = rotation.mul(frame_rotations(matrices[[bone], :, :3])[0], own)
-            found.append(Goal(self._names[part], place, turn))
+                turned = rotation.mul(_frame(matrices, bone)[0], own)
+            found.append(Goal(self._names[part], place, turned, position_weight=_FIRM, rotation_weight=_FIRM))
         return found
 
 
+def _frame(matrices: Array, bone: int) -> tuple[Array, Array]:
+    """Return rotation (4,) and place (3,) of a bone; of another object those of the armature, in which it is still."""
+    if bone < 0:
+        return rotation.IDENTITY, np.zeros(3)
+    return frame_rotations(matrices[[bone], :, :3])[0], matrices[bone, :, 3]
+
+
 def hold_controls(rig: Rig, body: ControlledBody, held: Held) -> HeldControls:
-    """Return a body without the controls that stay. Raises BridgeError if none is left."""
+    """Return a body without the controls that stay. Raises BridgeError if none is left.
+
+    The end of an IK chain that nothing moves stays, too: its target follows something else, or is another object.
+    """
     turned, moved = held.turned(rig).any(axis=1), held.moved(rig).any(axis=1)
 
     def stay(which: str, flags: Flags) -> dict[int, int]:
@@ -194,7 +200,9 @@ def hold_controls(rig: Rig, body: ControlledBody, held: Held) -> HeldControls:
         for number, one in enumerate(body.controls)
     )
     skeleton, places = body.skeleton, np.arange(len(controls))
-    rooted = skeleton.parents < 0
+    rooted, riding = skeleton.parents < 0, np.isin(body.bones, [*body.riding])
+    ends = {end: target for end, target in body.targets.items() if controls[end].moves < 0}
+    loose = {end: target for end, target in ends.items() if body.controls[end].turns < 0}
     carried = np.isin(places, [*turns, *others["aims"]]) & (rooted | body.hangs | (body.bones_that("aims") >= 0))
     left = replace(
         body,
@@ -202,10 +210,14 @@ def hold_controls(rig: Rig, body: ControlledBody, held: Held) -> HeldControls:
         poles={pole: first for pole, first in body.poles.items() if pole not in moves},
         skeleton=replace(
             skeleton,
-            movable=skeleton.movable & ~carried,
+            movable=(skeleton.movable | np.isin(places, [*loose])) & ~carried,
             translatable=skeleton.translatable & ~np.isin(places, [*moves])[:, None],
         ),
     )
-    if not left.keyed:
+    if held and not left.keyed:
         raise BridgeError("; ".join(held.explain(rig, body.keyed, body.keyed)) + ".")
-    return HeldControls(left, turns, moves)
+    return HeldControls(
+        left,
+        {part: bone for part, bone in turns.items() if not (rooted[part] or body.hangs[part])} | loose,
+        {part: bone for part, bone in moves.items() if not (rooted[part] or riding[part])} | ends,
+    )

@@ -27,10 +27,10 @@ class HeldRig:
         self.free, self._whole, self._held = rig, controlled, held
         self.rig, self.controlled = held.lock(rig), controlled
         self.goals: list[Goal] = []
-        if controlled is not None and held:
+        if controlled is not None:
             matrices = bridge.read_matrices(armature)
             left = bridge.hold_controls(rig, controlled, held)
-            self.controlled, self._staying = left.controlled, left.staying(matrices)
+            self.controlled, self._staying = left.controlled, bridge.StayingParts(left, matrices)
             self.goals = self._staying.goals(matrices)
 
     def body(self, body: Body) -> Body:
@@ -40,7 +40,24 @@ class HeldRig:
 
     def hold(self, controlled: ControlledBody) -> ControlledBody:
         """Return the body with other controls, without those of them that stay."""
-        return bridge.hold_controls(self.free, controlled, self._held).controlled if self._held else controlled
+        return bridge.hold_controls(self.free, controlled, self._held).controlled
+
+    def follows(self, armature: Any, parts: Iterable[int]) -> list[str]:
+        """Return sentences about limbs of some parts whose IK leads to what something else than a control moves."""
+        body, names, said = self._whole, self.free.skeleton.names, list[str]()
+        if body is None:
+            return said
+        for end in body.limbs_of(parts):
+            if body.controls[end].moves >= 0:
+                continue
+            target = body.targets.get(end, -1)
+            led = int(body.leaders[body.skeleton.parents[end]]) if target < 0 else target
+            followed, driven = bridge.followed_object(armature, names[led]), self.free.driven_above(led)
+            if followed is not None:
+                said.append(f'{body.skeleton.names[end]} follows the object "{followed}"; move that')
+            elif driven is not None:
+                said.append(driven)
+        return said
 
     def explain_missed(self, wanted: Pose, now: Pose) -> tuple[list[str], Pose]:
         """Return sentences about what of a wanted pose of the body stays, and the pose without that."""

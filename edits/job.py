@@ -113,12 +113,14 @@ class JobEdit(MotionEdit):
                 for place, (frame, one) in zip(places, held.items(), strict=True)
             }
         stays = bridge.find_held(context, armature) if hold else bridge.Held()
-        self.held = HeldRig(armature, self.rig, None if controlled is None else controlled.now, stays)
+        posed = self.controlled if job.frames is None else None
+        self.held = HeldRig(armature, self.rig, None if posed is None else posed.now, stays)
         self.rig = self.held.rig
-        self.body = self.rig.skeleton
-        if self.controlled is not None:
-            self.controlled = self.controlled.without(self.held.hold)
+        if posed is not None:
+            self.controlled = posed.without(self.held.hold)
             self.body = self.controlled.skeleton
+        elif self.controlled is None:
+            self.body = self.rig.skeleton
         self._start = start
         self._targets = self._read_targets(job.joint_targets)
         self.goals = [prepare_goal(goal, self.body, poses, held) for goal in job.goals]
@@ -126,11 +128,8 @@ class JobEdit(MotionEdit):
             balance = prepare_balance(job.balance, job.goals, self.body, self.roles, poses)
             self.goals += [balance] if balance is not None else []
         # of each goal of core its place in `goals`, and the goal
-        first = int(bool(self.held.goals))  # these come before all else: nothing moves them
         self._asked = [
-            (place, replace(one, priority=first + one.priority))
-            for place, goal in enumerate(self.goals)
-            for one in goal.core_goals(job.wins == "pins")
+            (place, one) for place, goal in enumerate(self.goals) for one in goal.core_goals(job.wins == "pins")
         ]
         self._asked += [(_NOBODY, goal) for goal in self.held.goals]
         self._repeating: list[str] = []

@@ -17,7 +17,6 @@ from ..pins import ANIMATION, PinTarget, active_pins, next_priority, read_active
 from .body import DragBody
 
 TURN_KINDS: Final = ("BOTH", "ROTATION")  # of pins that hold a rotation
-_AFTER_DRAG: Final = 2  # a priority
 _UP: Final = np.array([0.0, 0.0, 1.0])  # of the world
 
 
@@ -87,10 +86,9 @@ class DragPins:
         stay = [end for end in body.controlled.planted if end in set.intersection(*legs) - pinned]
         return [Goal(foot, body.heads[foot], body.turns[foot], priority=priority) for foot in stay]
 
-    def balance(self, over: str, turning: bool, first: int) -> Balance | None:
+    def balance(self, over: str, turning: bool, after: int) -> Balance | None:
         """Return the goal for the centre of mass over what the setting says, with a priority after all pins.
 
-        These, and what is dragged, have the priorities from `first` on.
         None if it is off, or not both feet are pinned. Raises CoreError if no position is pinned that it wants.
         """
         body = self._body
@@ -109,5 +107,5 @@ class DragPins:
         if over == "FEET":  # a pose that is out of balance stays as it is
             matrices = forward_matrices(body.skeleton, body.start)[None]
             radius = max(radius, float(distance_beyond(body.skeleton, matrices, masses, supports, up)[0]))
-        priority = first + max(_AFTER_DRAG, next_priority(self.targets))
+        priority = max(after, next_priority(self.targets))
         return Balance(body.skeleton.ancestors(supports[0])[-1], supports, masses, up, radius, priority=priority)

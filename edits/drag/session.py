@@ -102,20 +102,19 @@ class DragSession:
 
     def renew(self) -> None:
         """Prepare the problem for the present settings: who wins, what turns and what is pinned."""
-        drag_wins, staying = self.wins == "DRAG", self.body.held.goals
-        first = int(bool(staying))  # these come before all else: nothing moves them
-        level = first + (0 if drag_wins else next_priority(self.pins.targets))
+        drag_wins = self.wins == "DRAG"
+        level = 0 if drag_wins else next_priority(self.pins.targets)
         goals: list[AnyGoal] = [
             Goal(effector.bone, place, turn if self.turning else None, effector.point, priority=level)
             for effector, (place, turn) in zip(self.effectors, self.targets, strict=True)
         ]
-        goals += self.pins.goals(self.turning, first + int(drag_wins)) + staying
+        goals += self.pins.goals(self.turning, int(drag_wins)) + self.body.held.goals
         if isinstance(self._method, Humanoid):
             self._problem = self._method.prepare(self._skeleton, self.start, goals)
             self.writer.prepare(range(len(self._skeleton)), nodes=range(len(self._skeleton)))
             return
         try:
-            balance = self.pins.balance(self._balance, self.turning, first)
+            balance = self.pins.balance(self._balance, self.turning, 2)
             goals += [] if balance is None else [balance]
         except CoreError as error:
             self._refusals.append(str(error))
@@ -247,16 +246,9 @@ class DragSession:
         explained = [*self.solution.explain(say_length=self._say_length, tacit=tacit), *self._refusals]
         pinned = [self.body.part_of(target.bone)[0] for target in self.pins.targets]
         stays = self._staying([*(effector.bone for effector in self.effectors), *pinned])
-        if self.body.controlled is not None:
-            return [
-                *self.body.notes,
-                *self.fk.said.values(),
-                *stays,
-                *explained,
-                *self.writer.at_limit(),
-                *self.writer.misfit,
-            ]
-        return [*self._driven(self._missed()), *stays, *explained]
+        stays = [*self._driven(self._missed()), *stays]
+        said = (*self.body.notes, *self.fk.said.values(), *stays, *explained)
+        return [*said, *self.writer.at_limit(), *self.writer.misfit]
 
     def held(self) -> list[str]:
         """Return sentences: what is posed in place of the grabbed, and what missed effectors hang on or what stays."""
@@ -270,7 +262,7 @@ class DragSession:
 
     def _driven(self, bones: Sequence[int]) -> list[str]:
         if self.body.controlled is not None:
-            return []
+            return self.body.held.follows(self.body.find(), bones)
         return [*dict.fromkeys(sentence for sentence in map(self.body.rig.driven_above, bones) if sentence)]
 
     def _staying(self, bones: Sequence[int]) -> list[str]:

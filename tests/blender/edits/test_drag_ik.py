@@ -1,5 +1,6 @@
-"""Bones of an IK chain of no known body lead its target and pole."""
+"""Bones of an IK chain of no known body lead its target and pole; limbs whose IK follows an object stay at that."""
 
+from collections.abc import Callable
 from typing import Any
 
 import bpy
@@ -8,8 +9,10 @@ import pytest
 from mathutils import Vector
 
 from bridge import Grab, read_channels
+from core import rotation
 from edits.drag.session import DragSession
-from tests.blender.rigs import Bones, make_armature, make_empty, select, world
+from edits.pin_list import set_pins
+from tests.blender.rigs import Bones, make_armature, make_empty, make_ik_body, select, world
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
@@ -97,3 +100,74 @@ def test_a_chain_that_follows_another_object_is_refused_and_names_it() -> None:
         bpy.ops.poise.drag(bone="b", shift=(0.1, 0.0, 0.0))
     with pytest.raises(RuntimeError, match=r'hangs on it and can only be turned\. Move the object "Cup"'):
         bpy.ops.poise.drag(bone="tip", shift=(0.1, 0.0, 0.0))
+
+
+def straight(rig: Any, cup: Any) -> None:
+    """IK leads to the object itself, without a pole; the foot turns with the leg."""
+    ik = rig.pose.bones["shin.L"].constraints[0]
+    ik.target, ik.subtarget, ik.pole_target = cup, "", None
+    rig.pose.bones["foot.L"].constraints.remove(rig.pose.bones["foot.L"].constraints[0])
+
+
+def copied(kind: str) -> Callable[[Any, Any], None]:
+    """The control of the foot copies the object."""
+
+    def tie(rig: Any, cup: Any) -> None:
+        rig.pose.bones["foot_ik.L"].constraints.new(kind).target = cup
+
+    return tie
+
+
+@pytest.fixture(
+    params=[straight, copied("COPY_TRANSFORMS"), copied("COPY_LOCATION")], ids=["IK", "transforms", "place"]
+)
+def tied(request: Any) -> Any:
+    """A body on IK whose left foot follows the object "Cup"; both feet are pinned."""
+    rig: Any = make_ik_body()
+    cup = make_empty("Cup", (0.0, 0.0, 0.0))
+    cup.matrix_world = rig.matrix_world @ rig.pose.bones["foot_ik.L"].matrix
+    request.param(rig, cup)
+    select(rig, [])
+    bpy.context.view_layer.update()
+    set_pins(bpy.context, rig, ["foot.L", "foot.R"], "BOTH", "WORLD")
+    return rig
+
+
+def shown(session: DragSession, rig: Any) -> float:
+    """How far a bone is from where it was solved at most."""
+    heads, names = session.frames()[0], session.body.skeleton.names
+    return max(float(np.linalg.norm(world(rig, name) - head)) for name, head in zip(names, heads, strict=True))
+
+
+@pytest.mark.parametrize(("bone", "shift"), [("hips", (0.02, 0.03, -0.08)), ("hand.L", (0.05, -0.3, 0.1))])
+def test_a_foot_that_follows_an_object_stays_while_the_body_is_dragged(tied: Any, bone: str, shift: Any) -> None:
+    before, feet = world(tied, bone), [world(tied, foot) for foot in ("foot.L", "foot.R")]
+    session = lead(tied, bone, (0.0, 0.0, 0.0), np.array(shift))
+    assert not session.restless
+    assert not session.reasons()
+    session.finish()
+    np.testing.assert_allclose(world(tied, bone) - before, shift, atol=SHOWN)
+    np.testing.assert_allclose([world(tied, foot) for foot in ("foot.L", "foot.R")], feet, atol=SHOWN)
+    assert shown(session, tied) < SHOWN
+
+
+@pytest.mark.parametrize("bone", ["foot.L", "shin.L"])
+def test_a_drag_of_a_limb_that_follows_an_object_leaves_that_and_names_it(tied: Any, bone: str) -> None:
+    cup = np.array(bpy.data.objects["Cup"].matrix_world)
+    foot = world(tied, "foot.L")
+    session = lead(tied, bone, (0.0, 0.0, 0.0), np.array((0.0, -0.1, 0.1)))
+    assert not session.restless
+    assert session.held()[0] == 'foot.L follows the object "Cup"; move that'
+    session.finish()
+    np.testing.assert_allclose(world(tied, "foot.L"), foot, atol=SHOWN)
+    np.testing.assert_array_equal(np.array(bpy.data.objects["Cup"].matrix_world), cup)
+    assert shown(session, tied) < SHOWN
+
+
+def test_solve_here_holds_the_other_foot_of_a_body_that_follows_an_object(tied: Any) -> None:
+    tied.poise_pins["foot.R"].position.z += 0.1
+    assert bpy.ops.poise.solve() == {"FINISHED"}
+    np.testing.assert_allclose(world(tied, "foot.R"), tied.poise_pins["foot.R"].position, atol=SHOWN)
+    turn = np.array((tied.matrix_world @ tied.pose.bones["foot.R"].matrix).to_quaternion())
+    assert rotation.angle_between(turn, np.array(tied.poise_pins["foot.R"].rotation)) < np.radians(0.5)
+    np.testing.assert_allclose(world(tied, "foot.L"), tied.poise_pins["foot.L"].position, atol=SHOWN)
