@@ -15,7 +15,7 @@ PIN_SPACES: Final = (
     ("OBJECT", "Object", "It goes with another object"),
     ("ANIMATION", "Animation", "It is where the animation has the bone, in each frame"),
 )
-AUTOMATIC: Final = ("AUTO", "Automatic", "The animation if the bone is animated, the armature if that is, else the world")
+AUTOMATIC: Final = ("AUTO", "Automatic", "The animation of an animated bone, a moving armature, else the world")
 
 
 class POISE_PG_pin(bpy.types.PropertyGroup):
