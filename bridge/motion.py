@@ -258,11 +258,11 @@ def object_moves(armature: ArmatureObject) -> bool:
     return any(_has_curves(other) or _has_curves(other.data) for other in seen[1:])
 
 
-def _that_move(object: Any) -> list[Any]:
+def _that_move(owner: Any) -> list[Any]:
     """Return the objects that an object hangs on."""
-    acting = [one for one in object.constraints if not one.mute]
+    acting = [one for one in owner.constraints if not one.mute]
     targets = [one.target for one in acting if getattr(one, "target", None) is not None]
-    return targets + ([object.parent] if object.parent is not None else [])
+    return targets + ([owner.parent] if owner.parent is not None else [])
 
 
 def _has_curves(owner: Any) -> bool:
