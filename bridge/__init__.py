@@ -52,7 +52,7 @@ from .controls import (
     with_ik_starts,
 )
 from .driven import followed_object, mute_constraints
-from .errors import BridgeError
+from .errors import BridgeError, Stopped
 from .freed import freed_rig
 from .grab import Grab, is_tip, pick
 from .ground import MeshGround, read_ground

@@ -33,6 +33,7 @@ from .channels import (
 from .driven import find_driven
 from .errors import BridgeError
 from .ranges import kept_limits
+from .turns import evaluated_graph
 
 _TURN: Final = 2.0 * np.pi
 _LOCKED: Final = 1e-6  # radians, or components of a unit quaternion: tolerance of a locked value
@@ -181,8 +182,7 @@ def read_rig(armature: ArmatureObject) -> Rig:
     """
     _check_readable(armature)
     # Blender evaluates only objects that the view layer shows; the matrices of others are out of date
-    context: Any = bpy.context
-    if not armature.evaluated_get(context.evaluated_depsgraph_get()).is_evaluated:
+    if not armature.evaluated_get(evaluated_graph(bpy.context)).is_evaluated:
         raise BridgeError(
             f'The armature "{armature.name}" is disabled in the viewport or not in the view layer; show it first.'
         )

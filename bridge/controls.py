@@ -22,6 +22,7 @@ from ..core.rotation import Array
 from ..core.skeleton import Flags, Indices
 from .armature import PoseWriter, Rig, channels_to_pose, read_matrices, read_pose, write_pose
 from .channels import ArmatureObject, read_channels, write_channels
+from .turns import update
 
 SAME_PLACE: Final = 1e-3  # of the skeleton's size, between the heads of a bone and its control
 _ROUNDS: Final = 12
@@ -249,7 +250,7 @@ class ControlPoser:
         restored, if a part does not follow its control.
         """
         context: Any = bpy.context
-        context.view_layer.update()
+        update(context)
         rig, controlled = self.rig, self.controlled
         channels = read_channels(armature, rig.channels)
         start = now = read_pose(armature, rig)
@@ -258,7 +259,7 @@ class ControlPoser:
         try:
             for round_ in range(_ROUNDS):
                 if round_:
-                    context.view_layer.update()
+                    update(context)
                     matrices = read_matrices(armature)
                 task.look(matrices)
                 if task.is_done(passing):

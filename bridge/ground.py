@@ -9,6 +9,7 @@ from ..core.rotation import Array
 from .armature import world_up
 from .channels import ArmatureObject, gather
 from .errors import BridgeError
+from .turns import evaluated_graph
 
 _ABOVE: Final = 0.25  # sizes of the skeleton: what is so far below the ground is on it, not below a roof
 
@@ -24,7 +25,7 @@ class MeshGround:
         up = world_up(world)
         self._up, self._above = up / np.linalg.norm(up), _ABOVE * size
         vertices, triangles, count = [np.zeros((0, 3))], list[list[int]](), 0
-        depsgraph = context.evaluated_depsgraph_get()
+        depsgraph = evaluated_graph(context)
         for owner in collection.all_objects:
             if owner.type != "MESH":
                 continue

@@ -8,6 +8,8 @@ from typing import Any
 
 import bpy
 
+from .turns import Turns, present_turns
+
 
 class Interruption:
     """What Python calls at Ctrl-C: it is kept in mind, and raised where Blender would not swallow it.
@@ -50,8 +52,14 @@ def interruptible() -> Iterator[None]:
         signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
 
 
-def check_stopped() -> None:
-    """Raise KeyboardInterrupt if Ctrl-C was pressed since `interruptible` began, even if the exception was lost."""
+def check_stopped(share: float | None = None) -> None:
+    """Raise KeyboardInterrupt if Ctrl-C was pressed since `interruptible` began, even if the exception was lost.
+
+    Work that takes turns with Blender hands over where it is time, see `Turns.look`, with the share of it that is done.
+    """
+    turns = present_turns()
+    if turns is not None:
+        turns.look(share)
     asked = signal.getsignal(signal.SIGINT)
     if isinstance(asked, Interruption) and asked.asked:
         raise KeyboardInterrupt
@@ -59,9 +67,9 @@ def check_stopped() -> None:
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Let Ctrl-C wait until what is inside is done."""
-    asked = signal.getsignal(signal.SIGINT)
-    if not isinstance(asked, Interruption):
+    """Let Ctrl-C and Esc wait until what is inside is done."""
+    asked: Any = present_turns() or signal.getsignal(signal.SIGINT)
+    if not isinstance(asked, (Turns, Interruption)):
         yield
         return
     asked.held = True

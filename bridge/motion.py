@@ -5,6 +5,7 @@ Changes that Python handlers of other add-ons make on a frame change are visible
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from functools import partial
 from typing import Any, Final
 
 import bpy
@@ -30,6 +31,7 @@ from .channels import (
 from .driven import animated_curves, split_path
 from .errors import BridgeError
 from .interrupt import check_stopped
+from .turns import in_main_thread, update
 
 SAME_FRAME: Final = 0.01  # frames: Blender treats nearer keys as one (BEZT_BINARYSEARCH_THRESH)
 _MOST: Final = 10_000_000  # frames times bones that are read at once: less than a gigabyte
@@ -410,12 +412,12 @@ def iterate_frames(context: Any, frames: Array | None, count: int = 1) -> Genera
     frame, subframe = scene.frame_current, scene.frame_subframe
     try:
         for place, number in enumerate(frames.tolist()):
-            check_stopped()
+            check_stopped(place / len(frames))
             whole = int(np.floor(number))
-            scene.frame_set(whole, subframe=number - whole)
+            in_main_thread(partial(scene.frame_set, whole, subframe=number - whole))
             yield place
     finally:
-        scene.frame_set(frame, subframe=subframe)
+        in_main_thread(partial(scene.frame_set, frame, subframe=subframe))
 
 
 @contextmanager
@@ -430,4 +432,4 @@ def preserve_channels(context: Any, armature: Any, but: Sequence[int] = ()) -> I
             for name, values in before.items():
                 values[list(but)] = now[name][list(but)]
         write_channels(armature, before)
-        context.view_layer.update()
+        update(context)

@@ -1,6 +1,7 @@
 """Work in steps: generators that yield the share of the work that is done, 0 to 1, so that callers may interrupt it."""
 
 from collections.abc import Callable, Generator
+from contextlib import closing
 from typing import TypeVar
 
 Result = TypeVar("Result")
@@ -18,9 +19,10 @@ def share_of(progress: Progress, first: float, last: float) -> Progress:
 
 def run_steps(steps: Generator[float, None, Result], progress: Progress = no_progress) -> Result:
     """Run all steps, report each share to `progress`, and return the result."""
-    while True:
-        try:
-            share = next(steps)
-        except StopIteration as end:
-            return end.value
-        progress(share)
+    with closing(steps):
+        while True:
+            try:
+                share = next(steps)
+            except StopIteration as end:
+                return end.value
+            progress(share)

@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import bridge
 from ..bridge.motion import iterate_frames, preserve_channels
+from ..bridge.turns import update
 from ..core import Goal, LookAt, Pose, Skeleton, Solution, rotation
 from ..core.body.gaze import MISSED
 from ..core.formats.report import GoalReport
@@ -43,7 +44,7 @@ class BodyEdit(MotionEdit):
         found: list[Wanted] = []
         with nullcontext() if frames is None else preserve_channels(context, armature):
             for place in iterate_frames(context, self.at):
-                context.view_layer.update()
+                update(context)
                 there = replace(self.body, controlled=controlled and controlled.at(place))
                 bodies.append(bridge.read_body_again(armature, there))
                 found.append(tool.apply(context, armature, bodies[-1]))

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -14,6 +15,7 @@ import bpy
 import numpy as np
 
 from .. import bridge
+from ..bridge.turns import in_main_thread
 from ..core import CoreError
 from ..core.formats.bvh import bvh_text
 from ..core.formats.clips import check_clip
@@ -56,7 +58,7 @@ def import_motion(path: Path, alone: bool = False, options: ClipOptions | None =
         with _as_imported(path, options or ClipOptions()) as clip:
             check_clip(clip)
             with keep_timing(alone), _silence():
-                _import(clip, alone, clip != path)
+                in_main_thread(partial(_import, clip, alone, clip != path))
     except OSError as error:
         raise CoreError(f'The file "{error.filename or path}" cannot be read: {error.strerror or error}.') from error
     except CoreError as error:

@@ -10,6 +10,7 @@ import numpy as np
 from .. import bridge
 from ..bridge.channels import CHANNELS, read_channels, write_channels
 from ..bridge.motion import iterate_frames
+from ..bridge.turns import update
 from ..core import Motion, Pose
 from ..core.body.limbs import take_twists
 from .evaluation import Evaluation
@@ -95,7 +96,7 @@ def find_control_motion(
                     bridge.write_pose(armature, rig, motion.pose[place], placed)
                 posed, bones = recorder.add(armature, body, pose[place]), sorted(body.keyed)
                 loose.append(posed.loose)
-                context.view_layer.update()
+                update(context)
                 evaluated.append(bridge.read_matrices(armature))
                 # all controls, also unchanged ones: without a key they would keep the values of the frame before
                 rotations[place, bones] = posed.pose.rotations[bones]
@@ -103,7 +104,7 @@ def find_control_motion(
                 yield (place + 1) / len(motion)
     finally:
         recorder.restore(armature)
-        context.view_layer.update()
+        update(context)
     own = replace(motion, pose=replace(motion.pose, rotations=rotations, translations=translations))
     seen = np.stack(evaluated)
     shown = controlled.read(seen)

@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import bridge
 from ..bridge.motion import iterate_frames
+from ..bridge.turns import update
 from ..core import rotation
 from ..core.formats.goals import Space
 from ..core.pose import frame_rotations
@@ -101,7 +102,7 @@ class Evaluation:
 def evaluate(context: Any, armature: Any, frames: Array | None, follow: Mapping[Any, Any] = NO_OBJECTS) -> Evaluation:
     """Evaluate bones, armature object and objects to follow at `frames` (F,), or, where these are None, now."""
     if frames is None:
-        context.view_layer.update()
+        update(context)
     numbers = np.array([context.scene.frame_current_final]) if frames is None else frames
     matrices = np.empty((len(numbers), len(armature.pose.bones), 3, 4), np.float32)
     worlds = np.empty((1 + len(follow), len(numbers), 4, 4))

@@ -9,6 +9,7 @@ from typing import Any
 import bpy
 
 from .. import bridge
+from ..bridge.turns import update
 from ..core import CoreError
 from .clips import MOTIONS, import_motion
 
@@ -35,7 +36,7 @@ def temporary_data(context: Any) -> Iterator[set[Any]]:
         yield before
     finally:
         bpy.data.batch_remove([block for block in bpy.data.user_map() if block not in before])
-        context.view_layer.update()  # else `view_layer.objects` still lists removed objects
+        update(context)  # else `view_layer.objects` still lists removed objects
 
 
 def present_blend() -> Path | None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import bridge
 from ..bridge.motion import preserve_channels
+from ..bridge.turns import update
 from ..core import CoreError, Motion, Pose
 from ..core.formats.recipe import (
     Angles,
@@ -316,7 +317,7 @@ def show_generated_frame(context: Any, armature: Any) -> None:
         path = Samples((0.0,), (present,))
     edit = Generated(context, armature, replace(recipe, tracks=tuple(tracks), path=path), start)
     pose = edit.pose_of_frame(frame)
-    context.view_layer.update()  # evaluates the restored action before changed properties and the pose are set
+    update(context)  # evaluates the restored action before changed properties and the pose are set
     with temporary_value(armature, "poise_generated", None):  # else each change would show a pose
         for number, offset in changed.items():
             armature.poise_tracks[number].offset = offset

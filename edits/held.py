@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import bridge
 from ..bridge import Body, ControlledBody, Held, Rig
+from ..bridge.turns import update
 from ..core import Goal, Pose, rotation
 
 _SAME: Final = 1e-5  # of the skeleton's size: a shift that does not count
@@ -72,7 +73,7 @@ class HeldRig:
         """Have the goals go with what carries their controls; return whether they moved."""
         if not self.goals:
             return False
-        context.view_layer.update()
+        update(context)
         before, self.goals = self.goals, self._staying.goals(bridge.read_matrices(armature))
         near = _SAME * self.rig.skeleton.size
         return any(_apart(*pair, near) for pair in zip(before, self.goals, strict=True))

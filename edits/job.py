@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .. import bridge
 from ..bridge.motion import preserve_channels
+from ..bridge.turns import evaluated_graph, update
 from ..core import (
     ContributionCCD,
     CoreError,
@@ -231,7 +232,7 @@ class JobEdit(MotionEdit):
                 turned, moved, scaled = self.changed_bones()
                 bones = {*turned.tolist(), *moved.tolist()}
                 bridge.write_pose(armature, self.rig, self.after.pose[0], bones, scaled, self.whole_scales)
-                self._context.view_layer.update()
+                update(self._context)
                 seen = bridge.with_carried(self.rig, self.after.pose[0], bridge.read_matrices(armature))
                 if _is_settled(seen[None], self.after.pose):
                     break
@@ -239,7 +240,7 @@ class JobEdit(MotionEdit):
                 self.after = replace(self.before, pose=self.solution.pose)
         finally:
             bridge.write_channels(armature, channels)
-            self._context.view_layer.update()
+            update(self._context)
 
     def changed_bones(self) -> ChangedBones:
         if self.control_motion is None:  # carried bones turn by themselves
@@ -311,7 +312,7 @@ def check_named(context: Any, armature: Any, job: Job) -> None:
     for (name, _), followed in followed_objects(job.goals).items():
         if followed is None or followed not in set(context.scene.objects):
             raise CoreError(f'No object "{name}" in the scene "{context.scene.name}".')
-        if not followed.evaluated_get(context.evaluated_depsgraph_get()).is_evaluated:
+        if not followed.evaluated_get(evaluated_graph(context)).is_evaluated:
             raise CoreError(f'"{name}" is disabled in the viewport or not in the view layer; show it first.')
         if followed == armature:
             raise CoreError(f'"{name}" is the armature itself, which no goal can follow; name another object.')

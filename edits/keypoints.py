@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from .. import bridge
+from ..bridge.turns import beside_blender, update
 from ..core import CoreError, Goal, Motion, keypoints, rotation
 from ..core.editing.foot_lock import stand_on_ground
 from ..core.formats.files import read_json
@@ -25,6 +26,7 @@ from .clips import MOTIONS
 from .controls import frames_of_body
 from .evaluation import Evaluation, evaluate
 from .keypoint_target import KeypointTarget, find_target, write_body_motion
+from .motion_edit import UNMEASURED
 from .parts import check_sure, take_mapping
 from .retarget import imported
 from .shown import BESIDE, TURNED, WantedPose, known_bones, measure_pose, wanted_body, wanted_pose
@@ -115,25 +117,26 @@ def perform_keypoints(
     """Key a recording on an armature object; raises CoreError, with nothing changed, if that cannot be done."""
     clock = [perf_counter()]
     bridge.check(armature)
-    context.view_layer.update()
-    target = find_target(armature, job.limits)
+    update(context)
+    target, who = find_target(armature, job.limits), (armature.name, armature.session_uid)
     unit, up = (
         said if said != "auto" else own or "auto" for said, own in ((job.unit, recording.unit), (job.up, recording.up))
     )
-    conversion, notes = keypoints.find_conversion(
-        recording.layout, recording.points, recording.confidence, unit, up, job.exchange
-    )
-    recording, times, fps, said = keypoints.frame_times(recording, job.fps)
-    landmarks = conversion(recording.points, recording.confidence)
-    noise = None if job.noise is None else 0.001 * job.noise
-    captured = keypoints.estimate_clip(landmarks, times, job.method, job.smooth, noise)
-    notes = (*notes, *said, *notes_on_unseen(captured))
     render = context.scene.render
     scene_fps = render.fps / render.fps_base
-    captured, frames = resample(captured, times, scene_fps, job.start)
-    clock.append(perf_counter())
-
-    motion, ends = solve_motion(target, captured, frames, scene_fps, job)
+    with beside_blender():
+        conversion, notes = keypoints.find_conversion(
+            recording.layout, recording.points, recording.confidence, unit, up, job.exchange
+        )
+        recording, times, fps, said = keypoints.frame_times(recording, job.fps)
+        landmarks = conversion(recording.points, recording.confidence)
+        noise = None if job.noise is None else 0.001 * job.noise
+        captured = keypoints.estimate_clip(landmarks, times, job.method, job.smooth, noise)
+        notes = (*notes, *said, *notes_on_unseen(captured))
+        captured, frames = resample(captured, times, scene_fps, job.start)
+        clock.append(perf_counter())
+        motion, ends = solve_motion(target, captured, frames, scene_fps, job)
+    armature = bridge.find_again(*who, target.rig.skeleton.names)
     clock.append(perf_counter())
     try:
         action, motion = write_body_motion(context, armature, target, motion, captured.fingers, job.action)
@@ -150,11 +153,12 @@ def perform_keypoints(
     if job.exact and job.lock_feet:
         notes += ("Feet are not locked: with exact ends they are where their points are.",)
     names = target.character.skeleton.names
-    goals, pose = (
-        measure_ends(context, armature, target, ends, frames),
-        _measure_pose(context, armature, target, motion),
-    )
-    missed = [goal.sentence() for goal in (*goals, *([] if pose is None else [pose])) if not goal.met.all()]
+    try:
+        goals = measure_ends(context, armature, target, ends, frames)
+        pose = _measure_pose(context, armature, target, motion)
+        missed = [one.sentence() for one in (*goals, *filter(None, [pose])) if not one.met.all()]
+    except bridge.Stopped:  # what is keyed stays
+        goals, pose, missed = (), None, [UNMEASURED]
     turned, moved = target.character.posed_bones(captured.fingers)
     report = Report(
         armature=armature.name,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from time import perf_counter
-from typing import Any
+from typing import Any, Final
 
 import bpy
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .. import bridge
 from ..bridge.motion import preserve_channels
+from ..bridge.turns import update
 from ..core import CoreError, Motion
 from ..core.editing.bezier import Keys
 from ..core.editing.bone_keys import BoneKeys
@@ -24,6 +25,7 @@ from .controls import ControlMotion
 from .evaluation import Evaluation, evaluate
 from .shown import BESIDE, TURNED, WantedPose, known_bones, measure_pose, wanted_pose
 
+UNMEASURED: Final = "what Blender shows of it was not measured"
 POSITION_TOLERANCE, ROTATION_TOLERANCE = 0.001, 0.5  # metres and degrees to which a pin holds
 
 Progress = Callable[[float], object]
@@ -32,8 +34,8 @@ ChangedBones = tuple[Bones, Bones, Bones]  # turned, moved, scaled
 
 
 def no_progress(share: float) -> None:
-    """Show no progress, but look whether Ctrl-C was pressed."""
-    bridge.check_stopped()
+    """Show progress where work takes turns with Blender, and look whether Ctrl-C or Esc was pressed."""
+    bridge.check_stopped(share)
 
 
 class MotionEdit:
@@ -59,7 +61,7 @@ class MotionEdit:
         """Read the motion; `frames`: the first and the last one, an array of all, or None for the present pose."""
         bridge.check(armature)
         check_scene(context, armature, keyed)
-        context.view_layer.update()
+        update(context)
         begin = perf_counter()
         self.keyed = keyed
         self.rig = bridge.read_rig(armature)
@@ -115,9 +117,11 @@ class MotionEdit:
         changed = self.changed_bones()
         data = armature.animation_data
         old, slot = (None, None) if data is None else (data.action, data.action_slot)
-        written = self.write_keys(armature, changed, action, new)
-        if self.layered and armature.poise_use_layers and old is not None and written not in (None, old):
-            bridge.push_down(armature, old, slot)
+        self.rig_motion(armature, changed, new)  # which may pose controls: until then Esc changes nothing
+        with bridge.undisturbed():
+            written = self.write_keys(armature, changed, action, new)
+            if self.layered and armature.poise_use_layers and old is not None and written not in (None, old):
+                bridge.push_down(armature, old, slot)
         self.seconds["write"] = self.seconds.get("write", 0.0) + perf_counter() - begin
         return self.report(armature, written, changed)
 
@@ -131,8 +135,13 @@ class MotionEdit:
 
     def report(self, armature: Any, written: Any, changed: ChangedBones) -> Report:
         """Report what was written into an action, and how the pins hold there."""
-        names, goals = self.skeleton.names, self.measure(armature)
-        pose = self.measure_pose(armature) if self.measured else None
+        names, goals, pose = self.skeleton.names, tuple[GoalReport, ...](), None
+        try:
+            goals = self.measure(armature)
+            pose = self.measure_pose(armature) if self.measured else None
+            explained = self.explain(goals)
+        except bridge.Stopped:  # what is written stays
+            explained = (UNMEASURED,)
         missed = [] if pose is None or pose.met.all() else [pose.sentence()]
         return Report(
             armature=armature.name,
@@ -140,7 +149,7 @@ class MotionEdit:
             method=self.method,
             seconds=self.seconds,
             goals=goals,
-            explanations=(*self.explain(goals), *missed),
+            explanations=(*explained, *missed),
             action=None if written is None else written.name,
             rotated=tuple(names[bone] for bone in changed[0]),
             moved=tuple(names[bone] for bone in changed[1]),

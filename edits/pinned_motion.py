@@ -19,7 +19,7 @@ from . import pinned_actions
 from .fingerprints import digest, fingerprint
 from .foot_lock import contact_points, find_ground_contacts
 from .held_motion import HeldMotion
-from .motion_edit import Bones, ChangedBones, Frames, no_progress, temporary_value
+from .motion_edit import UNMEASURED, Bones, ChangedBones, Frames, no_progress, temporary_value
 from .pin_list import remove_or_mute
 from .renames import note_bones
 from .stored import read_kept
@@ -108,7 +108,7 @@ class PinnedMotion(HeldMotion):
         bridge.assign(armature, source)
         try:
             report = super().write(armature, action)
-        except CoreError:
+        except (CoreError, bridge.Stopped):
             bridge.assign(armature, present)
             raise
         made = armature.animation_data.action
@@ -126,6 +126,8 @@ class PinnedMotion(HeldMotion):
 
     def summary(self, report: Report) -> tuple[bool, str]:
         """Return whether all timed pins hold and no action is kept, and how many hold, with reasons of the others."""
+        if len(report.goals) < len(self.pins):
+            return False, f'Solved in "{report.action}"{said_kept(self.kept)}; {UNMEASURED}'
         held, count = sum(bool(goal.met.all()) for goal in report.goals), len(report.goals)
         number = counted(held, "timed pin") if held == count else f"{held} of {counted(count, 'timed pin')}"
         sentence = f'{number} {"holds" if count == 1 else "hold"} in "{report.action}"{said_kept(self.kept)}'
@@ -175,10 +177,13 @@ class PinnedMotion(HeldMotion):
         begin = perf_counter()
         turned = moved = np.zeros(0, int)
         if self.only.any():
+            if self.controlled is not None:
+                self.find_control_motion(armature)
             made = armature.poise_result
             if pinned_actions.others_use(armature, made):
                 pinned_actions.assign_result(armature, made.copy())
-            keyed = self._write_frames(armature, self.only)
+            with bridge.undisturbed():
+                keyed = self._write_frames(armature, self.only)
             if keyed is None:
                 if armature.poise_result != made:
                     copy = armature.poise_result

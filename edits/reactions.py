@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from .. import bridge
+from ..bridge.turns import update
 from ..core import CoreError
 from ..core.body.ranges import joint_range
 from .chains import tune
@@ -14,13 +15,13 @@ from .generated_motion import show_generated_frame
 @contextmanager
 def reacting(context: Any) -> Iterator[None]:
     """Evaluate the scene before and after, and print a refusal, as when Python calls an operator."""
-    context.view_layer.update()
+    update(context)
     try:
         yield
     except CoreError as error:
         print(f"Warning: {error}")
         return
-    context.view_layer.update()
+    update(context)
 
 
 def tune_chain(context: Any, armature: Any, chain: Any) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from .. import bridge
 from ..bridge.errors import BridgeError
+from ..bridge.turns import in_main_thread
 from ..core import CoreError, Skeleton
 from ..core.body import SIDES, Roles
 from ..core.body.anatomy import carrier_of
@@ -167,7 +169,7 @@ def imported(
     mode = active.mode if active is not None else "OBJECT"
     try:
         if mode != "OBJECT":
-            bpy.ops.object.mode_set(mode="OBJECT")
+            in_main_thread(partial(bpy.ops.object.mode_set, mode="OBJECT"))
         with temporary_data(context) as before:
             import_motion(path, options=options)
             new = [block for block in bpy.data.user_map() if block not in before]
@@ -188,4 +190,4 @@ def imported(
             armature.select_set(armature in selected)
         context.view_layer.objects.active = active
         if mode != "OBJECT":
-            bpy.ops.object.mode_set(mode=mode)
+            in_main_thread(partial(bpy.ops.object.mode_set, mode=mode))

@@ -10,13 +10,12 @@ from ..edits.job import perform_job
 from ..edits.pins import job_from_pins
 from ..edits.words import counted
 from .keys import WHERE
+from .lasting import Lasting
 from .pins import PinsTool
 from .tool import fill_scene_range, frame_property
 
-_STEPS = 100  # of the progress shown at the mouse
 
-
-class POISE_OT_bake(PinsTool, bpy.types.Operator):
+class POISE_OT_bake(Lasting, PinsTool, bpy.types.Operator):
     """Key a range of frames so that all pins hold in each of them"""
 
     bl_idname = "poise.bake"
@@ -39,12 +38,7 @@ class POISE_OT_bake(PinsTool, bpy.types.Operator):
         fill_scene_range(context, self)
         write = Write(new=self.action == "NEW", action=self.name or None, key=True)
         job = job_from_pins(armature, (self.frame_start, self.frame_end), write)
-        manager = context.window_manager
-        manager.progress_begin(0, _STEPS)
-        try:
-            report = perform_job(context, armature, job, lambda share: manager.progress_update(round(_STEPS * share)))
-        finally:
-            manager.progress_end()
+        report = perform_job(context, armature, job)
         sentence = f'Baked {counted(len(report.frames), "frame")} into "{report.action}"'
         if report.explanations:
             return "WARNING", f"{sentence}; {'; '.join(report.explanations)}"

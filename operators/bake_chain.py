@@ -9,9 +9,9 @@ from ..core import CoreError
 from ..edits.chains import bake_job
 from ..edits.job import JobEdit, check_named
 from ..edits.words import counted
-from .background import Background
 from .chains import active_chain
 from .keys import WHERE
+from .lasting import Background
 from .tool import fill_scene_range, frame_property, name_property
 
 
@@ -47,11 +47,6 @@ class POISE_OT_bake_chain(Background, bpy.types.Operator):
         layout.prop_search(self, "target", context.scene, "objects")
         for name in ("frame_start", "frame_end", "use_pins", "action"):
             layout.prop(self, name)
-
-    def execute(self, context: Any) -> set[str]:
-        if bpy.app.background:
-            return super().execute(context)
-        return self.become_modal(context)
 
     def begin(self, context: Any, armature: Any) -> JobEdit:
         fill_scene_range(context, self)

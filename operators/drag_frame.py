@@ -17,7 +17,7 @@ from ..edits.words import counted
 from ..overlay.draw import ui_scale
 from ..overlay.marks import BoneMark, Marks
 from .drafts import PosePreview, TrailDrafts, redraw, shown_trails
-from .stepwise import Steps, Stepwise
+from .lasting import Lasting
 from .tool import attempt, frame_property, name_property
 from .trails import TrailShow, mark_of
 
@@ -30,7 +30,7 @@ _NAVIGATE: Final = {"MIDDLEMOUSE", "NDOF_MOTION", "TRACKPADPAN", "TRACKPADZOOM"}
 _HINTS: Final = "Release: solve   Esc: cancel   Wheel: falloff   X, Y, Z: axis   Shift: precise   Ctrl: snap"
 
 
-class POISE_OT_drag_frame(Stepwise, bpy.types.Operator):
+class POISE_OT_drag_frame(Lasting, bpy.types.Operator):
     """Move a point of the body at one frame; the motion around it follows, feet and pins hold"""
 
     bl_idname = "poise.drag_frame"
@@ -76,19 +76,18 @@ class POISE_OT_drag_frame(Stepwise, bpy.types.Operator):
 
     # -- from Python, and from Adjust Last Operation -----------------------------------------------------------------
 
-    def steps(self, context: Any, armature: Any) -> Steps:
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
         if not np.isfinite([*self.shift, *self.point]).all():
             raise CoreError("Point and move have to be finite numbers.")
         start, end = self.frame - self.earlier, self.frame + self.later
         falloff = Falloff(float(start), float(end), self.before, self.after)
         edit = DraggedFrame(context, armature, self.bone, self.point, self.frame, falloff, self.with_steps)
-        return (yield from self._write(armature, edit))
+        return self._write(armature, edit)
 
-    def _write(self, armature: Any, edit: DraggedFrame) -> Steps:
+    def _write(self, armature: Any, edit: DraggedFrame) -> tuple[str, str]:
         """Solve and key an edit; return the report. Raises CoreError with nothing changed."""
         edit.shift(np.array(self.shift))
         edit.solve()
-        yield from edit.pose_controls(armature, new=False)
         report = edit.write(armature, new=False)
         bones = len({*report.rotated, *report.moved})
         sentence = f"{counted(bones, 'bone')} keyed at frame {self.frame}, with the keys around it"
@@ -118,7 +117,6 @@ class POISE_OT_drag_frame(Stepwise, bpy.types.Operator):
         grid = overlay.grid_scale / max(overlay.grid_subdivisions, 1)
         self._pointer = Pointer(view, here, here, rotation.IDENTITY, np.array(mouse, float), grid, snap=event.ctrl)
         self._moved, self._seconds, self._released = True, 0.0, False
-        self._steps = self._finishing()
         self._follow(context, event)
         waiting = self.wait(context)
         context.workspace.status_text_set(_HINTS)
@@ -163,6 +161,7 @@ class POISE_OT_drag_frame(Stepwise, bpy.types.Operator):
             self._follow(context, event)
         elif (event.type, event.value) in _CONFIRM:
             self._released = True
+            self.begin_turns(self._finish)
             context.workspace.status_text_set(f"{self.bl_label}: Esc cancels")
         elif event.value != "PRESS":
             return {"RUNNING_MODAL"}
@@ -221,12 +220,12 @@ class POISE_OT_drag_frame(Stepwise, bpy.types.Operator):
         around = f"{before} before and {after} after"
         return f"Dragging {self.bone} at {held}; {around} follow, {1e3 * self._seconds:.0f} ms"
 
-    def _finishing(self) -> Steps:
+    def _finish(self) -> tuple[str, str]:
         """Solve and key what was dragged."""
         self.shift = self._pointer.shift()
         self._preview.restore(self._find_armature)
         armature = self._find_armature()
-        told = yield from self._write(armature, self._edit)
+        told = self._write(armature, self._edit)
         self._show.trails = self._drafts.trails()  # until they are read again
         armature.poise_trail_falloff = round(self._width)
         return told

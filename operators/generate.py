@@ -1,7 +1,6 @@
 """Motions from two key poses: store the poses, generate, change the samples and generate again."""
 
 import json
-from collections.abc import Generator
 from typing import Any
 
 import bpy
@@ -32,7 +31,7 @@ from ..edits.sample_curves import add_sample, check_generated, remove_sample, to
 from ..edits.words import counted
 from ..properties.generate import AXES
 from ..properties.overrides import linked_count
-from .background import Background
+from .lasting import Background
 from .tool import Tool, fill_in, frame_property, selected_bones
 
 
@@ -291,9 +290,6 @@ class POISE_OT_regenerate(GeneratedTool, KeyedTool, bpy.types.Operator):
         render = context.scene.render
         recipe, start = edited_recipe(armature, render.fps / render.fps_base)
         return Generated(context, armature, recipe, start)
-
-    def lead(self, armature: Any, edit: MotionEdit) -> Generator[float, None, None]:
-        return edit.pose_controls(armature, new=False)
 
     def end(self, context: Any, armature: Any, edit: Generated) -> tuple[str, str]:
         report = rewrite_generated(armature, edit)

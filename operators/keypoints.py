@@ -11,13 +11,14 @@ from ..core.keypoints.recordings import RATES
 from ..edits.keypoints import READABLE, KeypointsJob, load_recording, perform_keypoints
 from ..edits.words import counted
 from ..properties.keypoints import LAYOUTS, MARKERS, SAID, TRAVELS, UNITS, UPS
-from .tool import Tool, chosen_path
+from .lasting import Lasting
+from .tool import chosen_path
 
 _SIDES = {"ASK": None, "KEEP": False, "EXCHANGE": True}
 _TRAVEL = {"AUTO": None, "HIPS": True, "FEET": False}
 
 
-class POISE_OT_import_keypoints(Tool, ImportHelper, bpy.types.Operator):
+class POISE_OT_import_keypoints(ImportHelper, Lasting, bpy.types.Operator):
     """Key a motion of the armature from a file of 3-D keypoints: JSON, CSV, NPY, NPZ, TRC or C3D, or of a figure"""
 
     bl_idname = "poise.import_keypoints"

@@ -12,7 +12,7 @@ from ..edits.bake import Baked
 from ..edits.motion_edit import MotionEdit, no_action
 from ..edits.reduce import BODY, TOLERANCE, Reduced
 from ..edits.words import counted
-from .background import Background
+from .lasting import Background
 from .tool import frame_property, selected_bones
 
 WHERE = (
@@ -90,7 +90,8 @@ class POISE_OT_reduce_keys(KeysTool, bpy.types.Operator):
 
     def end(self, context: Any, armature: Any, edit: Reduced) -> tuple[str, str]:
         report = self.written(armature, edit)
-        worst = max(float(goal.position_error.max()) for goal in report.goals if goal.position_error is not None)
+        off = (goal.position_error for goal in report.goals if goal.position_error is not None)
+        worst = max((float(one.max()) for one in off), default=0.0)
         return "INFO" if report.met else "WARNING", f"{edit.summary()}; the largest error is {1e3 * worst:.2g} mm"
 
 

@@ -10,14 +10,15 @@ from bpy.props import FloatProperty
 from .. import bridge
 from ..core import CoreError
 from ..core.formats.limits import limits_text, read_limits
+from ..core.steps import run_steps
 from ..edits.learn import learn_limits
 from ..edits.words import counted
 from .json_files import LoadsJson, SavesJson
-from .stepwise import Steps, Stepwise
+from .lasting import Lasting
 from .tool import Tool, selected_bones
 
 
-class POISE_OT_learn_limits(Stepwise, bpy.types.Operator):
+class POISE_OT_learn_limits(Lasting, bpy.types.Operator):
     """The selected bones turn and twist no further than in the action; those that stand still in it are left out"""
 
     bl_idname = "poise.learn_limits"
@@ -28,8 +29,9 @@ class POISE_OT_learn_limits(Stepwise, bpy.types.Operator):
         min=0.0, max=np.pi / 2.0,
     )  # fmt: skip
 
-    def steps(self, context: Any, armature: Any) -> Steps:
-        learnt = yield from learn_limits(context, armature, selected_bones(context), self.margin)
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        steps = learn_limits(context, armature, selected_bones(context), self.margin)
+        learnt = run_steps(steps, bridge.check_stopped)
         return "WARNING" if learnt.little else "INFO", learnt.sentence
 
 

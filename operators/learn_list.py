@@ -1,27 +1,29 @@
 """Learn a chain's list from the armature's motion."""
 
-from collections.abc import Generator
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 import bpy
 import numpy as np
 
 from .. import bridge
+from ..bridge.turns import in_main_thread
 from ..core import CoreError
 from ..core.contribution import Learned, learning
 from ..core.formats.chain_list import NUMBERS, Ccd
+from ..core.steps import run_steps
 from ..edits.chains import chain_method, tune, write_actuations, write_numbers
 from ..edits.learn import action_of
 from ..edits.words import counted
 from .chains import ListTool, active_chain
-from .stepwise import Steps, Stepwise
+from .lasting import Lasting
 from .tool import fill_scene_range, frame_property
 
 _NUMBERS: Final = {name: getattr(Ccd(), name) for name in NUMBERS} | {"successive": True}  # for learning
 
 
-class POISE_OT_learn_list(ListTool, Stepwise, bpy.types.Operator):
+class POISE_OT_learn_list(ListTool, Lasting, bpy.types.Operator):
     """Find the list with which the chain follows its effector as in these frames; Esc ends it"""
 
     bl_idname = "poise.learn_list"
@@ -43,13 +45,7 @@ class POISE_OT_learn_list(ListTool, Stepwise, bpy.types.Operator):
 
     def execute(self, context: Any) -> set[str]:
         fill_scene_range(context, self)
-        if bpy.app.background:
-            return super().execute(context)
-        try:
-            self._steps = self.steps(context, context.active_object)
-        except CoreError as error:
-            return self.refuse(error)
-        return self.wait(context)
+        return super().execute(context)
 
     def show(self, context: Any, share: float) -> None:
         super().show(context, share)
@@ -58,20 +54,19 @@ class POISE_OT_learn_list(ListTool, Stepwise, bpy.types.Operator):
     def escape(self) -> set[str]:
         return self.refuse("Learning was ended; the list is as it was", "INFO")
 
-    def steps(self, context: Any, armature: Any) -> Steps:
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
         chain, rig = active_chain(armature), bridge.read_rig(armature)
         motion, _ = bridge.read_motion(armature, rig, np.arange(self.frame_start, self.frame_end + 1))
         skeleton, method = chain_method(armature, chain, rig.skeleton, motion.pose)
         method = replace(method, **_NUMBERS)
-        return _learn(
-            context, armature.name, chain.name,
-            learning(skeleton, motion.pose, chain.effector, chain.base, tuple(chain.point), method),
-        )  # fmt: skip
+        steps = learning(skeleton, motion.pose, chain.effector, chain.base, tuple(chain.point), method)
+        owner, name = armature.name, chain.name
+        learned = run_steps(steps, bridge.check_stopped)
+        return in_main_thread(partial(_give, context, owner, name, learned))
 
 
-def _learn(context: Any, owner: str, name: str, steps: Generator[float, None, Learned]) -> Steps:
-    """Learn, and give the chain the list; the report is the result."""
-    learned = yield from steps
+def _give(context: Any, owner: str, name: str, learned: Learned) -> tuple[str, str]:
+    """Give the chain what was learnt; return the report. Raises CoreError if it is gone."""
     armature: Any = bpy.data.objects.get(owner)
     chain = armature.poise_chains.get(name) if armature is not None else None
     if chain is None:

@@ -6,20 +6,21 @@ import bpy
 
 from .. import bridge
 from ..core import CoreError
+from ..core.steps import run_steps
 from ..edits.learn import learn_stiffness
 from ..edits.words import counted
-from .stepwise import Steps, Stepwise
+from .lasting import Lasting
 from .tool import Tool
 
 
-class POISE_OT_learn_stiffness(Stepwise, bpy.types.Operator):
+class POISE_OT_learn_stiffness(Lasting, bpy.types.Operator):
     """Drags, Solve Here, Bake and jobs turn each joint, about each axis, as readily as it turns in the action"""
 
     bl_idname = "poise.learn_stiffness"
     bl_label = "Learn Stiffness"
 
-    def steps(self, context: Any, armature: Any) -> Steps:
-        learnt = yield from learn_stiffness(armature)
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        learnt = run_steps(learn_stiffness(armature), bridge.check_stopped)
         return "WARNING" if learnt.little else "INFO", learnt.sentence
 
 

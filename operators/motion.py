@@ -15,7 +15,7 @@ from ..edits.pinned_motion import TOLD, PinnedMotion, pin_contacts, said_kept
 from ..edits.timed_pins import add_timed_pin, hold_as_posed
 from ..edits.words import counted
 from ..properties.motion import HELD
-from .background import Background
+from .lasting import Background, Lasting
 from .live_pins import settle
 from .tool import Tool, fill_in, frame_property, selected_bones
 
@@ -28,7 +28,7 @@ class MotionTool(Tool):
         need_source(armature)
 
 
-class POISE_OT_find_contacts(MotionTool, bpy.types.Operator):
+class POISE_OT_find_contacts(MotionTool, Lasting, bpy.types.Operator):
     """Find when the feet touch the ground, by thresholds from the motion itself, and list them as timed pins"""
 
     bl_idname = "poise.find_contacts"

@@ -1,11 +1,13 @@
 """Retarget the motion of the other selected armature, or of a file."""
 
+from functools import partial
 from typing import Any
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 
 from .. import bridge
+from ..bridge.turns import in_main_thread
 from ..core import CoreError
 from ..core.formats.mapping import read_mapping
 from ..edits.clips import MOTIONS, ClipOptions
@@ -14,7 +16,7 @@ from ..edits.parts import check_sure, take_mapping
 from ..edits.retarget import FADE, LONGEST, Retargeted, imported
 from ..edits.words import counted
 from ..properties.keypoints import SAID, UPS
-from .background import Background
+from .lasting import Background
 from .tool import chosen_path, fill_in, frame_property, other_armatures
 
 _PARTS = [
@@ -122,7 +124,7 @@ class POISE_OT_retarget(Background, RetargetOptions, bpy.types.Operator):
                     take_mapping([armature, source], read_mapping(chosen_path(self.mapping)))
                 check_sure(source, by_motion=True)
                 return self._retargeted(context, armature, source)
-        others = other_armatures(context)
+        others = in_main_thread(partial(other_armatures, context))
         if len(others) != 1:
             raise CoreError("Select one other armature that has the motion, or name a file.")
         self._from = others[0].name

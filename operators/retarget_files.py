@@ -11,8 +11,8 @@ from .. import bridge
 from ..core import CoreError
 from ..edits.clips import MOTIONS
 from ..edits.motion_files import NAMING, MotionFiles, check_naming, find_motions, summary
+from .lasting import Modal
 from .retarget import RetargetOptions
-from .stepwise import Modal
 from .tool import chosen_path
 
 

@@ -1,5 +1,6 @@
 """Take jitter and pops out of a motion."""
 
+from functools import partial
 from typing import Any, Final
 
 import bpy
@@ -74,7 +75,7 @@ class POISE_OT_smooth_motion(Slider, RangeTool, bpy.types.Operator):
 
     def confirm(self, context: Any) -> set[str]:
         self.give_back()
-        self.start(self._find_armature(), self._smoothed)
+        self.begin_turns(partial(self.carry_out, context, self._find_armature(), self._smoothed))
         return self.go_on(context)
 
     def give_back(self) -> None:

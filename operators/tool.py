@@ -8,6 +8,7 @@ import bpy
 from bpy.props import IntProperty, StringProperty
 
 from .. import bridge
+from ..bridge.turns import in_main_thread
 from ..core import CoreError
 from ..core.formats.table import FRAME_LIMIT
 
@@ -102,9 +103,10 @@ def chosen_path(name: str) -> Path:
 
 def selected_bones(context: Any) -> list[str]:
     """Return the names of the selected bones of the active armature; raises CoreError if there are none."""
-    if context.mode != "POSE":
+    mode, bones = in_main_thread(lambda: (context.mode, context.selected_pose_bones_from_active_object))
+    if mode != "POSE":
         raise CoreError("Bones are selected in Pose Mode; go there first.")
-    names = [bone.name for bone in context.selected_pose_bones_from_active_object or ()]
+    names = [bone.name for bone in bones or ()]
     if not names:
         raise CoreError("No bones are selected.")
     return names

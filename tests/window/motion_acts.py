@@ -127,7 +127,7 @@ def lock_feet(hand: Any, clip: str) -> Generator[float, None, dict[str, Any]]:
     seen["given back"] = [action(), sorted(action.name for action in bpy.data.actions)]
 
     yield from hand.click(*panel[SOLVE][0])
-    yield 0.3
+    yield 3.0  # until it is read, which Esc alone ends
     seen["at work"] = [at_work()]
     hand.rest()
     yield 0.3
