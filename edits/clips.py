@@ -99,11 +99,18 @@ def _import(clip: Path, alone: bool, made: bool) -> None:
             turns = "QUATERNION" if made else "NATIVE"
             _OPERATORS.import_anim.bvh(filepath=str(clip), rotate_mode=turns, **timing)
         case ".fbx":
-            _OPERATORS.wm.fbx_import(filepath=str(clip))
+            _importer("fbx_import")(filepath=str(clip))
         case ".glb" | ".gltf":
             _OPERATORS.import_scene.gltf(filepath=str(clip))
         case _:
             _import_usd(clip, {} if alone else _SKELETONS)
+
+
+def _importer(name: str) -> Any:
+    """Return an importer that is part of Blender itself; raises CoreError if it is built without, as some packages."""
+    if name not in dir(_OPERATORS.wm):
+        raise CoreError("this Blender is built without what reads it.")
+    return getattr(_OPERATORS.wm, name)
 
 
 def _import_usd(clip: Path, settings: dict[str, Any]) -> None:
@@ -114,13 +121,14 @@ def _import_usd(clip: Path, settings: dict[str, Any]) -> None:
     """
     context: Any = bpy.context
     render, before = context.scene.render, set(bpy.data.user_map())
+    importer = _importer("usd_import")
     with TemporaryDirectory() as folder:
         retimed = Path(folder, "retimed.usda")
         retimed.write_text(_RETIMED.format(path=clip.resolve()), encoding="utf-8")
-        _OPERATORS.wm.usd_import(filepath=str(retimed), **_SKELETONS)
+        importer(filepath=str(retimed), **_SKELETONS)
     converted = _last_key(before)
     bpy.data.batch_remove([block for block in bpy.data.user_map() if block not in before])
-    _OPERATORS.wm.usd_import(filepath=str(clip), **settings)
+    importer(filepath=str(clip), **settings)
     last = _last_key(before)
     rate = check_fps(round(_RATE * last / converted, 3)) if min(last, converted) > 0.0 else None  # in single precision
     if rate is not None:

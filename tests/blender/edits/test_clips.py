@@ -3,6 +3,7 @@
 import json
 import struct
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import bpy
@@ -13,6 +14,7 @@ from mathutils import Matrix, Quaternion, Vector
 import bridge
 import commands
 from core import CoreError
+from edits import clips
 from edits.clips import ClipOptions
 from edits.retarget import Retargeted, imported
 from tests.blender.rigs import context, load
@@ -369,6 +371,14 @@ def test_a_vrm_animation_that_is_none_is_refused(spoil: Any, sentence: str, tmp_
     with pytest.raises(CoreError, match=r'"walk\.vrma" cannot be read; ') as said, imported(context, path):
         pass
     assert sentence in str(said.value)
+
+
+@pytest.mark.parametrize("kind", [".usda", ".fbx"])
+def test_a_blender_that_is_built_without_an_importer_says_so(kind: str, tmp_path: Path, monkeypatch: Any) -> None:
+    (tmp_path / f"walk{kind}").write_text("#usda 1.0")
+    monkeypatch.setattr(clips, "_OPERATORS", SimpleNamespace(wm=SimpleNamespace()))
+    with pytest.raises(CoreError, match="this Blender is built without what reads it"):
+        clips.import_motion(tmp_path / f"walk{kind}")
 
 
 @pytest.mark.parametrize("kind", [".usda", ".usdc", ".usdz", ".fbx"])
