@@ -71,6 +71,7 @@ def pose_of_action(context: Any, armature: Any, action: Any, frame: float | None
     names = {path[0] for curve in bridge.all_curves(action) if (path := split_path(curve.data_path))}
     if not names:
         raise CoreError(f'The action "{action.name}" poses no bones.')
+    context.view_layer.update()  # else it lists removed objects
     named = {slot.name_display for slot in action.slots}
     found = [one for one in context.view_layer.objects if one.type == "ARMATURE" and owner in ("", one.name)]
     if owner and not found:

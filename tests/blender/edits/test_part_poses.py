@@ -336,7 +336,6 @@ def test_an_action_without_its_rig_is_refused_with_the_reason(tmp_path: Path) ->
         pose_of_action(context, rig, action)
     linked = linked_copy(walker, tmp_path / "rig.blend")
     bpy.data.objects.remove(walker)
-    context.view_layer.update()
     with pytest.raises(CoreError, match="linked"):
         pose_of_action(context, rig, action)
     bpy.data.objects.remove(linked)
