@@ -257,6 +257,14 @@ class Graph:
             self._upstream[bone] = reach(self.above, bone) if bone >= 0 else {}
         return self._upstream[bone]
 
+    def ever_above(self, bones: Iterable[int]) -> set[int]:
+        """Return all bones that some bones depend on, whatever the settings are."""
+        found, ring = set[int](), {*bones}
+        while ring:
+            ring = {other for bone in ring for other in self.ever[bone]} - found
+            found |= ring
+        return found
+
     def leader(self, part: int, before: int, control: int, behind: Iterable[int], bent: bool) -> int:
         """Return the bone, free to turn or (`bent`) of an IK chain, that turns a part but not the one before it, or -1.
 

@@ -10,7 +10,7 @@ from ..core import rotation
 from ..core.rotation import Array
 from .armature import read_matrices, world_matrix
 from .channels import gather
-from .pick_order import LAST, read_pick_order
+from .pick_order import LAST, SECOND, read_pick_order
 from .shapes import outlines_near
 from .skin import pick_skin
 from .view import View
@@ -20,6 +20,7 @@ _LENGTH: Final = 7.0  # pixels, likewise, from the line between them
 _THICKNESS: Final = 0.08  # of a bone's length: the width of Blender's octahedral bones
 _TIE: Final = 1.5  # pixels within which two points count as one place on screen, as both hands from the side
 _HEAD, _TAIL = 0.0, 1.0
+_STILL: Final = 4.0  # pixels within which the mouse has not moved
 
 
 @dataclass(frozen=True)
@@ -49,10 +50,17 @@ def is_tip(grab: Grab, length: float) -> bool:
 def pick(context: Any, view: View, mouse: tuple[float, float], scale: float = 1.0) -> Grab | None:
     """Return the grab at a pixel of the view among all visible pose bones, or None; `scale` is the interface scale.
 
-    A bone with a custom shape is grabbed by the shape, or by its joint if nothing that is drawn is near. Of bones in
-    one place the first by `read_pick_order` is grabbed. Where no bone is near, the mesh is grabbed by its weights.
+    A bone with a custom shape is grabbed by the shape, or by its joint if nothing that is drawn is near. Tweaks
+    and gears come after all others that are near, see `read_pick_order` and `step`. Where no bone is near, the mesh is
+    grabbed by its weights.
     """
-    best: tuple[float, Grab] | None = None
+    found = picks(context, view, mouse, scale)
+    return found[stepped(context, mouse) % len(found)] if found else None
+
+
+def picks(context: Any, view: View, mouse: tuple[float, float], scale: float = 1.0) -> list[Grab]:
+    """Return all grabs at a pixel of the view, what `pick` returns first."""
+    every: list[tuple[float, list[Grab]]] = []
     for armature, names in shown_bones(context).items():
         bones = armature.data.bones
         place_of = {name: place for place, name in enumerate(bones.keys())}  # `find` is a linear search
@@ -62,18 +70,28 @@ def pick(context: Any, view: View, mouse: tuple[float, float], scale: float = 1.
         free = np.array([not any(child.use_connect for child in bones[name].children) for name in names])
         shapes = outlines_near(context, armature, names, view, np.array(mouse, float), _LENGTH * scale)
         order = read_pick_order(armature)
-        orders = np.array([order.get(name, LAST) for name in names])
-        found = nearest(view, mouse, matrices, lengths[numbers], free, scale, shapes, orders)
-        if found is None:
-            continue
-        far, place, share = found
-        if best is None or far < best[0]:
-            point = (0.0, share * float(lengths[numbers[place]]), 0.0)
-            best = far, Grab(armature.name, names[place], point)
-    if best is not None:
-        return best[1]
+        orders = np.array([order.get(name, SECOND) for name in names])
+        found = ranked(view, mouse, matrices, lengths[numbers], free, scale, shapes, orders)
+        grabs = [
+            Grab(armature.name, names[place], (0.0, share * float(lengths[numbers[place]]), 0.0))
+            for _, place, share in found
+        ]
+        every += [(found[0][0], grabs)] if found else []
+    if every:
+        return [grab for _, grabs in sorted(every, key=lambda one: one[0]) for grab in grabs]
     seen = pick_skin(context, view, mouse)
-    return None if seen is None else Grab(seen[0].name, seen[1], tuple(seen[2].tolist()))
+    return [] if seen is None else [Grab(seen[0].name, seen[1], tuple(seen[2].tolist()))]
+
+
+def stepped(context: Any, mouse: tuple[float, float]) -> int:
+    """Return how often `step` was called for about this pixel."""
+    *place, count = context.window_manager.poise_stepped
+    return count if np.abs(np.subtract(place, mouse)).max() <= _STILL else 0
+
+
+def step(context: Any, mouse: tuple[float, float]) -> None:
+    """Have `pick` return the next of the grabs at a pixel, until the mouse is elsewhere."""
+    context.window_manager.poise_stepped = (*map(int, mouse), stepped(context, mouse) + 1)
 
 
 def shown_bones(context: Any) -> dict[Any, list[str]]:
@@ -88,45 +106,60 @@ def shown_bones(context: Any) -> dict[Any, list[str]]:
     return found
 
 
-def nearest(
+def ranked(
     view: View, mouse: tuple[float, float], matrices: Array, lengths: Array, free: Any, scale: float = 1.0,
     shapes: Mapping[int, Array] | None = None, order: Array | None = None,
-) -> tuple[float, int, float] | None:  # fmt: skip
-    """Return the distance in pixels, the bone, and the place along it (0 head, 1 tail) next to the mouse, or None.
+) -> list[tuple[float, int, float]]:  # fmt: skip
+    """Return distance in pixels, bone, and place along it (0 head, 1 tail) of the bones near the mouse, best first.
 
     matrices (n, 4, 4) from bones to the world, lengths (n,) of the bones, free (n,): the tail is not another bone's
-    joint; shapes: lines (m, 2, 3) in the world that are drawn in place of a bone; order (n,): lower ones come first.
-    Joints come before lengths. Of joints in one place on screen the front one is returned, then the first in order,
-    then the armature's first.
+    joint; shapes: lines (m, 2, 3) in the world that are drawn in place of a bone. Joints come before ends and lengths,
+    the nearest first; of joints in one place on screen the front one, then the first in order (n,), then the armature's
+    first. Bones with shapes come after those without, by order, each by its shape, then by its joint. LAST ones come
+    after all others.
     """
     shapes = shapes or {}
     order = np.zeros(len(matrices), int) if order is None else order
     plain = ~np.isin(np.arange(len(matrices)), list(shapes))
     heads = matrices[:, :3, 3]
     tails = heads + matrices[:, :3, 1] * lengths[:, None]
-    at = np.array(mouse, float)
-    to_head, to_tail = (np.where(plain, rotation.lengths(view.pixels(ends) - at), np.nan) for ends in (heads, tails))
-    for far, points, share in ((to_head, heads, _HEAD), (np.where(free, to_tail, np.nan), tails, _TAIL)):
-        place = _choose(view, points, far, _JOINT * scale, order)
-        if place is not None:
-            return float(far[place]), place, share
-    own = np.flatnonzero(plain)
-    owners = np.concatenate([own, *(np.full(len(lines), bone) for bone, lines in shapes.items())])
-    lines = np.concatenate([np.stack([heads[own], tails[own]], axis=1), *shapes.values()])
-    share, far = view.to_lines(at, lines)
-    thickness = np.where(np.arange(len(lines)) < len(own), _THICKNESS, 0.0)
+    at, every = np.array(mouse, float), np.arange(len(matrices))
+    to_head, to_tail = (rotation.lengths(view.pixels(ends) - at) for ends in (heads, tails))
+    to_tail = np.where(free, to_tail, np.nan)
+    owners = np.concatenate([every, *(np.full(len(lines), bone) for bone, lines in shapes.items())]).astype(int)
+    lines = np.concatenate([np.stack([heads, tails], axis=1), *shapes.values()])
+    shares, far = view.to_lines(at, lines)
+    own = np.arange(len(lines)) < len(every)
+    thickness = np.where(own, _THICKNESS, 0.0)
     reach = np.maximum(_LENGTH * scale, thickness * rotation.lengths(np.diff(view.pixels(lines), axis=1)[:, 0]))
-    line = _choose(view, lines[:, 0] + share[:, None] * (lines[:, 1] - lines[:, 0]), far, reach, order[owners])
-    if line is None:  # animators grab joints that a custom shape does not show
-        return nearest(view, mouse, matrices, lengths, free, scale, order=order) if shapes else None
-    place = int(owners[line])
-    along = _along(view, at, lines[line, 0], lines[line, 1], float(share[line])) if line < len(own) else _HEAD
-    return float(far[line]), place, along
+    on_lines = lines[:, 0] + shares[:, None] * (lines[:, 1] - lines[:, 0])
+    joints = [(heads, to_head, every), (tails, to_tail, every)]
+    joints = [np.where(away <= _JOINT * scale, away, np.nan) for away in (to_head, to_tail)]
+    along = np.where(far <= reach, far, np.nan)
+    heads_tails = [(heads, joints[0], every, _HEAD), (tails, joints[1], every, _TAIL)]
+    lengths_shapes = [(on_lines, np.where(some, along, np.nan), owners, _HEAD) for some in (own, ~own)]
+    bones, controls = [*heads_tails, lengths_shapes[0]], [lengths_shapes[1], *heads_tails]
+    passes = [  # what is near, and of which bones; animators grab joints that a custom shape does not show
+        *((near, plain & (order < LAST)) for near in bones),
+        *((near, ~plain & (order == rank)) for rank in range(LAST) for near in controls),
+        *((near, plain & (order == LAST)) for near in bones),
+        *((near, ~plain & (order == LAST)) for near in controls),
+        (lengths_shapes[0], ~plain),
+    ]
+    left, found = np.ones(len(matrices), bool), list[tuple[float, int, float]]()
+    for (points, away, of, end), some in passes:
+        while (place := _choose(view, points, np.where((left & some)[of], away, np.nan), order[of])) is not None:
+            bone, share = int(of[place]), end
+            if of is owners and own[place]:
+                share = _along(view, at, lines[place, 0], lines[place, 1], float(shares[place]))
+            found.append((float(away[place]), bone, share))
+            left[bone] = False
+    return found
 
 
-def _choose(view: View, points: Array, far: Array, reach: Array | float, order: Array) -> int | None:
-    """Return which of the points (n, 3) at `far` (n,) pixels is meant, or None if all are out of reach."""
-    near = np.where(far <= reach, far, np.inf)
+def _choose(view: View, points: Array, far: Array, order: Array) -> int | None:
+    """Return which of the points (n, 3) at `far` (n,) pixels, NaN for none, is meant, or None if there is none."""
+    near = np.where(np.isfinite(far), far, np.inf)
     if not len(near) or not np.isfinite(near.min()):
         return None
     depth = np.where(near <= near.min() + _TIE, -points @ view.turn[2], np.inf)

@@ -32,7 +32,11 @@ _known: dict[int, _Found] = {}  # by armature
 
 
 def read_pick_order(armature: ArmatureObject) -> Mapping[str, int]:
-    """Return bone -> FIRST if it poses a hand, a foot, hips, chest or head, SECOND for other parts; others are LAST."""
+    """Return bone -> FIRST if it poses a hand, a foot, hips, chest or head, SECOND for other parts.
+
+    LAST are other bones that the body depends on in some setting: tweaks, gears, parents, controls that are off. What
+    is not in it, as bones of a face or of clothes, counts as SECOND.
+    """
     return _read(armature).order
 
 
@@ -65,7 +69,13 @@ def _find(armature: ArmatureObject, state: Any) -> _Found:
         parts = {bone: bone for role in roles.bones for bone in roles.chain(role)}
     else:
         parts = {control: int(controlled.bones[part]) for control, part in controlled.parts().items()}
-    order = {names[bone]: FIRST if part in ends else SECOND for bone, part in parts.items()}
+    below = [*parts.values()]
+    if graph is None:
+        others = {above for bone in below for above in rig.skeleton.ancestors(bone)}
+    else:
+        others = graph.ever_above(below)
+    order = dict.fromkeys((names[bone] for bone in others), LAST)
+    order |= {names[bone]: FIRST if part in ends else SECOND for bone, part in parts.items()}
     return _Found(state, order, posers)
 
 

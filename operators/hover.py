@@ -7,6 +7,7 @@ import numpy as np
 
 from .. import bridge
 from ..bridge import Grab
+from ..bridge.grab import picks, stepped
 from ..overlay.draw import draw_marks, ui_scale
 from ..overlay.marks import BoneMark, Marks
 
@@ -41,26 +42,37 @@ class POISE_GT_hover(bpy.types.Gizmo):
     """Lights up the bone or joint under the mouse; never takes a click"""
 
     bl_idname = "POISE_GT_hover"
-    __slots__ = ("grab",)
+    __slots__ = ("grabs", "mouse")
 
     def setup(self) -> None:
-        self.grab = None
+        self.grabs: list[Grab] = []
+        self.mouse = (0.0, 0.0)
         self.use_draw_hover = True  # Blender ends it when the mouse leaves the region
         self.use_tooltip = False
         self.hide_keymap = True  # otherwise it would take clicks
 
     def test_select(self, context: Any, location: Any) -> int:
         view = bridge.read_view(context.region, context.region_data)
-        grab = bridge.pick(context, view, tuple(location), ui_scale(context))
-        if not _looks_like(grab, self.grab):
+        before, self.mouse = self.hovered(context), (float(location[0]), float(location[1]))
+        self.grabs = picks(context, view, self.mouse, ui_scale(context))
+        grab = self.hovered(context)
+        if not _looks_like(grab, before):
             context.area.tag_redraw()
-        self.grab = grab
         return -1 if grab is None else 0
 
+    def hovered(self, context: Any) -> Grab | None:
+        """Return what a drag would take."""
+        return self.grabs[stepped(context, self.mouse) % len(self.grabs)] if self.grabs else None
+
     def draw(self, context: Any) -> None:
-        marks = marks_of(context, self.grab) if self.grab is not None else None
-        if marks is not None and context.space_data.overlay.show_overlays:
-            draw_marks(context, marks, bridge.read_view(context.region, context.region_data))
+        grab = self.hovered(context)
+        marks = marks_of(context, grab) if grab is not None else None
+        if marks is None or not context.space_data.overlay.show_overlays:
+            return
+        count = len(self.grabs)
+        which = f", {self.grabs.index(grab) + 1} of {count}; J takes the next" if count > 1 else ""
+        marks.text = [f"{grab.bone}{which}"]
+        draw_marks(context, marks, bridge.read_view(context.region, context.region_data))
 
 
 class POISE_GGT_hover(bpy.types.GizmoGroup):

@@ -38,6 +38,7 @@ class POISE_TOOL_drag(bpy.types.WorkSpaceTool):
         ("view3d.select", {"type": "LEFTMOUSE", "value": "CLICK"}, {"properties": [("deselect_all", True)]}),
         ("poise.goto_frame", {"type": "LEFTMOUSE", "value": "CLICK"}, None),
         ("view3d.select", {"type": "LEFTMOUSE", "value": "CLICK", "shift": True}, {"properties": [("toggle", True)]}),
+        ("poise.next_bone", {"type": "J", "value": "PRESS"}, None),
         ("poise.cycle_pin", {"type": "P", "value": "PRESS"}, None),
         ("poise.pin_here", {"type": "P", "value": "PRESS", "shift": True}, None),
     )

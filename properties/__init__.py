@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import bpy
 
-from . import ccd, generate, ghosts, humanoid, keypoints, marks, motion, pins, roles, survey, trails
+from . import ccd, generate, ghosts, humanoid, keypoints, marks, motion, pick, pins, roles, survey, trails
 
 CLASSES: Final = (*pins.CLASSES, *ccd.CLASSES, *motion.CLASSES, *generate.CLASSES, *survey.CLASSES, *keypoints.CLASSES)
 OWNERS: Final[tuple[tuple[Any, dict[str, Any]], ...]] = (
@@ -25,6 +25,7 @@ OWNERS: Final[tuple[tuple[Any, dict[str, Any]], ...]] = (
     (bpy.types.PoseBone, marks.MARKS),
     (bpy.types.PoseBone, roles.SETTINGS),
     (bpy.types.WindowManager, survey.SHOWN),
+    (bpy.types.WindowManager, pick.SHOWN),
     (bpy.types.WindowManager, keypoints.SHOWN),
     (bpy.types.WindowManager, motion.SHOWN),
 )

@@ -1,11 +1,13 @@
 """A tick of a drag evaluates a control rig once, and the mouse takes the control that poses the body."""
 
+from functools import cache
 from typing import Any
 
 import bpy
 import numpy as np
 import pytest
 
+import bridge
 from bridge import Grab, pick
 from edits.drag.session import DragSession
 from tests.blender.control_drags import RIGS, STILL, WAYS, key_step, pin_feet
@@ -48,3 +50,30 @@ def test_the_body_is_grabbed_where_many_controls_are_in_one_place(name: str) -> 
         session = DragSession(context, rig, [grab], live=True)
         assert not session.body.alone, (role, grab)
         assert session.body.skeleton.names[session.effectors[0].bone] == parts[role], (role, grab)
+
+
+@pytest.mark.parametrize("shown", ["as it is", "all"])
+@pytest.mark.parametrize("name", ["Rigify on IK", "Rigify on FK", "CloudRig on IK", "Auto-Rig Pro on FK"])
+def test_a_part_is_grabbed_however_many_tweaks_and_gears_are_nearer_to_the_mouse(name: str, shown: str) -> None:
+    rig, parts = RIGS[name]()
+    for collection in rig.data.collections_all if shown == "all" else ():
+        collection.is_visible = True
+    for bone in rig.pose.bones if shown == "all" else ():
+        (bone if hasattr(bone, "hide") else bone.bone).hide = False
+    context.view_layer.update()
+    whole = bridge.read_rig(rig)
+    roles = bridge.read_roles(rig, whole.skeleton)
+
+    @cache
+    def part_of(bone: str) -> str | None:
+        number = whole.skeleton.index(bone)
+        body = bridge.find_controlled(rig, whole, roles, (number,))
+        part = None if body is None else body.parts().get(number)
+        return None if body is None or part is None else body.skeleton.names[part]
+
+    view, _ = make_view("ORTHO", (1.4, 0.0, 0.3))
+    for role in ("hips", "hand.L", "hand.R", "foot.L", "foot.R"):
+        for aside in ((0.0, 0.0), (5.0, 0.0), (-5.0, 3.0), (0.0, -6.0), (3.0, 5.0)):
+            grab = pick(context, view, tuple(view.pixels(world(rig, parts[role])) + aside))
+            assert grab is not None
+            assert part_of(grab.bone) == parts[role], (role, aside, grab)

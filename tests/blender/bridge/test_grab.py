@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
-from bridge.grab import Grab, nearest, pick
+from bridge.grab import Grab, pick, picks, ranked, step
 from tests.blender.rigs import make_armature, make_view, world
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -155,6 +155,23 @@ def test_bones_of_no_length_or_seen_end_on_do_no_harm() -> None:
     matrices[:, 2, 3] = 1.0
     matrices[1, :3, :3] = np.stack([view.turn[0], view.turn[2], -view.turn[1]], axis=-1)  # Y towards the viewer
     at = view.pixels(matrices[0, :3, 3])
-    assert nearest(view, tuple(at), matrices, np.array([0.0, 0.5]), np.array([True, True])) == (0.0, 0, 0.0)
-    assert nearest(view, tuple(at + 300.0), matrices, np.array([0.0, 0.5]), np.array([True, True])) is None
-    assert nearest(view, tuple(at), matrices[:0], np.zeros(0), np.zeros(0, bool)) is None
+    assert ranked(view, tuple(at), matrices, np.array([0.0, 0.5]), np.array([True, True]))[0] == (0.0, 0, 0.0)
+    assert ranked(view, tuple(at + 300.0), matrices, np.array([0.0, 0.5]), np.array([True, True])) == []
+    assert ranked(view, tuple(at), matrices[:0], np.zeros(0), np.zeros(0, bool)) == []
+
+
+def test_the_next_of_the_bones_under_the_mouse_is_grabbed_until_the_mouse_is_elsewhere(rig: Any) -> None:
+    view, _ = make_view("ORTHO", (np.pi / 2.0, 0.0, np.pi / 2.0))
+    x, y = (round(number) for number in view.pixels(world(rig, "hand.L")).tolist())
+    every = [grab.bone for grab in picks(bpy.context, view, (x, y))]
+    assert every[:2] == ["hand.L", "hand.R"]
+    assert len(every) == len({*every})
+    for bone in (*every, every[0]):
+        found = pick(bpy.context, view, (x + 1, y))
+        assert found is not None
+        assert found.bone == bone
+        step(bpy.context, (x, y))
+    elsewhere = view.pixels(world(rig, "shin.L"))
+    found = pick(bpy.context, view, tuple(elsewhere))
+    assert found is not None
+    assert found.bone == "shin.L"

@@ -1,0 +1,34 @@
+"""Go through the bones that overlap under the mouse."""
+
+from typing import Any
+
+import bpy
+
+from .. import bridge
+from ..bridge.grab import picks, step
+from ..overlay.draw import ui_scale
+
+
+class POISE_OT_next_bone(bpy.types.Operator):
+    """Take the next of the bones that overlap under the mouse, until the mouse is elsewhere"""
+
+    bl_idname = "poise.next_bone"
+    bl_label = "Next Bone Under Mouse"
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        if context.mode != "POSE" or context.region_data is None:
+            cls.poll_message_set("Bones are under the mouse in a viewport in Pose Mode")
+            return False
+        return True
+
+    def invoke(self, context: Any, event: Any) -> set[str]:
+        mouse = (event.mouse_region_x, event.mouse_region_y)
+        view = bridge.read_view(context.region, context.region_data)
+        found = picks(context, view, mouse, ui_scale(context))
+        if len(found) < 2:
+            self.report({"INFO"}, "No other bone is under the mouse")
+            return {"CANCELLED"}
+        step(context, mouse)
+        context.area.tag_redraw()
+        return {"FINISHED"}

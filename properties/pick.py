@@ -1,0 +1,12 @@
+"""Which of the bones under the mouse is meant."""
+
+from typing import Any, Final
+
+from bpy.props import IntVectorProperty
+
+# On the window manager, which is neither saved with the file nor undone.
+SHOWN: Final[dict[str, Any]] = {
+    "stepped": IntVectorProperty(
+        name="Next Bone", description="A pixel of a viewport, and how often the next bone there was asked for", size=3
+    )
+}
