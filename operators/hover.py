@@ -55,6 +55,8 @@ class POISE_GT_hover(bpy.types.Gizmo):
         view = bridge.read_view(context.region, context.region_data)
         before, self.mouse = self.hovered(context), (float(location[0]), float(location[1]))
         self.grabs = picks(context, view, self.mouse, ui_scale(context))
+        if not stepped(context, self.mouse) and context.window_manager.poise_stepped[2]:  # the mouse has left the place
+            context.window_manager.poise_stepped = (0, 0, 0)
         grab = self.hovered(context)
         if not _looks_like(grab, before):
             context.area.tag_redraw()
