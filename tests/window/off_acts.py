@@ -11,7 +11,7 @@ AWAY = (0.0, 0.25, 0.15)  # of the IK hand in its frame: the FK hand stays behin
 
 
 def off(hand: Any, file: str) -> Generator[float, None, dict[str, Any]]:
-    """Drag the FK hand of an arm on IK; press J over a wrist with all controls shown, and pin and drag what is there."""
+    """Drag the FK hand of an arm on IK; press J over a wrist, and pin what is there before and after."""
     import bpy
 
     bpy.context.preferences.filepaths.use_scripts_auto_execute = True  # else Blender asks, and takes the mouse
