@@ -69,7 +69,7 @@ class POISE_GT_hover(bpy.types.Gizmo):
     def draw(self, context: Any) -> None:
         grab = self.hovered(context)
         marks = marks_of(context, grab) if grab is not None else None
-        if marks is None or not context.space_data.overlay.show_overlays:
+        if grab is None or marks is None or not context.space_data.overlay.show_overlays:
             return
         count = len(self.grabs)
         which = f", {self.grabs.index(grab) + 1} of {count}; J takes the next" if count > 1 else ""
