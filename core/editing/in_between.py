@@ -26,9 +26,10 @@ from .floor import Floor, lowest_sole
 from .timed_pins import TimedPin, smootherstep
 
 LASTS: Final = 0.6  # seconds for which the velocity at a key is felt
-QUICKEST: Final = 0.25  # seconds that a step takes at least
+QUICKEST, SLOWEST = 0.25, 0.5  # seconds that a step takes at least, and at most
 # Lengths relative to the skeleton's size
 NEAR: Final = 0.05  # height of soles that bear, at most
+LEVEL: Final = 0.001  # feet at keys whose heights differ by less rise as much
 SAME: Final = 0.03  # feet that move by less from one key to the next stay, on whatever they are
 LIFT, HIGHEST = 0.1, 0.06  # of a step: of its length, and at most
 STRIDE: Final = 2.0  # lengths of a leg, above which a foot has made more than one step
@@ -68,7 +69,7 @@ def fill_between(
         return InBetween(motion, between)
     soles = np.stack([lowest_sole(skeleton, motion.pose[keys], foot.points, upwards) for foot in feet])
     ground = float(np.percentile(soles, GROUND_PERCENTILE))
-    steps = _Steps(skeleton, motion, keys, feet, soles < ground + NEAR * skeleton.size, upwards)
+    steps = _Steps(skeleton, motion, keys, feet, soles, ground, upwards)
     motion = throw_between(skeleton, motion, keys, ~steps.held.any(axis=(0, 1)), roles, upwards)
     low = np.interp(np.arange(len(motion)), keys, np.minimum(soles.min(axis=0), ground))
     return InBetween(motion, between, steps.pins(), Floor(upwards, low, levels=False))
@@ -137,13 +138,14 @@ class _Foot(NamedTuple):
 class _Steps:
     """Where feet are between keys.
 
-    bears  (feet, K) whether a foot is on the ground at a key
+    soles  (feet, K) how high feet are at the keys, of which `ground` is the height of feet that stand
     held   (2, feet, K - 1) whether a foot stands at the first and at the last key of a gap between keys
     """
 
     def __init__(
-        self, skeleton: Skeleton, motion: Motion, keys: Indices, feet: Sequence[_Foot], bears: Flags, up: Array
-    ) -> None:
+        self, skeleton: Skeleton, motion: Motion, keys: Indices, feet: Sequence[_Foot], soles: Array, ground: float,
+        up: Array,
+    ) -> None:  # fmt: skip
         self.skeleton, self.motion, self.keys, self.feet, self.up = skeleton, motion, keys, feet, up
         self.heads, self.turns = forward(skeleton, motion.pose)
         self.points = [point_positions(skeleton, motion.pose, foot.points) for foot in feet]
@@ -153,16 +155,18 @@ class _Steps:
         once = moved < STRIDE * np.array([foot.reach for foot in feet])[:, None]
         # a foot that goes fast from one key to another close by swings at both, however low it is
         swings = (self.seconds < QUICKEST) & (moved > FASTEST * skeleton.size * self.seconds)
-        bears = bears & ~(np.pad(swings, ((0, 0), (1, 0))) | np.pad(swings, ((0, 0), (0, 1))))
+        bears = (soles < ground + NEAR * skeleton.size) & ~(
+            np.pad(swings, ((0, 0), (1, 0))) | np.pad(swings, ((0, 0), (0, 1)))
+        )
         stands = np.stack([bears[:, :-1], bears[:, 1:]]) & (self.seconds >= QUICKEST) & once
         self.held = stands | same
         self.ways = np.where(self.held.any(axis=0), moved, 0.0)
         middles = np.stack([places.mean(axis=1) for places in at])  # (feet, K, 3)
         travel = np.diff(middles.mean(axis=0), axis=0)
         ahead = (middles[:, :-1] * travel).sum(axis=-1)  # (feet, K - 1)
-        # feet in the air land first, those that will be in the air leave last
-        turn = np.argmax([self.held[1] & ~self.held[0], self.held.all(axis=0), np.ones_like(same)], axis=0)
-        self.order = np.lexsort((ahead, turn), axis=0)
+        # what is higher at the first key lands first, what will be higher at the last one leaves last
+        rises = np.rint(np.diff(soles, axis=1) / (LEVEL * skeleton.size))
+        self.order = np.lexsort((ahead, rises), axis=0)
 
     def pins(self) -> tuple[TimedPin, ...]:
         """Return pins of the bones of each foot over all gaps at whose keys it stands."""
@@ -192,7 +196,8 @@ class _Steps:
         ends = np.cumsum(ways[order] / max(float(ways.sum()), np.finfo(float).tiny))
         found = np.empty((len(self.feet), 2))
         found[order] = np.stack([np.append(0.0, ends[:-1]), ends], axis=-1)
-        wide = np.clip(np.diff(found), min(QUICKEST / self.seconds[gap], 1.0), 1.0)
+        least, most = (min(step / self.seconds[gap], 1.0) for step in (QUICKEST, SLOWEST))
+        wide = np.clip(np.diff(found), least, most)
         middle = np.clip(found.mean(axis=1, keepdims=True), 0.5 * wide, 1.0 - 0.5 * wide)
         found = np.concatenate([middle - 0.5 * wide, middle + 0.5 * wide], axis=1)
         first, last = int(self.keys[gap]), int(self.keys[gap + 1])

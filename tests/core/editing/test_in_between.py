@@ -183,3 +183,25 @@ def test_one_key_is_refused_and_nothing_between_keys_is_no_error(walk: Clip, rol
     filled = fill_between(walk.skeleton, walk.motion, [3, 4, 5], roles)
     assert not filled.between.any()
     np.testing.assert_array_equal(filled.motion.pose.rotations, walk.motion.pose.rotations)
+
+
+def test_of_two_feet_that_step_the_one_that_did_goes_first(walk: Clip, roles: Roles) -> None:
+    """Between captured poses half a second apart; a foot is on its way when half of it is behind it."""
+    feet, right = ("foot.L", "foot.R"), list[bool]()
+    for first in range(1, len(walk.motion) - 15, 2):
+        keys = np.array([first, first + 15])
+        filled = fill_between(walk.skeleton, walk.motion, keys, roles)
+        pins = {pin.bone: pin for pin in filled.pins if pin.position is not None}
+        heads = forward(walk.skeleton, walk.motion.pose)[0]
+        when = []
+        for bone in map(roles.bone, feet):
+            captured = heads[first : first + 16, bone]
+            made = pins[bone].position[first : first + 16] if bone in pins else captured[:1]
+            for places in (captured, made):
+                gone = np.concatenate([[0.0], np.cumsum(lengths(np.diff(places, axis=0)))])
+                when.append(np.interp(0.5 * gone[-1], gone, np.arange(len(gone))) if gone[-1] > 0.1 else np.nan)
+        captured, made = np.diff(np.reshape(when, (2, 2)), axis=0)[0]
+        if np.isfinite(captured) and np.isfinite(made):
+            right.append(bool(captured * made > 0.0))
+    assert len(right) > 5
+    assert np.mean(right) > 0.75
