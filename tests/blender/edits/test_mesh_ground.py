@@ -16,6 +16,7 @@ from core.pose import forward, shifted
 from edits.foot_lock import LockedFeet
 from edits.keypoints import KeypointsJob, load_recording, perform_keypoints
 from edits.loop import LoopEdit
+from edits.path import PathEdit
 from edits.retarget import Retargeted, imported
 from edits.smoothing import SmoothEdit
 from tests.blender.rigs import context, load, select
@@ -174,6 +175,16 @@ def test_feet_stand_on_the_ground_that_the_motion_sinks_into(edit: Any, tilt: fl
     changed = edit(context, rig, (frames[0], frames[-1]))
     changed.solve()
     changed.write(rig)
+    check_soles(rig, ground, frames)
+
+
+@pytest.mark.parametrize("fps", RATES)
+def test_feet_stand_on_the_ground_of_another_path(fps: float) -> None:
+    """Longer by a tenth, and bent by ten degrees, over a step."""
+    rig, ground, _, frames = on_ground(fps, 0.0)
+    path = PathEdit(context, rig, (frames[0], frames[-1]), scale=1.1, bend=10.0)
+    path.solve()
+    path.write(rig)
     check_soles(rig, ground, frames)
 
 

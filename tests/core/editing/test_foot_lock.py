@@ -82,6 +82,22 @@ def at_rate(motion: Motion, fps: float) -> Motion:
     return Motion(replace(some[0], rotations=turns, translations=moves), np.arange(len(places), dtype=float), fps)
 
 
+@pytest.mark.parametrize("fps", [24.0, 25.0, 48.0, 60.0])
+def test_points_that_bear_stand_still_at_other_rates(walk: Clip, roles: Roles, fps: float) -> None:
+    motion = at_rate(walk.motion, fps)
+    locked = lock_feet(walk.skeleton, motion, roles)
+    contacts = locked.contacts
+    after = point_positions(walk.skeleton, locked.pinned.motion.pose, contacts.points)
+    together = contacts.touching[1:] & contacts.touching[:-1]
+    assert together.any(axis=0).all()
+    assert rotation.lengths(np.diff(after, axis=0))[together].max() < 1e-4
+    jolts = [
+        np.percentile(rotation.lengths(np.diff(forward(walk.skeleton, one.pose)[0], 2, axis=0)), 99)
+        for one in (motion, locked.pinned.motion)
+    ]
+    assert jolts[1] < 1.2 * jolts[0]
+
+
 def carried(walk: Clip, motion: Motion, way: str) -> Motion:
     """The motion with its hips on another way."""
     hips = forward(walk.skeleton, motion.pose)[0][:, 0]
