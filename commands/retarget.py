@@ -20,6 +20,7 @@ from ..edits.motion_files import DONE as MADE
 from ..edits.motion_files import NAMING, THERE, MotionFiles, check_naming, find_motions, summary
 from ..edits.parts import check_sure, take_mapping
 from ..edits.retarget import FADE, PARTS, Retargeted, imported
+from ..edits.words import counted
 from .motion import add_feet
 from .verbs import (
     DONE,
@@ -128,7 +129,7 @@ def _retarget_files(arguments: argparse.Namespace, armature: Any) -> int:
             for _ in work:
                 if files.done > told:
                     told = files.done
-                    tell(f"{told} files are done.")
+                    tell(f"{told} of {counted(files.count, 'file')} done.")
     except KeyboardInterrupt:
         stopped = True
         tell("Stopped. Give the output as --blend to go on.")

@@ -151,6 +151,26 @@ def test_the_verb_makes_assets_and_strips_one_after_the_other(folder: Path, tmp_
         rig.animation_data.action, rig.animation_data.use_nla = None, True
 
 
+def test_after_ctrl_c_the_verb_writes_what_is_finished(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = MotionFiles.work
+
+    def interrupted(files: MotionFiles) -> Any:
+        for share in work(files):
+            if files.done:
+                raise KeyboardInterrupt
+            yield share
+
+    monkeypatch.setattr(MotionFiles, "work", interrupted)
+    output = tmp_path / "all.blend"
+    argv = ["retarget", "--blend", str(RIG), "--no-feet", "--jobs", "1", "--output", str(output)]
+    assert commands.run([*argv, "--motion", str(folder / "a.bvh"), str(folder / "b.bvh")]) == 130
+    bpy.ops.wm.open_mainfile(filepath=str(output))
+    assert "Armature a" in bpy.data.actions
+    assert "Armature b" not in bpy.data.actions
+
+
 @pytest.mark.parametrize("naming", ["", "{clip}", "{file", "{armature.name}"])
 def test_names_that_make_no_sense_are_refused(naming: str) -> None:
     with pytest.raises(CoreError, match="is no pattern of names"):
