@@ -4,7 +4,7 @@ from collections.abc import Generator
 from typing import Any
 
 MANY = "bpy.ops.poise.retarget_files()"
-ACROSS, UP = 0.7, 0.466  # where the panel of the last operation has the head among the parts, in its size
+ACROSS, UP = 180, 148  # pixels from the left and the bottom of the panel of the last operation to the head of its parts
 BUTTON = 70  # pixels from the right of the file browser to the middle of its button
 OPERATOR = "POISE_OT_retarget_files"
 
@@ -129,6 +129,6 @@ def retarget_parts(hand: Any, clip: str) -> Generator[float, None, dict[str, Any
         return sorted(done.parts)
 
     seen = {"before": chosen(), "picture": hand.screenshot("retarget_parts")}
-    yield from hand.click(panel.x + round(ACROSS * panel.width), panel.y + round(UP * panel.height))
+    yield from hand.click(panel.x + ACROSS, panel.y + UP)
     yield from hand.until(lambda: chosen() == ["head"], 30.0)
     return seen | {"after": chosen(), "head": head() != was, "picture after": hand.screenshot("retarget_parts_head")}
