@@ -55,6 +55,7 @@ class _End:
     at: Placed
     forces: Array  # (M,)
     slips: Flags  # (L,)
+    strengths: Array  # (L,)
     cut: bool  # at the target of a level that slips, which may hold there
     better: bool  # the merit did not rise
     stiffness: float  # of the model along the step
@@ -84,6 +85,7 @@ class FrameSolver:
         self.limits.forget()
         self.forces: Array = np.zeros(len(self.member))
         self.slips: Flags = np.zeros(len(self.levels), bool)
+        self.least: Array = np.zeros(len(self.levels))  # strengths, which only grow while targets stay
         self.at = self.places.inside(self.places.place(x))
 
     def fit(self, links: Links) -> None:
@@ -104,6 +106,8 @@ class FrameSolver:
         self.aims.compare(self.at)
         damping, steps, begun = 0.0, 0, self.at.x if begun is None else begun
         moved = float(np.abs(self.at.vectors - errors).max(initial=0.0))  # of the targets
+        if moved:
+            self.least = np.zeros(len(self.levels))
         turn = self.largest_turn * max(1.0, moved / numbers.CENTIMETRE)
         # a tick under the mouse, from which the next one goes on, need not be more exact than its goals
         exact = 0.5 * self.tolerances * self.aims.scales
@@ -131,7 +135,7 @@ class FrameSolver:
             seen = not (blind and end.forces.any()) and not end.cut and bool((end.slips == self.slips).all())
             done = rests and not (damping and end.better) and same and seen
             if end.better:
-                self.at, self.forces = end.at, end.forces
+                self.at, self.forces, self.least = end.at, end.forces, end.strengths
                 if end.cut:  # it pulled as hard as it can, and will with less
                     self.forces = self.objective.holding(self.at)
                 else:
@@ -220,10 +224,10 @@ class FrameSolver:
         last = numbers.ROUNDS + count - 1
         for round_ in range(last + 1):
             found = self._least(local, slips)
-            if round_ == 0:
-                strengths = self.strength(self.objective.sizes(found.forces))
-                local = replace(local, strengths=strengths, springs=GIVES / strengths)
-            loads = np.where(slips, 0.0, self.objective.sizes(found.forces) / local.strengths)
+            sizes = self.objective.sizes(found.forces)
+            strengths = np.maximum(self.strength(np.where(slips, np.inf, sizes)), self.least)
+            local = replace(local, strengths=strengths, springs=GIVES / strengths)
+            loads = np.where(slips, 0.0, sizes / local.strengths)
             breaking = loads.max() > 1.0
             further = max(int(slips.sum()) - 1, 0)  # levels that slip: each takes a round of its own
             release = round_ - further < numbers.ROUNDS // 2
@@ -304,7 +308,7 @@ class FrameSolver:
         noise = numbers.LIMIT_SLACK * (1.0 + before) + float(weights[~slips].sum()) * float(np.max(exact, initial=0.0))
         better = after <= before + noise
         stiffness = 0.0 if better else self._stiffness(local, found, slips)
-        return _End(there, self._forces(there, local, found, slips), slips, cut, better, stiffness)
+        return _End(there, self._forces(there, local, found, slips), slips, local.strengths, cut, better, stiffness)
 
     def _forces(self, at: Placed, local: Local, found: _Found, slips: Flags) -> Array:
         """Return the forces (M,) of a step at a place: those that hold, and the pull there of levels that slip."""
