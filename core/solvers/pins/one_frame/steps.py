@@ -44,7 +44,7 @@ class _Found:
     forces: Array  # (M,) of held rows
     held: Array  # (M,) 1 for rows of levels that hold
     back: Array  # (D, M) the step that takes an error of each held row away
-    push: Array  # (D,) slope of the model at its end, but for the forces of held rows
+    push: Array  # (D,) slope of the model at its end, which bounds balance
     slopes: Slopes
 
 
@@ -156,9 +156,9 @@ class FrameSolver:
     def _least(self, local: Local, slips: Flags) -> _Found:
         """Return the step to the least value of the model along the active limits that takes the held errors away."""
         at, rows = local.at, local.rows
-        weights = np.where(
-            slips, local.strengths / np.maximum(local.sizes, GIVES), FIRM
-        )  # a least value across held levels, too
+        shares = 1.0 + FIRM * local.springs
+        # a least value across held levels, too, by springs that take a share of their forces
+        weights = np.where(slips, local.strengths / np.maximum(local.sizes, GIVES), FIRM / shares)
         by_row = self.member.dot(weights) * local.counts
         model: Array = (rows.T * by_row).dot(rows) + local.hessian
         for level in np.flatnonzero(slips).tolist():  # a norm has no curvature along itself
@@ -193,15 +193,15 @@ class FrameSolver:
         free = sides[:, 1:].T
         gap: Array = at.rows * held + free.dot(solved[:, 0]) - kept.dot(fixed)
         gram: Array = free.dot(solved[:, 1:])
-        gram.ravel()[:: len(gram) + 1] += self.member.dot(local.springs) + 1.0 - held
+        gram.ravel()[:: len(gram) + 1] += self.member.dot(local.springs * shares) + 1.0 - held
         for joint, projector in projectors.items():
             span = slice(3 * joint, 3 * joint + 3)
             solved[span] = projector.dot(solved[span])
         inverse: Array = np.linalg.inv(gram)
-        forces, back = inverse.dot(gap), solved[:, 1:].dot(inverse)
+        multipliers, back = inverse.dot(gap), solved[:, 1:].dot(inverse)
         step = back.dot(gap) - solved[:, 0] + fixed + buckles
-        push = slope + whole.dot(step)
-        return _Found(step, forces, held, back, push, slopes)
+        push = slope + whole.dot(step) - multipliers.dot(kept)
+        return _Found(step, multipliers * self.member.dot(shares), held, back, push, slopes)
 
     def _aside(self, way: Array, slope: Array) -> Array:
         """Return a step (D,) along a way of unit length on which the model falls to both sides, to the preferred one.
@@ -250,8 +250,7 @@ class FrameSolver:
                 continue
             held_by = len(self.limits.active)
             if found.slopes and release:
-                push = found.push - (found.forces * found.held).dot(local.rows)
-                self.limits.release(push * self.stiff, found.slopes)
+                self.limits.release(found.push * self.stiff, found.slopes)
             if len(self.limits.active) == held_by:
                 break
         return local, found, there, slips, share < 1.0 <= most  # pyright: ignore[reportPossiblyUnboundVariable]

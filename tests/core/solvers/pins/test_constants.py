@@ -144,11 +144,15 @@ def test_firm_levels_pull_with_ten_thousand_and_a_hundred_times_what_is_below() 
     np.testing.assert_allclose(found[1:, 2], wanted, rtol=1e-3)
 
 
+@pytest.mark.parametrize("level", [1, 2, 3])
 @pytest.mark.parametrize("share", [0.3, 0.6])
-def test_a_level_is_a_spring_up_to_an_error_of_a_hundred_thousandth(share: float) -> None:
-    """In series with the resistance of a joint, against which a hand's full force would turn it by `force`."""
-    skeleton, deviation = body(-1, 0, 0), 0.02
-    force = deviation**2 * 130.0 / skeleton.size
-    goals = [pull(1, 0.0, 0, far=0.0), pull(2, share * force, 1, far=0.0)]
-    missed = share * force - turns(skeleton, goals, strength=1.0, deviations=np.full((3, 3), deviation))[2, 2]
+def test_a_level_is_a_spring_up_to_an_error_of_a_hundred_thousandth(share: float, level: int) -> None:
+    """In series with the resistance of a joint, against which the level's full force would turn it by `force`."""
+    bones = level + 1
+    skeleton, deviation = body(-1, *np.zeros(bones, int)), 0.02
+    force = deviation**2 * 130.0 * 0.1 ** (level - 1) / skeleton.size
+    goals = [pull(1 + above, 0.0, above, far=0.0) for above in range(level)]
+    goals += [pull(bones, share * force, level, far=0.0)]
+    found = turns(skeleton, goals, strength=1.0, deviations=np.full((1 + bones, 3), deviation))
+    missed = share * force - found[bones, 2]
     assert missed == pytest.approx(share * 1e-5 * skeleton.size, rel=0.01)
