@@ -7,7 +7,7 @@ features (`blocks`). A one-sided block has one row, J dx <= e, and two that are 
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Final, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,6 @@ from .. import numbers
 from ..tree import Kinematics, Links, LinkTree
 from .blocks import BalanceBlock, Block, DistanceBlock, Frames, LookAtBlock, PositionBlock, RotationBlock
 from .features import Collector
-
-_NEAR_HALF_TURN: Final = -0.99  # cosine below which a rotation's vector comes from its quaternion
 
 
 class GoalRows:
@@ -215,11 +213,11 @@ def rotation_vectors(matrices: Array) -> Array:
         axis=-1,
     )
     cosine = 0.5 * (matrices[..., 0, 0] + matrices[..., 1, 1] + matrices[..., 2, 2] - 1.0)
-    if cosine.size and cosine.min() < _NEAR_HALF_TURN:
-        return rotation.log(rotation.from_matrix(matrices))
     sine = np.sqrt(np.sum(vector * vector, axis=-1))
-    safe = np.maximum(sine, numbers.DAMPING)
-    return vector * (np.where(sine < numbers.DAMPING, 1.0, np.arctan2(sine, cosine) / safe))[..., None]
+    small = sine < numbers.DAMPING
+    if (small & (cosine < 0.0)).any():  # half a turn, about an axis that these differences do not tell
+        return rotation.log(rotation.from_matrix(matrices))
+    return vector * np.where(small, 1.0, np.arctan2(sine, cosine) / np.maximum(sine, numbers.DAMPING))[..., None]
 
 
 def _is_plain_position(goal: Goal) -> bool:

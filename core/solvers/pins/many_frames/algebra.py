@@ -1,7 +1,7 @@
 """Algebra of arrays whose last axis is the frames: of length 1 where all frames are equal."""
 
 from dataclasses import replace
-from typing import Any, Final, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +12,6 @@ from .. import numbers
 
 Indices = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-
-_FEW: Final = 128  # frames below which LAPACK, one by one, is faster than all at once
 
 
 class FramesLast:
@@ -92,9 +90,6 @@ def combined(x: Array, a: Array, b: Array, c: Array) -> Array:
 def solved(system: Array) -> Array:
     """Return y (M, B) of A y = w by Cholesky of all frames at once; A over w (M + 1, M, B) is overwritten."""
     size, count = system.shape[1:]
-    if count < _FEW:
-        matrices = np.ascontiguousarray(system[:size].transpose(2, 0, 1))
-        return np.linalg.solve(matrices, system[size].T[..., None])[..., 0].T.copy()
     scale = np.empty((size, 1, count))
     for k in range(size):
         column = system[k:, k]

@@ -77,7 +77,7 @@ class LinearLimits:
         multipliers = np.zeros_like(self.below)
         multipliers[:, mine[valid]] = value[:, valid]
         upper = np.abs(self.above) < np.abs(self.below)
-        free = active & (self.above - self.below > numbers.LIMIT_SLACK)
+        free = active & (self.above - self.below > numbers.DAMPING)
         return free & np.where(upper, multipliers > numbers.DAMPING, multipliers < -numbers.DAMPING)
 
 
@@ -105,8 +105,8 @@ class FramesLimits:
 
     def begin(self, given: Given, at: Placed, active: Flags) -> Flags:
         """Return the active limits: those that were and still are at a bound, those outside, and locked ones."""
-        locked = given.upper - given.lower < numbers.LIMIT_SLACK
-        return (active & (at.room < numbers.LIMIT_DRIFT)) | (at.room < -numbers.LIMIT_SLACK) | locked
+        locked = given.upper - given.lower < numbers.DAMPING
+        return (active & (at.room < numbers.LIMIT_DRIFT)) | (at.room < -numbers.DAMPING) | locked
 
     def hold(self, given: Given, at: Placed, jacobian: list[Array], home: Array, active: Flags) -> Held | None:
         """Project the columns along the active limits, in place; None if no limit is active."""

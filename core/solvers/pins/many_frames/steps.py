@@ -105,7 +105,7 @@ class FramesSolver:
             if drifted is not None:
                 there.put(*drifted)
             merit = self._merit(there)
-            better = (merit <= state.here * (1.0 + numbers.LIMIT_SLACK) + numbers.LIMIT_SLACK) & ~again
+            better = (merit <= state.here * (1.0 + numbers.DAMPING) + numbers.DAMPING) & ~again
             turned = np.max(np.abs(there.x - at.x), axis=0, initial=0.0)
             worse = np.flatnonzero(~better)
             if 2 * len(worse) < len(ids):  # copy the smaller part
@@ -121,7 +121,7 @@ class FramesSolver:
             finished = (rests | (state.steps >= settings.iterations)) & ~again
             state.active[...] ^= changed
             state.rounds[:] = np.where(again, state.rounds + 1, 0)
-        drifted = self.limits.clamped(everything, end.x, end.own, end.room, numbers.LIMIT_SLACK)
+        drifted = self.limits.clamped(everything, end.x, end.own, end.room, numbers.DAMPING)
         if drifted is not None:
             end.put(drifted[0], End.of(drifted[1], None))
         assert end.active is not None
@@ -236,6 +236,6 @@ class FramesSolver:
         length = np.sqrt(squares(step))
         step *= CLAMP / np.maximum(length, CLAMP)
         there = self.places.place(given, at.x + step)
-        changed |= (there.room < -numbers.LIMIT_SLACK) & ~state.active
+        changed |= (there.room < -numbers.DAMPING) & ~state.active
         changed &= state.rounds < numbers.ROUNDS - 1
         return there, changed

@@ -41,9 +41,9 @@ class FrameLimits:
         ]
         hard = np.split(~soft, np.cumsum([group.lower.size for group in self.groups])[:-1])
         self.hard = [bool(rows.any()) for rows in hard]  # by group
-        self.floor, self.ceiling = self.lower - numbers.LIMIT_SLACK, self.upper + numbers.LIMIT_SLACK
+        self.floor, self.ceiling = self.lower - numbers.DAMPING, self.upper + numbers.DAMPING
         self.allow(numbers.LIMIT_DRIFT)
-        self.locked = set(np.flatnonzero(self.upper - self.lower < numbers.LIMIT_SLACK).tolist())
+        self.locked = set(np.flatnonzero(self.upper - self.lower < numbers.DAMPING).tolist())
         self.forget()
 
     def forget(self) -> None:

@@ -113,7 +113,7 @@ class FrameSolver:
         exact = 0.5 * self.tolerances * self.aims.scales
         as_near_as_can_be = still <= numbers.NEWTON_RESTS
         live = turn < np.inf and not as_near_as_can_be
-        self.limits.allow(numbers.LIMIT_DRIFT if live else numbers.LIMIT_SLACK)
+        self.limits.allow(numbers.LIMIT_DRIFT if live else numbers.DAMPING)
         if not live:  # steps from outside, back to the bounds, would go up
             exact, self.at = GIVES, self.places.inside(self.at)
         while steps < most:
@@ -304,7 +304,7 @@ class FrameSolver:
         if turned > turn:  # corrections turn joints, too
             there = self.places.inside(self.places.place(at.x + (there.x - at.x) * (turn / turned)))
             after = self.objective.merit(there, weights, local.springs)
-        noise = numbers.LIMIT_SLACK * (1.0 + before) + float(weights[~slips].sum()) * float(np.max(exact, initial=0.0))
+        noise = numbers.DAMPING * (1.0 + before) + float(weights[~slips].sum()) * float(np.max(exact, initial=0.0))
         better = after <= before + noise
         stiffness = 0.0 if better else self._stiffness(local, found, slips)
         return _End(there, self._forces(there, local, found, slips), slips, local.strengths, cut, better, stiffness)

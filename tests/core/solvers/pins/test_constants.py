@@ -156,3 +156,35 @@ def test_a_level_is_a_spring_up_to_an_error_of_a_hundred_thousandth(share: float
     found = turns(skeleton, goals, strength=1.0, deviations=np.full((1 + bones, 3), deviation))
     missed = share * force - found[bones, 2]
     assert missed == pytest.approx(share * 1e-5 * skeleton.size, rel=0.01)
+
+
+# -- steps -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_step_is_one_deviation_long_at_most() -> None:
+    skeleton, method = body(-1, 0), PinAndDrag(root="fixed", deviations=np.full((2, 3), 0.1))
+    less, more = (
+        int(method.solve(skeleton, Pose.rest(skeleton), [turned(1, share * 0.3 * UP)]).iterations)
+        for share in (0.97, 1.03)
+    )
+    assert more == less + 1
+
+
+def test_a_step_of_many_frames_is_half_a_radian_long_at_most() -> None:
+    skeleton, ways = body(-1, 0), np.array([0.97, 1.03])
+    targets = Goal(1, None, rotation.exp(ways[:, None] * UP))
+    method = PinAndDrag(root="fixed", deviations=np.full((2, 3), DEVIATION), settle=False)
+    np.testing.assert_array_equal(method.solve(skeleton, Pose.rest(skeleton), [targets]).iterations, [2, 3])
+
+
+@pytest.mark.parametrize(("far", "at_once"), [(1.95, False), (2.05, True)])
+def test_a_root_moves_first_where_all_targets_are_two_sizes_away(far: float, at_once: bool) -> None:
+    skeleton = body(-1, 0)
+    found = PinAndDrag().solve(skeleton, Pose.rest(skeleton), [Goal(1, far * skeleton.size * ACROSS)])
+    steps = int(found.iterations)  # half a size at most in each
+    assert steps < 4 if at_once else steps >= 4
+
+
+def test_twelve_other_starts_are_tried_but_in_motions_and_drags() -> None:
+    counts = [PinAndDrag(**more).starts for more in ({}, {"coherent": True}, {"settle": False})]  # type: ignore
+    assert counts == [12, 0, 0]
