@@ -267,15 +267,15 @@ class FrameSolver:
     def _switched(self, local: Local, found: _Found, slips: Flags, release: bool) -> NDArray[np.int64]:
         """Return the one-sided rows that the step does not keep, and those that pull back, if these are released.
 
-        Where their level slips those that are not kept now count.
+        Where their level slips those count that are not kept, or just so, now.
         """
         sided = self.aims.sided
         if not len(sided):
             return sided
         on, slipping = local.counts[sided] > 0.0, self.member[sided].dot(slips) > 0.0
         errors = local.at.rows[sided]
-        pressed = errors - local.rows[sided].dot(found.step) < 0.0
-        pressed = np.where(slipping, pressed | (errors < 0.0), np.where(on, found.forces[sided] < 0.0, pressed))
+        pressed = np.where(on, found.forces[sided] < 0.0, errors - local.rows[sided].dot(found.step) < 0.0)
+        pressed = np.where(slipping, errors < GIVES, pressed)  # also at the bound, where it has just given way
         return sided[(pressed != on) & (release | pressed | slipping)]
 
     def _step(self, local: Local, turn: float, exact: Array | float) -> _End:
