@@ -20,7 +20,8 @@ from ..core.rotation import Array
 from .armature import Rig
 from .channels import ArmatureObject
 from .control_graph import Graph
-from .controls import Control, ControlledBody, astray, limits_of
+from .controls import Control, ControlledBody, astray
+from .limited import limits_of
 
 _BEFORE: Final = {  # the parents of a part, the first that exists
     "neck": ("spine", "hips"), "head": ("neck", "spine", "hips"), "shoulder": ("spine", "hips"),

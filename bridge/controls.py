@@ -6,7 +6,7 @@ followed the part before; Blender evaluates the rig; the remaining error is corr
 poses which part is found by `control_bodies`.
 """
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
 
@@ -22,6 +22,7 @@ from ..core.rotation import Array
 from ..core.skeleton import Flags, Indices
 from .armature import PoseWriter, Rig, channels_to_pose, read_matrices, read_pose, write_pose
 from .channels import ArmatureObject, read_channels, write_channels
+from .limited import limits_of
 from .turns import update
 
 SAME_PLACE: Final = 1e-3  # of the skeleton's size, between the heads of a bone and its control
@@ -143,13 +144,6 @@ class ControlledBody:
         return {bone for what in _FIELDS for bone in self.bones_that(what).tolist()} - {-1}
 
 
-def limits_of(skeleton: Skeleton, bones: Container[int]) -> tuple[LimitGroup, ...]:
-    """Return the limits of some bones."""
-    kept = [(group, [place for place, bone in enumerate(group.bones.tolist()) if bone in bones])
-            for group in skeleton.limits]  # fmt: skip
-    return tuple(group.take(np.array(places)) for group, places in kept if places)
-
-
 def with_ik_starts(rig: Rig, controlled: ControlledBody) -> Rig:
     """Return the rig with all that is keyed free to turn and move: also what starts IK, or hangs on a Child Of."""
     movable, translatable = np.array(rig.skeleton.movable), np.array(rig.skeleton.translatable)
@@ -208,6 +202,8 @@ class ControlPoser:
         self.aims = aims if looks else np.full_like(aims, -1)
         self.begins = np.where(rig.skeleton.movable[begins], begins, -1)
         self.bent = np.flatnonzero(controlled.ends != np.arange(len(begins)))
+        self.steered = np.isin(self.bent, list(controlled.poles.values()))
+        self.untwisted = np.isin(np.arange(len(begins)), controlled.untwisted)
         # IK keeps its limits by itself, and reaches what it can
         self.limits_of_parts = limits_of(controlled.skeleton, {*range(len(begins))} - {*self.bent.tolist()})
         self.limits = limits_of(rig.skeleton, set(self.turned.tolist()))
@@ -324,7 +320,6 @@ class _Task:
             frames = None
             self.aims[rotation.angle_between(pose.rotations, present.rotations) < _NOISE] = -1
         self.heads, self._wanted = frames or forward(controlled.skeleton, pose)
-        self._steered = np.isin(poser.bent, list(controlled.poles.values()))
         self._limbs = _directions(self.heads[controlled.ends] - self.heads)  # of parts that an IK chain bends
         self._follows = (poser.turned >= 0) | (self.aims >= 0)
         self._led = self._follows | (poser.begins >= 0)
@@ -332,7 +327,7 @@ class _Task:
         bent_above = (parents >= 0) & (poser.turned[parents] < 0)  # IK may twist those below it in any round
         self._twists, self._errors = self._follows & ~bent_above, np.full(count, np.inf)
         # parts whose twist no control determines: eyes, and segments with twist bones
-        self.loose = (self.aims >= 0) | np.isin(np.arange(count), controlled.untwisted)
+        self.loose = (self.aims >= 0) | poser.untwisted
         self._held = np.zeros(count, bool)  # parts whose control is at its limit, and parts below them
         self._at_limit: Indices = np.zeros(0, int)
         self._twist = np.full(count, np.inf)
@@ -373,7 +368,7 @@ class _Task:
         # a chain bends, and stretches, as it must: only the way it bends is for its first bones and its pole to say
         _, swivel = rotation.swing_twist(self._change[poser.bent], self._limbs[poser.bent])
         turns = rotation.angle_between(swivel, rotation.IDENTITY)
-        self._errors[poser.bent] = turns * ((poser.begins[poser.bent] >= 0) | self._steered)
+        self._errors[poser.bent] = turns * ((poser.begins[poser.bent] >= 0) | poser.steered)
         self._errors = np.maximum(self._errors, rotation.angle_between(self._beside, rotation.IDENTITY))
         self._far = rotation.lengths(self.heads - self._places[frames]) / poser.rig.skeleton.size
         self._errors[self._held] = self._far[self._held] = 0.0
