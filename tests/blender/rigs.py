@@ -286,6 +286,7 @@ def library_override(armature: bpy.types.Object, file: Path) -> Any:
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     with bpy.data.libraries.load(str(file), link=True) as (_, wanted):
         wanted.collections = ["Character"]
+    bpy.context.scene.collection.children.link(wanted.collections[0])  # Blender 5.3 overrides nothing that is not there
     wanted.collections[0].override_hierarchy_create(bpy.context.scene, bpy.context.view_layer, do_fully_editable=True)
     return next(one for one in bpy.data.objects if one.override_library)
 
