@@ -201,6 +201,7 @@ class ControlPoser:
         self._shown = controlled.frames[self._led]
         self.aims = aims if looks else np.full_like(aims, -1)
         self.begins = np.where(rig.skeleton.movable[begins], begins, -1)
+        self.carried = np.flatnonzero(controlled.carried & (controlled.skeleton.parents >= 0)).tolist()
         self.bent = np.flatnonzero(controlled.ends != np.arange(len(begins)))
         self.steered = np.isin(self.bent, list(controlled.poles.values()))
         self.untwisted = np.isin(np.arange(len(begins)), controlled.untwisted)
@@ -357,6 +358,8 @@ class _Task:
         settled = (parents < 0) | (self._errors[parents] < _THERE)
         self.loose |= (self._twist > _THERE) & (self._twist > _EASED * before) & self._twists & settled
         self._change = np.where(self.loose[:, None], swing, change)
+        for part in poser.carried:  # what no control turns goes with the part before, as far as that is known
+            self._change[part] = self._change[parents[part]]
         # a part that IK aims is twisted by its own bone alone: its control takes the twist along once
         aimed = (poser.begins >= 0) & np.isfinite(before)
         self._led_by = np.where(aimed[:, None], swing, self._change)
