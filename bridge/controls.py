@@ -358,7 +358,7 @@ class _Task:
         settled = (parents < 0) | (self._errors[parents] < _THERE)
         self.loose |= (self._twist > _THERE) & (self._twist > _EASED * before) & self._twists & settled
         self._change = np.where(self.loose[:, None], swing, change)
-        for part in poser.carried:  # what no control turns goes with the part before, as far as that is known
+        for part in poser.carried:  # without a control it goes with the part before, as far as that is known
             self._change[part] = self._change[parents[part]]
         # a part that IK aims is twisted by its own bone alone: its control takes the twist along once
         aimed = (poser.begins >= 0) & np.isfinite(before)
@@ -406,14 +406,13 @@ class _Task:
         skeleton, controlled = poser.rig.skeleton, poser.controlled
         rotations, translations = np.array(now.rotations), np.array(now.translations)
         turners, movers, begun = poser.turned, poser.moved, poser.begins
-        parts = np.flatnonzero(turners >= 0)
-        bones = turners[parts]
+        bones = turners[parts := np.flatnonzero(turners >= 0)]
         base = rotation.mul(self._turns[bones], rotation.inv(now.rotations[bones]))
         hangs = controlled.hangs[parts][:, None]
         # only Blender knows where IK bends a segment
         above = controlled.skeleton.parents[parts]
-        led = (turners >= 0) | controlled.carried
-        carried = np.where(hangs & led[above][:, None], self._change[above], rotation.IDENTITY)
+        led = hangs & ((turners >= 0) | controlled.carried)[above, None]
+        carried = np.where(led, self._change[above], rotation.IDENTITY)
         after = rotation.mul(self._led_by[parts], self._turns[bones])
         rotations[bones] = rotation.normalize(rotation.mul(rotation.inv(rotation.mul(carried, base)), after))
         parts = np.flatnonzero(begun >= 0)
