@@ -31,7 +31,7 @@ from .body import (
     write_body,
 )
 from .channels import read_channels, write_channels
-from .control_bodies import controls_by_role, find_controlled, find_ik_chain, find_root_control, free_controls
+from .control_bodies import controls_by_role, find_controlled, find_ik_chain, find_root_control, free_controls, ik_goals
 from .control_frames import (
     ControlledFrames,
     Misfit,

@@ -75,6 +75,18 @@ def find_root_control(armature: ArmatureObject, rig: Rig, controlled: Controlled
     return Graph(armature, rig).root_above(mover) if mover >= 0 else -1
 
 
+def ik_goals(armature: ArmatureObject, rig: Rig) -> set[int]:
+    """Return the bones (indices) that are targets or poles of IK constraints of the armature's own bones."""
+    constraints = (one for bone in armature.pose.bones for one in bone.constraints if one.type == "IK")
+    named = {
+        name
+        for one in constraints
+        for target, name in ((one.target, one.subtarget), (one.pole_target, one.pole_subtarget))
+        if target == armature
+    }
+    return {number for number, name in enumerate(rig.skeleton.names) if name in named}
+
+
 def free_controls(rig: Rig, roles: Roles, bones: Iterable[int]) -> ControlledBody:
     """Return bones below driven ones that can be moved by themselves, as in a face: each is a body of one bone."""
     whole, numbers = rig.skeleton, list(bones)

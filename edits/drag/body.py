@@ -1,6 +1,6 @@
 """The armature of a drag at the press, or in the frame that plays, and the points of it that the mouse moves."""
 
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -138,8 +138,8 @@ class DragBody:
     def _find_controlled(self, armature: Any, grabs: Sequence[Grab]) -> ControlledBody | None:
         """Return the body of the controls, if the grabbed bones are of it and one of them, or a pin, needs a control.
 
-        For such a rig return the grabbed bone alone, where it is no part of the body but has a location of its own
-        below driven bones, or eyes aim at it; and the IK chain alone that it is of, or hangs on.
+        Else return the grabbed bone alone, where it has a location of its own: beside a body below driven bones, or if
+        eyes aim at it, without a body if IK leads to it. Or return the IK chain alone that it is of, or hangs on.
         """
         index = self.rig.skeleton.index
         own = [index(grab.bone) for grab in grabs]
@@ -149,13 +149,17 @@ class DragBody:
         parts = {} if controlled is None else controlled.parts()
         if controlled is not None and own[0] in parts:
             return controlled
-        if controlled is not None:
-            names = with_other_side(armature, [grab.bone for grab in grabs])
-            aimed_at = {control.aims for control in controlled.controls}
-            lone = [bone for bone in map(index, names) if bone not in parts and _is_lone(self.rig, bone, aimed_at)]
-            self.alone = own[0] in lone
-            if self.alone:
-                return bridge.free_controls(self.rig, self.roles, lone)
+        moved = [*map(index, with_other_side(armature, [grab.bone for grab in grabs]))]
+        if controlled is None:
+            goals = bridge.ik_goals(armature, self.rig)
+            lone = [bone for bone in moved if bone in goals and _has_location(self.rig, bone)]
+        else:
+            goals = {control.aims for control in controlled.controls}
+            free = [bone for bone in moved if bone not in parts and _has_location(self.rig, bone)]
+            lone = [bone for bone in free if bone in goals or self.rig.is_stuck(bone)]
+        self.alone = own[0] in lone
+        if self.alone:
+            return bridge.free_controls(self.rig, self.roles, lone)
         chain = bridge.find_ik_chain(armature, self.rig, self.roles, own[0]) if self.rig.is_stuck(own[0]) else None
         self.alone = chain is not None
         return chain
@@ -226,11 +230,10 @@ class DragBody:
         return list(found.values())
 
 
-def _is_lone(rig: bridge.Rig, bone: int, aimed_at: Container[int]) -> bool:
-    """Return whether a bone that is no part of the body moves by itself."""
+def _has_location(rig: bridge.Rig, bone: int) -> bool:
+    """Return whether a bone can be moved by its own location."""
     skeleton = rig.skeleton
-    moves = skeleton.translatable[bone].all() and not (skeleton.connected[bone] or skeleton.driven[bone])
-    return bool(moves) and (bone in aimed_at or rig.is_stuck(bone))
+    return bool(skeleton.translatable[bone].all() and not (skeleton.connected[bone] or skeleton.driven[bone]))
 
 
 def _is_locked(armature: Any, rig: bridge.Rig, controlled: ControlledBody, name: str) -> bool:

@@ -88,6 +88,36 @@ def test_the_middle_of_a_chain_leads_its_pole() -> None:
     assert "pole" in moved
 
 
+@pytest.mark.parametrize("bone", ["hold.L", "pole.L"])
+def test_the_target_and_the_pole_of_a_rig_whose_body_is_not_known_move_alone(bone: str) -> None:
+    rig: Any = make_armature(
+        bones={
+            "all": (None, (0, 0, 0), (0, 0.3, 0)),
+            **{
+                name + side: (parent and parent + side * (parent != "all"), head, tail)
+                for side, x in ((".L", 1.0), (".R", -1.0))
+                for name, parent, head, tail in (
+                    ("a", "all", (x, 0, 0.2), (x, -0.1, 0.7)),
+                    ("b", "a", (x, -0.1, 0.7), (x, 0, 1.2)),
+                    ("hold", "all", (x, 0, 1.2), (x, 0.2, 1.2)),
+                    ("pole", "all", (x, -1.0, 0.7), (x, -1.2, 0.7)),
+                )
+            },
+        }
+    )
+    for side in (".L", ".R"):
+        ik = rig.pose.bones["b" + side].constraints.new("IK")
+        ik.target, ik.subtarget, ik.chain_count = rig, "hold" + side, 2
+        ik.pole_target, ik.pole_subtarget, ik.pole_angle = rig, "pole" + side, np.radians(-90.0)
+    select(rig, [])
+    bpy.context.view_layer.update()
+    before = {bone.name: world(rig, bone.name) for bone in rig.pose.bones}
+    lead(rig, bone, (0, 0, 0), SHIFT)
+    np.testing.assert_allclose(world(rig, bone), before[bone] + SHIFT, atol=1e-5)
+    for other in ("all", "a.R", "b.R", "hold.R", "pole.R"):
+        np.testing.assert_allclose(world(rig, other), before[other], atol=1e-6)
+
+
 def test_a_chain_that_follows_another_object_is_refused_and_names_it() -> None:
     rig = crane()
     ik = rig.pose.bones["b"].constraints[0]
