@@ -4,7 +4,7 @@ from collections.abc import Generator
 from typing import Any
 
 LONG = 20000  # frames, which take many seconds
-SHORT = 1500
+SHORT = 12000  # which take seconds to measure
 FRAME = 40
 
 

@@ -18,7 +18,7 @@ def seen(person: Any) -> dict[str, Any]:
 
 def test_the_pose_follows_the_mouse_from_the_present_one_to_that_of_the_asset(seen: dict[str, Any]) -> None:
     first, further, back = seen["moved"]
-    assert seen["begun"] == pytest.approx(seen["before"], abs=0.01)
+    assert seen["begun"] == pytest.approx(seen["before"], abs=0.1)  # the mouse moves by a pixel as the menu closes
     assert seen["before"] < first < back < further
     assert further == pytest.approx(seen["wanted"], abs=0.1)
 
