@@ -5,6 +5,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import takewhile
 from typing import Any, Final
 
 import numpy as np
@@ -268,9 +269,10 @@ class Graph:
     def leader(self, part: int, before: int, control: int, behind: Iterable[int], bent: bool) -> int:
         """Return the bone, free to turn or (`bent`) of an IK chain, that turns a part but not the one before it, or -1.
 
-        It has the place and direction of the part, or else carries it. Of several one that turns the parts `behind` is
-        preferred, then one that is shown, then one below the `control` of the part before, then the nearest; of a part
-        with none behind the farthest: tweaks are nearer.
+        It has the place and direction of the part, or else carries it; if none of the former is shown, one that carries
+        the part at its place and is shown comes before them. Of several one that turns the parts `behind` is preferred,
+        then one that is shown, then one below the `control` of the part before, then the nearest; of a part with none
+        behind the farthest: tweaks are nearer.
         """
         others = {before, *reach(self.turned_by, before)} if before >= 0 else set[int]()
         steps = {part: 0, **self.upstream(part)}
@@ -285,14 +287,12 @@ class Graph:
             apart = control not in self.upstream(bone)
             return bone not in self.in_chains, not carries, not self.shown[bone], apart, away
 
-        if near:
+        carriers = takewhile(lambda bone: bone not in self.in_chains, self._carriers(part))
+        able = [bone for bone in carriers if bone not in others and self.turning[bone]]
+        seen = next((bone for bone in able if self.shown[bone] and self._at(bone, part)), -1)
+        if near and (seen < 0 or self.shown[near].any() or not self.in_chains.keys().isdisjoint(near)):
             return min(near, key=order)
-        for bone in self._carriers(part):
-            if bone in self.in_chains:
-                break
-            if bone not in others and self.turning[bone]:
-                return bone
-        return -1
+        return seen if seen >= 0 else next(iter(able), -1)
 
     def mixed_with(self, part: int) -> int:
         """Return the FK control that is mixed with IK in a part of a limb, or -1."""

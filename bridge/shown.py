@@ -16,6 +16,8 @@ def read_shown(armature: ArmatureObject) -> Flags:
         names = {bone.name for bone in collection.bones}
         every |= names
         shown |= names if collection.is_visible_effectively else set()
-    owners: Any = armature.pose.bones if hasattr(bpy.types.PoseBone, "hide") else armature.data.bones  # Blender 4.5
+    owners: Any = (
+        armature.pose.bones if "hide" in bpy.types.PoseBone.bl_rna.properties else armature.data.bones
+    )  # Blender 4.5
     seen = np.array([bone.name in shown or bone.name not in every for bone in armature.data.bones])
     return seen & ~flags(owners, "hide", 1)[:, 0]

@@ -31,7 +31,30 @@ def test_the_mouse_takes_the_control_that_is_shown(empty_file: None) -> None:
     select(rig, [])
     assert read_pick_order(rig)["c_root_master.x"] == FIRST
     bone = rig.pose.bones["c_root_master.x"]
-    (bone if hasattr(bpy.types.PoseBone, "hide") else bone.bone).hide = True
+    (bone if hasattr(bone, "hide") else bone.bone).hide = True
     hidden = read_pick_order(rig)
     assert hidden.get("c_root_master.x", LAST) == LAST
     assert hidden["c_traj"] == FIRST
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+def test_controls_that_hang_on_deforming_bones_pose_these_where_they_are_hidden(empty_file: None, hidden: bool) -> None:
+    rig = BUILT["Auto-Rig Pro on IK"].make()
+    select(rig, [])
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = rig.data.edit_bones
+    for control, above in (
+        ("c_spine_01.x", "root.x"),
+        ("c_spine_02.x", "spine_01.x"),
+        ("c_neck.x", "spine_02.x"),
+        ("c_head.x", "neck.x"),
+    ):
+        bones[control].parent = bones[above]
+        bones[control].tail = bones[control].head + 0.1 * bones["root.x"].z_axis  # a direction of its own
+    bpy.ops.object.mode_set(mode="POSE")
+    rig.data.collections["Mechanism"].is_visible = not hidden
+    bpy.context.view_layer.update()
+    found = describe(rig)["controls"]
+    names = [name for some in found.values() for name in ([some] if isinstance(some, str) else some)]
+    assert len(names) > 8
+    assert all(name.startswith("c_") for name in names) == hidden
