@@ -120,6 +120,9 @@ def _led(rig: bridge.Rig, controlled: bridge.ControlledBody, roles: Roles) -> It
     alone = [role for role in roles.bones if {*roles.chain(role)} - led]
     if alone:
         yield "DRIVEN", _listed(alone), "Without controls of their own are bones of"
+    if len({*rig.driven.values()}) <= _REASONS:
+        yield from _driven(rig)
+        return
     kinds = Counter(reason.rpartition(" (")[2].rstrip(")") if reason.endswith(")") else reason.split(" ")[0]
                     for reason in rig.driven.values())  # fmt: skip
     text = f"{counted(len(rig.driven), 'bone')} of {len(names)} go as the rig has it, by"

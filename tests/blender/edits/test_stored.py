@@ -60,7 +60,7 @@ def test_a_spoiled_recipe_is_refused_with_a_sentence_also_when_the_file_is_opene
 
 def numbers_of(owner: Any) -> list[Any]:
     """The numeric properties of Poise that an owner has."""
-    own = owner.bl_rna.identifier.startswith("Poise")
+    own = owner.bl_rna.identifier.startswith("POISE_PG_")
     properties = [one for one in owner.bl_rna.properties if own or one.identifier.startswith("poise_")]
     return [one for one in properties if one.type in ("FLOAT", "INT")]
 
