@@ -17,7 +17,7 @@ from ..edits.clips import MOTIONS, ClipOptions
 from ..edits.files import write_files
 from ..edits.info import find_armature
 from ..edits.motion_files import DONE as MADE
-from ..edits.motion_files import NAMING, THERE, MotionFiles, check_naming, find_motions, summary
+from ..edits.motion_files import NAMING, THERE, MotionFiles, check_naming, find_motions, option_words, summary
 from ..edits.parts import check_sure, take_mapping
 from ..edits.retarget import FADE, PARTS, Retargeted, imported
 from ..edits.words import counted
@@ -115,13 +115,11 @@ def _retarget_files(arguments: argparse.Namespace, armature: Any) -> int:
     for name in ("take", "action", "frames", "parts", "start"):
         if getattr(arguments, name) not in (None, "", []):
             raise CoreError(f"--{name}: only for one file.")
-    words = [f"--{name}" for name in ("no-feet", "source-keys", "scale") if getattr(arguments, name.replace("-", "_"))]
-    if arguments.mapping is not None:
-        words.append(f"--mapping={arguments.mapping.resolve()}")
-    if arguments.up is not None:
-        words.append(f"--up={arguments.up}")
-    if arguments.body_model is not None:
-        words.append(f"--body-model={arguments.body_model.resolve()}")
+    mapping, model = (path and path.resolve() for path in (arguments.mapping, arguments.body_model))
+    words = option_words({
+        "no-feet": arguments.no_feet, "source-keys": arguments.source_keys, "scale": arguments.scale,
+        "mapping": mapping, "up": arguments.up, "body-model": model,
+    })  # fmt: skip
     files = MotionFiles(bpy.context, armature, find_motions(arguments.motion), words, arguments.jobs)
     stopped, told = False, files.done
     try:

@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -69,6 +69,11 @@ def check_naming(naming: str) -> None:
     if not naming.strip() or "{" in left or "}" in left:
         known = ", ".join(f"{{{field}}}" for field in FIELDS)
         raise CoreError(f'"{naming}" is no pattern of names; it may have {known}.')
+
+
+def option_words(options: Mapping[str, object]) -> list[str]:
+    """Return options of `retarget` as words of a command line; what is false, empty or None is left out."""
+    return [f"--{name}" if value is True else f"--{name}={value}" for name, value in options.items() if value]
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ def _answer(lines: Iterable[str]) -> Answer:
         if said.startswith(MARK):
             return json.loads(said.removeprefix(MARK))
         last = said.strip() or last
-    raise Ended(f": {last}" if last else "")
+    raise Ended(last)
 
 
 class Process:
@@ -65,7 +65,8 @@ class Process:
         try:
             return _answer(self._popen.stdout)
         except Ended as error:
-            raise Ended(f"the process ended with code {self._popen.wait()}{error}") from error
+            said = f": {error}" if str(error) else ""
+            raise Ended(f"the process ended with code {self._popen.wait()}{said}") from error
 
     def kill(self) -> None:
         self._popen.kill()

@@ -12,6 +12,7 @@ from ..core import CoreError
 from ..core.formats.mapping import read_mapping
 from ..edits.clips import MOTIONS, ClipOptions
 from ..edits.motion_edit import MotionEdit, unused_name
+from ..edits.motion_files import option_words
 from ..edits.parts import check_sure, take_mapping
 from ..edits.retarget import FADE, LONGEST, Retargeted, imported
 from ..edits.words import counted
@@ -72,12 +73,11 @@ class RetargetOptions:
     @property
     def words(self) -> list[str]:
         """The same for the verb `retarget`."""
-        flags = {"no-feet": not self.plant, "source-keys": self.sparse, "scale": self.scale}
-        texts = {"mapping": self.mapping and chosen_path(self.mapping), "up": self.clip_options.up,
-                 "body-model": self.clip_options.body_model}  # fmt: skip
-        return [f"--{name}" for name, on in flags.items() if on] + [
-            f"--{name}={text}" for name, text in texts.items() if text
-        ]
+        mapping, known = self.mapping and chosen_path(self.mapping), self.clip_options
+        return option_words({
+            "no-feet": not self.plant, "source-keys": self.sparse, "scale": self.scale, "mapping": mapping,
+            "up": known.up, "body-model": known.body_model,
+        })  # fmt: skip
 
 
 class POISE_OT_retarget(Background, RetargetOptions, bpy.types.Operator):
