@@ -18,13 +18,10 @@ RESTS = 0.1
 LEARNT = 500  # frames: as many as are looked at, which takes longer than the tool waits without a word
 
 
-def controls(hand: Any, file: str) -> Generator[float, None, dict[str, Any]]:
-    """Pin a foot, drag each control by its shape, Esc; drop the last one, undo; and Esc while a motion is led."""
+def see_all(hand: Any, rig: Any) -> Generator[float, None, None]:
+    """Go to Pose Mode with all controls in view and none selected; that is an undo step."""
     import bpy
 
-    bpy.context.preferences.filepaths.use_scripts_auto_execute = True  # else Blender asks, and takes the mouse
-    yield from do.open_rig(hand, file)
-    rig = bpy.data.objects["rig"]
     yield from do.pose_mode(hand, rig)
     yield from do.look_from(hand, (1.4, 0.0, 0.4), True)
     with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
@@ -34,6 +31,16 @@ def controls(hand: Any, file: str) -> Generator[float, None, dict[str, Any]]:
         bpy.ops.pose.select_all(action="DESELECT")
         bpy.ops.ed.undo_push(message="All is seen")
     yield RESTS
+
+
+def controls(hand: Any, file: str) -> Generator[float, None, dict[str, Any]]:
+    """Pin a foot, drag each control by its shape, Esc; drop the last one, undo; and Esc while a motion is led."""
+    import bpy
+
+    bpy.context.preferences.filepaths.use_scripts_auto_execute = True  # else Blender asks, and takes the mouse
+    yield from do.open_rig(hand, file)
+    rig = bpy.data.objects["rig"]
+    yield from see_all(hand, rig)
     hand.move(*on_shape(hand, "foot_ik.R"))
     yield RESTS
     yield from do.key(hand, "P")

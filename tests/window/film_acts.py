@@ -22,8 +22,8 @@ SUBSTEPS = 3  # moves of the mouse in a frame
 STILL = 3  # frames before and after a drag
 
 
-def film(hand: Any, every: str) -> Generator[float, None, dict[str, Any]]:
-    """Pin the toes, so that heels may lift, and drag; a picture of every so many frames."""
+def set_stage(hand: Any, frame: int) -> Generator[float, None, tuple[Any, Any]]:
+    """Show nothing but a body that walks, at a frame; return its armature and the space of the viewport."""
     import bpy
 
     sys.path.insert(0, str(EXAMPLES))
@@ -35,11 +35,19 @@ def film(hand: Any, every: str) -> Generator[float, None, dict[str, Any]]:
     with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
         walker = scene.import_walk()
         scene.add_body(walker)
-        bpy.context.scene.frame_set(FRAME)
+        bpy.context.scene.frame_set(frame)
     space = hand.viewport.spaces.active
     space.shading.color_type = "MATERIAL"
     space.show_gizmo_navigate = space.show_region_toolbar = space.show_region_hud = space.overlay.show_text = False
     space.overlay.show_cursor = False
+    return walker, space
+
+
+def film(hand: Any, every: str) -> Generator[float, None, dict[str, Any]]:
+    """Pin the toes, so that heels may lift, and drag; a picture of every so many frames."""
+    import bpy
+
+    walker, space = yield from set_stage(hand, FRAME)
     yield from pose_mode(hand, walker)
     yield from look_from(hand, FROM, True)
     if every == "1":

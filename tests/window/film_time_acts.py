@@ -1,12 +1,11 @@
 """The film of the page on animation: dots of trails are dragged, then a walk is smoothed. It runs inside Blender."""
 
-import sys
 from collections.abc import Generator
 from math import cos, pi
 from typing import Any
 
-from tests.window.drag_acts import SOON, look_from, pose_mode
-from tests.window.film_acts import EXAMPLES, STILL, Camera
+from tests.window.drag_acts import look_from, pose_mode
+from tests.window.film_acts import STILL, Camera, set_stage
 from tests.window.trail_acts import trail_show
 
 FRAME = 30  # of the walk
@@ -23,20 +22,8 @@ def film(hand: Any, every: str) -> Generator[float, None, dict[str, Any]]:
     """Drag dots of a hand and of the hips, then smooth; a picture of every so many steps."""
     import bpy
 
-    sys.path.insert(0, str(EXAMPLES))
-    import scene
-
-    with bpy.context.temp_override(window=hand.window):
-        bpy.ops.wm.read_homefile(use_empty=True, load_ui=False)
-    yield SOON
-    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
-        walker = scene.import_walk()
-        scene.add_body(walker)
-        bpy.context.scene.frame_set(FRAME)
-    name, space = walker.name, hand.viewport.spaces.active
-    space.shading.color_type = "MATERIAL"
-    space.show_gizmo_navigate = space.show_region_toolbar = space.show_region_hud = space.overlay.show_text = False
-    space.overlay.show_cursor = False
+    walker, space = yield from set_stage(hand, FRAME)
+    name = walker.name
     yield from pose_mode(hand, walker)
     with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
         bpy.ops.wm.tool_set_by_id(name="poise.drag")

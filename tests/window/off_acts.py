@@ -4,7 +4,7 @@ from collections.abc import Generator
 from typing import Any
 
 from tests.window import drag_acts as do
-from tests.window.control_acts import RESTS, SEEN, on_shape
+from tests.window.control_acts import RESTS, on_shape, see_all
 
 WAY = (-60, 50)  # pixels
 AWAY = (0.0, 0.25, 0.15)  # of the IK hand in its frame: the FK hand stays behind
@@ -18,15 +18,7 @@ def off(hand: Any, file: str) -> Generator[float, None, dict[str, Any]]:
     yield from do.open_rig(hand, file)
     rig = bpy.data.objects["rig"]
     rig.pose.bones["hand_ik.L"].location = AWAY
-    yield from do.pose_mode(hand, rig)
-    yield from do.look_from(hand, (1.4, 0.0, 0.4), True)
-    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
-        for name in SEEN:
-            rig.pose.bones[name].select = True
-        bpy.ops.view3d.view_selected()
-        bpy.ops.pose.select_all(action="DESELECT")
-        bpy.ops.ed.undo_push(message="All is seen")
-    yield RESTS
+    yield from see_all(hand, rig)
     seen: dict[str, Any] = {}
     x, y = on_shape(hand, "hand_fk.L")
     before = hand.pixel(do.head("DEF-hand.L", rig))
