@@ -9,7 +9,8 @@ import numpy as np
 from .. import bridge
 from ..bridge import Body, ControlledBody, Held, Rig
 from ..bridge.turns import update
-from ..core import Goal, Pose, rotation
+from ..core import Goal, Pose, Skeleton, rotation
+from ..core.goals import LAST_PRIORITY, AnyGoal
 
 _SAME: Final = 1e-5  # of the skeleton's size: a shift that does not count
 _TURNED: Final = 1e-4  # radians: likewise
@@ -28,16 +29,37 @@ class HeldRig:
         self.free, self._whole, self._held = rig, controlled, held
         self.rig, self.controlled = held.lock(rig), controlled
         self.goals: list[Goal] = []
+        self._unturned = held.turned(rig).any(axis=1)  # of the body's parts
         if controlled is not None:
             matrices = bridge.read_matrices(armature)
             left = bridge.hold_controls(rig, controlled, held)
             self.controlled, self._staying = left.controlled, bridge.StayingParts(left, matrices)
+            self._unturned = controlled.bones_that("turns") != self.controlled.bones_that("turns")
             self.goals = self._staying.goals(matrices)
+
+    @property
+    def body_of(self) -> Skeleton:
+        """The skeleton that is solved."""
+        return self.rig.skeleton if self.controlled is None else self.controlled.skeleton
 
     def body(self, body: Body) -> Body:
         """Return the body that the rig and the controls are of, without what stays."""
-        skeleton = self.rig.skeleton if self.controlled is None else self.controlled.skeleton
-        return replace(body, rig=self.rig, skeleton=skeleton, controlled=self.controlled)
+        return replace(body, rig=self.rig, skeleton=self.body_of, controlled=self.controlled)
+
+    def yielding(self, goal: AnyGoal) -> tuple[AnyGoal, Goal | None]:
+        """Return a goal without the rotation of a part that stays, and that as a goal which gives way to all others.
+
+        A part that cannot turn by itself would have the body turn it, and could not keep its place else.
+        """
+        place = self.body_of.index(goal.bone)
+        if not isinstance(goal, Goal) or goal.position is None or goal.rotation is None or not self._unturned[place]:
+            return goal, None
+        return replace(goal, rotation=None), replace(goal, position=None, priority=LAST_PRIORITY)
+
+    def explain_yielded(self, goal: Goal) -> str:
+        """Return that the rotation of a part's pin is missed, since the part stays."""
+        skeleton = self.body_of
+        return f"{skeleton.names[skeleton.index(goal.bone)]} cannot turn by itself, so its pin holds its place alone"
 
     def hold(self, controlled: ControlledBody) -> ControlledBody:
         """Return the body with other controls, without those of them that stay."""

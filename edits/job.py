@@ -129,10 +129,11 @@ class JobEdit(MotionEdit):
             balance = prepare_balance(job.balance, job.goals, self.body, self.roles, poses)
             self.goals += [balance] if balance is not None else []
         # of each goal of core its place in `goals`, and the goal
-        self._asked = [
-            (place, one) for place, goal in enumerate(self.goals) for one in goal.core_goals(job.wins == "pins")
-        ]
-        self._asked += [(_NOBODY, goal) for goal in self.held.goals]
+        asked = [(place, one) for place, goal in enumerate(self.goals) for one in goal.core_goals(job.wins == "pins")]
+        yielding = [(place, *self.held.yielding(one)) for place, one in asked]
+        self._asked = [(place, one) for place, one, _ in yielding] + [(_NOBODY, goal) for goal in self.held.goals]
+        self._yielding = {place: turn for place, _, turn in yielding if turn is not None}
+        self._asked += self._yielding.items() if job.humanoid is None else ()  # which knows no priorities
         self._repeating: list[str] = []
 
     def prepare(self, armature: Any) -> None:
@@ -142,11 +143,9 @@ class JobEdit(MotionEdit):
             most = _MOST // len(rig.skeleton)
             raise CoreError(f"frames: {count} of {len(rig.skeleton)} bones are too many at once; {most} are the most.")
         said = bridge.mapping_to_corrections(armature, self.job.roles)
-        roles = bridge.read_roles(armature, rig.skeleton, said, self.job.facing)
-        self.job = on_bones(self.job, roles, rig.skeleton.names)
-        self.job = with_saved_chains(armature, self.job)
+        self.roles = bridge.read_roles(armature, rig.skeleton, said, self.job.facing)
+        self.job = with_saved_chains(armature, on_bones(self.job, self.roles, rig.skeleton.names))
         _check_bones(rig.skeleton.names, self.job)
-        self.roles = roles
 
     def _evaluation(self) -> Evaluation:
         """Return where everything is that the goals refer to, in the frames of the motion before."""
@@ -295,6 +294,8 @@ class JobEdit(MotionEdit):
         driven = self.rig.driven_above(self.skeleton.index(report.bone))
         if driven is not None and self.control_motion is None:
             reasons.append(driven)
+        elif place in self._yielding and self.solution.met()[frame, parts[0]]:
+            return self.held.explain_yielded(self._yielding[place])
         elif self.solution.met()[frame, parts].all():
             reasons = ["the solver reached it, but what follows the pose in Blender, or the target itself, moved on"]
         return report.sentence() + (f": {', '.join(reasons)}" if reasons else "")

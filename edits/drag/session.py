@@ -64,6 +64,7 @@ class DragSession:
         self._frames: tuple[Array, Array] | None = None  # of the present pose, computed on demand
         self._settle = settle
         self._live = live
+        self._yielding: list[Goal] = []  # rotations of pins that parts without keys cannot have: the last goals
         self._refusals = [*self.pins.refusals]  # sentences about settings that have no effect
         self._problem: Any
         self._balance: str = armature.poise_balance
@@ -108,7 +109,9 @@ class DragSession:
             Goal(effector.bone, place, turn if self.turning else None, effector.point, priority=level)
             for effector, (place, turn) in zip(self.effectors, self.targets, strict=True)
         ]
-        goals += self.pins.goals(self.turning, int(drag_wins)) + self.body.held.goals
+        pins = [self.body.held.yielding(pin) for pin in self.pins.goals(self.turning, int(drag_wins))]
+        self._yielding = [turn for _, turn in pins if turn is not None]
+        goals += [*(pin for pin, _ in pins), *self.body.held.goals]
         if isinstance(self._method, Humanoid):
             self._problem = self._method.prepare(self._skeleton, self.start, goals)
             self.writer.prepare(range(len(self._skeleton)), nodes=range(len(self._skeleton)))
@@ -119,7 +122,7 @@ class DragSession:
         except CoreError as error:
             self._refusals.append(str(error))
             self._balance = "OFF"
-        goals += self.pins.planted(1 + max(goal.priority for goal in goals))
+        goals += self.pins.planted(1 + max(goal.priority for goal in goals)) + self._yielding
         self._problem = self._method.prepare(self._skeleton, self.pose, goals)
         tree = self._problem.tree
         solved = {*tree.nodes[tree.joints].tolist(), *tree.nodes[tree.roots].tolist()}
@@ -246,7 +249,9 @@ class DragSession:
         explained = [*self.solution.explain(say_length=self._say_length, tacit=tacit), *self._refusals]
         pinned = [self.body.part_of(target.bone)[0] for target in self.pins.targets]
         stays = self._staying([*(effector.bone for effector in self.effectors), *pinned])
+        turns = zip(reversed(self._yielding), reversed(self.solution.met()), strict=False)
         stays = [*self._driven(self._missed()), *stays]
+        stays += [self.body.held.explain_yielded(turn) for turn, met in turns if not met]
         said = (*self.body.notes, *self.fk.said.values(), *stays, *explained)
         return [*said, *self.writer.at_limit(), *self.writer.misfit]
 

@@ -288,3 +288,48 @@ def test_a_body_none_of_whose_controls_has_keys_refuses_in_a_sentence() -> None:
     no_auto()
     with pytest.raises(RuntimeError, match=r"and \d+ more have no keys, and auto-keying is off, so they stay"):
         bpy.ops.poise.drag(bone="foot.L", shift=(0.0, -0.1, 0.1))
+
+
+def feet_stay_in_place(rig: Any, hips: str, feet: tuple[str, str], act: Callable[[np.ndarray], set[str]]) -> None:
+    """Pin both feet in full, bring the hips down: they are there, and the feet are in their places."""
+    set_pins(context, rig, feet, "BOTH", "WORLD")
+    shift = 2.0 * size_of(rig) * np.array(DOWN)
+    wanted = {hips: world(rig, hips) + shift} | {foot: world(rig, foot) for foot in feet}
+    assert act(shift) == {"FINISHED"}
+    context.view_layer.update()
+    for bone, place in wanted.items():
+        np.testing.assert_allclose(world(rig, bone), place, atol=NEAR * size_of(rig), err_msg=bone)
+
+
+@pytest.mark.parametrize("by", ["drag", "solve"])
+@pytest.mark.parametrize("method", ["PINS", "HUMANOID"])
+def test_the_pinned_rotation_of_a_foot_without_keys_gives_way(walker: Any, by: str, method: str, capfd: Any) -> None:
+    for bone in ("thigh.R", "shin.L", "shin.R"):
+        walker.pose.bones[bone].keyframe_insert("rotation_quaternion", frame=10)
+    walker.pose.bones["hips"].keyframe_insert("location", frame=10)
+    no_auto()
+    walker.poise_method = method
+
+    def act(shift: np.ndarray) -> set[str]:
+        if by == "drag":
+            return bpy.ops.poise.drag(bone="hips", shift=tuple(shift))
+        set_pins(context, walker, ["hips"], "POSITION", "WORLD")
+        walker.poise_pins["hips"].position = np.add(walker.poise_pins["hips"].position, shift).tolist()
+        return bpy.ops.poise.solve()
+
+    capfd.readouterr()
+    feet_stay_in_place(walker, "hips", ("foot.L", "foot.R"), act)
+    said = capfd.readouterr().out
+    assert method == "HUMANOID" or "foot.L cannot turn by itself, so its pin holds its place alone" in said
+    assert "resists" not in said
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")
+def test_hips_go_down_over_pinned_feet_of_which_the_ik_controls_alone_have_keys() -> None:
+    rig, parts = RIGS["MMD of the shared data"]()
+    for bone in ("センター", parts["hips"], "左足ＩＫ", "右足ＩＫ"):
+        rig.pose.bones[bone].keyframe_insert("location", frame=1)
+        rig.pose.bones[bone].keyframe_insert(rotation_channel(rig.pose.bones[bone].rotation_mode), frame=1)
+    no_auto()
+    hips, feet = parts["hips"], (parts["foot.L"], parts["foot.R"])
+    feet_stay_in_place(rig, hips, feet, lambda shift: bpy.ops.poise.drag(bone=hips, shift=tuple(shift)))
