@@ -64,7 +64,7 @@ class TakePosture(BodyTool):
             ("T", "T-Pose", "Arms straight out, whatever the rest pose is"),
             ("A", "A-Pose", "Arms straight, lowered"),
             ("RELAXED", "Relaxed", "As a body stands at ease"),
-            ("REST", "As at Rest", "As the armature was made"),
+            ("REST", "Rest Pose", "As the armature was made"),
         ),
     )  # fmt: skip
     arms: float = _setting(

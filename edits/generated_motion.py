@@ -220,7 +220,7 @@ def remove_track(armature: Any) -> str:
     """Remove the active track and return its label; raises CoreError for the last one."""
     number, count = sample_curves.active_track(armature), len(armature.poise_tracks)
     if number < linked_count(armature, "poise_tracks"):
-        raise CoreError(f'This track of "{armature.name}" is of the linked file; take it away there.')
+        raise CoreError(f'This track of "{armature.name}" belongs to the linked file. Remove it there.')
     if count == 1:
         raise CoreError("A motion needs at least one track.")
     recipe = read_recipe_of(armature)

@@ -139,7 +139,7 @@ def active_pins(armature: Any) -> list[Any]:
 def read_active_pin(armature: Any, pin: Any) -> PinTarget:
     """Return the target of a pin of the armature; raises CoreError if its bone is missing, and as `read_pin`."""
     if pin.name not in armature.pose.bones:
-        raise CoreError(f'"{armature.name}" has no bone "{pin.name}" any more; remove its pin.')
+        raise CoreError(f'"{armature.name}" has no bone "{pin.name}" any more. Remove its pin.')
     return read_pin(pin)
 
 

@@ -16,17 +16,17 @@ from .tool import fill_scene_range, frame_property
 
 
 class POISE_OT_bake(Lasting, PinsTool, bpy.types.Operator):
-    """Key a range of frames so that all pins hold in each of them"""
+    """Key a range of frames so that all pins hold at each frame"""
 
     bl_idname = "poise.bake"
     bl_label = "Bake"
 
     frame_start: frame_property("Start", "First frame", 1)
     frame_end: frame_property("End", "Last frame", 250)
-    action: EnumProperty(name="Action", description="Where the keys go", items=WHERE)
+    action: EnumProperty(name="Action", description="Action that gets the keys", items=WHERE)
     name: StringProperty(
         name="Name",
-        description='Of the new action; by default that of the present one with "poise" behind',
+        description='Name of the new action. By default the name of the current one, followed by "poise"',
         options={"SKIP_SAVE"},
     )
 

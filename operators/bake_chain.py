@@ -16,19 +16,20 @@ from .tool import fill_scene_range, frame_property, name_property
 
 
 class POISE_OT_bake_chain(Background, bpy.types.Operator):
-    """Key a range of frames in which the chain follows an object by its list, while pins hold"""
+    """Key a range of frames in which the chain follows an object by its contribution list, while pins hold"""
 
     bl_idname = "poise.bake_chain"
     bl_label = "Bake Chain"
 
-    target: name_property("Object", "What the chain's effector follows: its origin")
+    target: name_property("Object", "Object whose origin the effector of the chain follows")
     frame_start: frame_property("Start", "First frame", 1)
     frame_end: frame_property("End", "Last frame", 250)
     use_pins: BoolProperty(
-        name="Pins", description="Active pins hold, too; joints that they hang on turn near what the list makes",
+        name="Pins",
+        description="Keep active pins in place, too. Joints that they depend on turn nearly as the list says",
         default=True,
-    )  # fmt: skip
-    action: EnumProperty(name="Action", description="Where the keys go", items=WHERE)
+    )
+    action: EnumProperty(name="Action", description="Action that gets the keys", items=WHERE)
 
     @classmethod
     def need(cls, context: Any, armature: Any) -> None:

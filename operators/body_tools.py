@@ -65,7 +65,7 @@ class BodyOperator(Tool):
 
 
 class POISE_OT_take_posture(BodyOperator, bpy.types.Operator):
-    """Bring the body to a known posture, where it stands and looking where it looks"""
+    """Set the body to a known posture, keeping its location and heading"""
 
     bl_idname = "poise.take_posture"
     bl_label = "Go to Posture"
@@ -74,7 +74,7 @@ class POISE_OT_take_posture(BodyOperator, bpy.types.Operator):
 
 
 class POISE_OT_mirror_pose(BodyOperator, bpy.types.Operator):
-    """Mirror the pose by the parts of the body, whatever the bones are called; it keeps its place and heading"""
+    """Mirror the pose by body parts, whatever the bones are named, keeping its location and heading"""
 
     bl_idname = "poise.mirror_pose"
     bl_label = "Mirror Pose"
@@ -98,7 +98,7 @@ class ObjectTool(BodyOperator):
 
 
 class POISE_OT_plant_feet(ObjectTool, bpy.types.Operator):
-    """Put the feet on the ground, flat or rolled over heel, ball and toes; the legs bend, the hips help"""
+    """Put the feet on the ground, flat or rolled over heel, ball and toes. The legs bend, and the hips help"""
 
     bl_idname = "poise.plant_feet"
     bl_label = "Feet on the Ground"
@@ -108,7 +108,7 @@ class POISE_OT_plant_feet(ObjectTool, bpy.types.Operator):
 
 
 class POISE_OT_lay_hands(ObjectTool, bpy.types.Operator):
-    """Lay the hands flat on a surface, below where they are; the body leans as far as the arms are too short"""
+    """Lay the hands flat on the surface below them. If the arms are too short, the body leans"""
 
     bl_idname = "poise.lay_hands"
     bl_label = "Hands on a Surface"
@@ -118,7 +118,7 @@ class POISE_OT_lay_hands(ObjectTool, bpy.types.Operator):
 
 
 class POISE_OT_pose_fingers(BodyOperator, bpy.types.Operator):
-    """Close and spread all fingers of a hand, one slider each"""
+    """Close and spread all fingers of a hand"""
 
     bl_idname = "poise.pose_fingers"
     bl_label = "Fingers"
@@ -130,7 +130,7 @@ class POISE_OT_pose_fingers(BodyOperator, bpy.types.Operator):
 
 
 class POISE_OT_look_at(ObjectTool, bpy.types.Operator):
-    """Turn neck, head and eyes to look at the 3D cursor or an object, as far as a neck goes"""
+    """Turn neck, head and eyes to look at the 3D cursor or an object, as far as the neck can turn"""
 
     bl_idname = "poise.look_at"
     bl_label = "Look At"

@@ -10,13 +10,13 @@ from .pose_slider import PoseTool, factor_property
 
 
 class POISE_OT_breakdown(PoseTool, bpy.types.Operator):
-    """Favour the key pose before the present frame, or the one after it, on the way that a body takes between them"""
+    """Favor the key pose before the current frame or the one after it, on the path that a body takes between them"""
 
     bl_idname = "poise.breakdown"
     bl_label = "Breakdown"
     of = "the next key pose"
 
-    factor: factor_property("Favor", "0: the key pose before, 1: the one after")
+    factor: factor_property("Favor", "0 is the previous key pose, 1 the next one")
 
     @classmethod
     def need(cls, context: Any, armature: Any) -> None:

@@ -29,12 +29,12 @@ from .tool import Tool, selected_bones
 
 _SUITED: Final = "SUITED"
 _ITEMS: Final = (
-    (_SUITED, "What Suits", "By the parts of the body that its bones play, or else by its shape"),
+    (_SUITED, "Automatic", "Choose by the body parts of the chain, or else by its shape"),
     *((name.upper(), name.title(), f"The numbers of {'an' if name[0] in 'aeiou' else 'a'} {name}") for name in PRESETS),
 )
 _PRESET: Final[dict[str, Any]] = {
     "name": "Preset",
-    "description": "The list that it gets",
+    "description": "Preset of the contribution list",
     "items": _ITEMS,
     "options": {"SKIP_SAVE"},
 }
@@ -44,7 +44,7 @@ _ORDER: Final = "XZY"  # of the axes of a joint that is added: the twist comes l
 def active_chain(armature: Any) -> Any:
     """Return the chain chosen in the list; raises CoreError if there is none."""
     if not len(armature.poise_chains):
-        raise CoreError(f'"{armature.name}" has no chains; select the bones of one and add it.')
+        raise CoreError(f'"{armature.name}" has no chains. Select the bones of one, and add it.')
     return armature.poise_chains[max(0, min(armature.poise_active_chain, len(armature.poise_chains) - 1))]
 
 
@@ -68,7 +68,9 @@ class ListTool(ChainTool):
     def need(cls, context: Any, armature: Any) -> None:
         chain = active_chain(armature)
         if is_linked(armature, chain):
-            raise CoreError(f'The list of "{chain.name}" is of the linked file; only its numbers can be changed here.')
+            raise CoreError(
+                f'The list of "{chain.name}" belongs to the linked file. Only its numbers can be changed here.'
+            )
 
     @staticmethod
     @contextmanager
@@ -88,18 +90,18 @@ class EntryTool(ListTool):
         super().need(context, armature)
         chain = active_chain(armature)
         if not 0 <= chain.active_entry < len(chain.entries):
-            raise CoreError(f'No joint is chosen in the list of "{chain.name}".')
+            raise CoreError(f'No joint is selected in the list of "{chain.name}".')
 
 
 class POISE_OT_add_chain(Tool, bpy.types.Operator):
-    """Add a chain with a list that suits it: the active bone is its effector, the farthest selected one its base"""
+    """Add a chain with a contribution list that suits it, from the farthest selected bone to the active one"""
 
     bl_idname = "poise.add_chain"
     bl_label = "Add Chain"
 
     inverted: BoolProperty(
         name="Inverted",
-        description="Exchange both: the active bone is the base, the farthest one the effector",
+        description="Use the active bone as the base, and the farthest one as the effector",
         options={"SKIP_SAVE"},
     )
     preset: EnumProperty(**_PRESET)
@@ -123,12 +125,12 @@ class POISE_OT_add_chain(Tool, bpy.types.Operator):
         add_chain(armature, base, effector, actuations)
         held = skeleton.index(base) not in skeleton.ancestors(skeleton.index(effector))
         begin = f'"{base}" is held' if held else f'It begins at "{base}"'
-        made = f'{begin}, "{effector}" is the effector; the list of the preset {name} has {len(actuations)} lines'
+        made = f'{begin}, "{effector}" is the effector; the preset {name} gives its list {len(actuations)} lines'
         return ("WARNING", f"{made}. {cut}") if cut else ("INFO", made)
 
 
 class POISE_OT_remove_chain(ChainTool, bpy.types.Operator):
-    """Remove the chain chosen in the list; the pose stays"""
+    """Remove the chain selected in the list. The pose does not change"""
 
     bl_idname = "poise.remove_chain"
     bl_label = "Remove Chain"
@@ -137,7 +139,7 @@ class POISE_OT_remove_chain(ChainTool, bpy.types.Operator):
     def need(cls, context: Any, armature: Any) -> None:
         chain = active_chain(armature)
         if is_linked(armature, chain):
-            raise CoreError(f'The chain "{chain.name}" is of the linked file; switch off its use in drags instead.')
+            raise CoreError(f'The chain "{chain.name}" belongs to the linked file. Turn off its use in drags instead.')
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         name, chains = active_chain(armature).name, armature.poise_chains
@@ -148,7 +150,7 @@ class POISE_OT_remove_chain(ChainTool, bpy.types.Operator):
 
 
 class POISE_OT_reset_list(ListTool, bpy.types.Operator):
-    """Give the chain the list of a preset in place of its own"""
+    """Replace the contribution list of the chain by a preset"""
 
     bl_idname = "poise.reset_list"
     bl_label = "Use Preset"
@@ -167,7 +169,7 @@ class POISE_OT_reset_list(ListTool, bpy.types.Operator):
 
 
 class POISE_OT_add_joint(ListTool, bpy.types.Operator):
-    """Add the selected bones of the chain to its list, each about the axis that it has there least often"""
+    """Add the selected bones to the contribution list of the chain, each about the axis that is least used"""
 
     bl_idname = "poise.add_joint"
     bl_label = "Add Joint"
@@ -190,7 +192,7 @@ class POISE_OT_add_joint(ListTool, bpy.types.Operator):
 
 
 class POISE_OT_remove_joint(EntryTool, bpy.types.Operator):
-    """Take the joint chosen in the list out of it: it does not turn any more"""
+    """Remove the joint selected in the list, so that it no longer turns"""
 
     bl_idname = "poise.remove_joint"
     bl_label = "Remove Joint"
@@ -199,7 +201,7 @@ class POISE_OT_remove_joint(EntryTool, bpy.types.Operator):
     def need(cls, context: Any, armature: Any) -> None:
         super().need(context, armature)
         if len(active_chain(armature).entries) == 1:
-            raise CoreError("A chain needs a joint that turns; add another one first.")
+            raise CoreError("A chain needs at least one joint. Add another one first.")
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         with self.changing(context, armature) as chain:
@@ -207,19 +209,19 @@ class POISE_OT_remove_joint(EntryTool, bpy.types.Operator):
             name = chain.entries[place].bone
             chain.entries.remove(place)
             chain.active_entry = min(place, len(chain.entries) - 1)
-        return "INFO", f"{name} is out of the list"
+        return "INFO", f"Removed {name} from the list"
 
 
 class POISE_OT_move_joint(EntryTool, bpy.types.Operator):
-    """Let the joint chosen in the list turn sooner or later than its neighbour there"""
+    """Move the joint selected in the list, so that it turns earlier or later"""
 
     bl_idname = "poise.move_joint"
     bl_label = "Move Joint"
 
     direction: EnumProperty(
         name="Direction",
-        description="Where it goes in the list",
-        items=(("UP", "Up", "It turns sooner"), ("DOWN", "Down", "It turns later")),
+        description="Direction of the move",
+        items=(("UP", "Up", "Turn earlier"), ("DOWN", "Down", "Turn later")),
         options={"SKIP_SAVE"},
     )
 
@@ -228,11 +230,11 @@ class POISE_OT_move_joint(EntryTool, bpy.types.Operator):
         place = chain.active_entry
         other = place + (1 if self.direction == "DOWN" else -1)
         if not 0 <= other < len(chain.entries):
-            raise CoreError(f"It is the {'first' if other < 0 else 'last'} one already.")
+            raise CoreError(f"The joint is the {'first' if other < 0 else 'last'} one already.")
         with self.changing(context, armature) as chain:
             chain.entries.move(place, other)
             chain.active_entry = other
-        return "INFO", f"{chain.entries[other].bone} turns as number {other + 1}"
+        return "INFO", f"{chain.entries[other].bone} is number {other + 1} of the list"
 
 
 def _preset(item: str) -> str | None:

@@ -35,13 +35,13 @@ _HINTS: Final = (
     ("Turn", "EVENT_R"),
     ("Pin", "EVENT_P"),
     ("", "EVENT_ONEKEY"),
-    ("Who Wins", "EVENT_TWOKEY"),
+    ("Precedence", "EVENT_TWOKEY"),
     ("Depth", "MOUSE_MMB_SCROLL"),
     ("Precise", "EVENT_SHIFT"),
     ("   Snap", "EVENT_CTRL"),  # the icon of this key is wider than the others
 )
 _WINS: Final = {"ONE": "PINS", "TWO": "DRAG", "NUMPAD_1": "PINS", "NUMPAD_2": "DRAG"}
-_AS_SET: Final = ("AS_SET", "As Set", "As it is now")
+_AS_SET: Final = ("AS_SET", "Default", "Use the present setting")
 _CONFIRM: Final = {"RET", "NUMPAD_ENTER"}
 _CANCEL: Final = {"ESC", "RIGHTMOUSE"}
 _NAVIGATE: Final = {"MIDDLEMOUSE", "NDOF_MOTION", "TRACKPADPAN", "TRACKPADZOOM"}
@@ -49,56 +49,56 @@ _WHEEL: Final = {"WHEELUPMOUSE": 1.0, "WHEELDOWNMOUSE": -1.0}
 
 
 class POISE_OT_drag(bpy.types.Operator):
-    """Drag a joint or a bone with the whole body following; pins hold"""
+    """Drag a joint or a bone with the whole body following, while pins hold"""
 
     bl_idname = "poise.drag"
     bl_label = "Drag Body"
     bl_options = {"REGISTER", "UNDO", "BLOCKING"}
 
-    bone: name_property("Bone", "The dragged bone")
-    object: name_property("Armature", "The armature that has it; by default the active one")
+    bone: name_property("Bone", "Bone that is dragged")
+    object: name_property("Armature", "Armature of the bone. By default the active one")
     point: FloatVectorProperty(
-        name="Point", description="Which point of the bone, in its own frame; by default its head", size=3,
+        name="Point", description="Point of the bone, in bone space. By default its head", size=3,
         options={"SKIP_SAVE"},
     )  # fmt: skip
     shift: FloatVectorProperty(
-        name="Move", description="How far it is moved in the world", size=3, subtype="TRANSLATION",
+        name="Move", description="Movement in world space", size=3, subtype="TRANSLATION",
         options={"SKIP_SAVE"},
     )  # fmt: skip
     turn: FloatVectorProperty(
-        name="Turn", description="How it is turned in the world: a quaternion w, x, y, z", size=4,
+        name="Turn", description="Rotation in world space, as a quaternion", size=4,
         subtype="QUATERNION", default=(1.0, 0.0, 0.0, 0.0), options={"SKIP_SAVE"},
     )  # fmt: skip
     selected: BoolProperty(
-        name="Selected Too", description="If it is selected, all selected bones are dragged", options={"SKIP_SAVE"}
+        name="All Selected", description="If the bone is selected, drag all selected bones", options={"SKIP_SAVE"}
     )
     wins: EnumProperty(
-        name="Wins", description="What is served first; it stays so for the next drags",
+        name="Wins", description="What takes precedence in this drag and the next ones",
         items=(_AS_SET, ("PINS", "Pins", "Pins hold"), ("DRAG", "Drag", "Pins give way")), options={"SKIP_SAVE"},
     )  # fmt: skip
     pin: EnumProperty(
-        name="Pin", description="How what is dragged is pinned at the end", options={"SKIP_SAVE"},
+        name="Pin", description="Pin the dragged bone where the drag ends", options={"SKIP_SAVE"},
         items=(
             _AS_SET,
-            ("NONE", "None", "It is not pinned"),
-            ("POSITION", "Position", "Its position is pinned"),
-            ("BOTH", "Position and Rotation", "Its position and its rotation are pinned"),
+            ("NONE", "None", "Do not pin it"),
+            ("POSITION", "Position", "Pin its position"),
+            ("BOTH", "Position and Rotation", "Pin its position and its rotation"),
         ),
     )  # fmt: skip
 
     recorded: BoolProperty(
-        name="Recorded", description="Whether the motion played, and each frame was keyed",
+        name="Recorded", description="Whether the drag was keyed at each frame during playback",
         options={"SKIP_SAVE", "HIDDEN"},
     )  # fmt: skip
     use_active: BoolProperty(
-        name="Active Bone", description="Drag the active bone, whatever is under the mouse",
+        name="Active Bone", description="Drag the active bone, regardless of the mouse position",
         options={"SKIP_SAVE", "HIDDEN"},
     )  # fmt: skip
 
     @classmethod
     def poll(cls, context: Any) -> bool:
         if context.mode != "POSE":
-            cls.poll_message_set("Bones are dragged in Pose Mode; go there first")
+            cls.poll_message_set("Switch to Pose Mode to drag bones")
             return False
         return True
 
@@ -109,9 +109,7 @@ class POISE_OT_drag(bpy.types.Operator):
         self._recording: Recording | None = None
         try:
             if self.recorded:
-                raise CoreError(
-                    "A recorded drag is not repeated with other numbers; drag again while the motion plays."
-                )
+                raise CoreError("A recorded drag cannot be adjusted. Drag again during playback.")
             armature: Any = bpy.data.objects.get(self.object) if self.object else context.active_object
             if self.object and armature is None:
                 raise CoreError(f'No object "{self.object}".')
@@ -132,7 +130,7 @@ class POISE_OT_drag(bpy.types.Operator):
     def _named(self, context: Any, armature: Any) -> Grab:
         """Return the grab of the properties, or of the active bone; raises CoreError for invalid numbers."""
         if not np.isfinite([*self.point, *self.shift, *self.turn]).all() or not any(self.turn):
-            raise CoreError("Point and move have to be finite numbers, and the turn a quaternion that is not zero.")
+            raise CoreError("Point and move must be finite numbers, and the rotation a quaternion that is not zero.")
         grab = Grab(armature.name, self.bone, tuple(self.point)) if self.bone else _active(context)
         if grab is None or grab.object_name != armature.name:
             raise CoreError("No bone is named, and none is active.")

@@ -31,54 +31,59 @@ _HINTS: Final = "Release: solve   Esc: cancel   Wheel: falloff   X, Y, Z: axis  
 
 
 class POISE_OT_drag_frame(Lasting, bpy.types.Operator):
-    """Move a point of the body at one frame; the motion around it follows, feet and pins hold"""
+    """Move a point of the body at one frame. The motion around it follows, and feet and pins hold"""
 
     bl_idname = "poise.drag_frame"
     bl_label = "Drag Frame"
     bl_options = {"REGISTER", "UNDO", "BLOCKING"}
     tick = TICK  # seconds between two drafts, at least
 
-    bone: name_property("Bone", "The dragged bone")
+    bone: name_property("Bone", "Bone that is dragged")
     point: FloatVectorProperty(
-        name="Point", description="Which point of the bone, in its own frame; by default its head", size=3,
+        name="Point", description="Point of the bone, in bone space. By default its head", size=3,
         options={"SKIP_SAVE"},
     )  # fmt: skip
-    frame: frame_property("Frame", "The frame at which it is moved")
+    frame: frame_property("Frame", "Frame at which the point is moved")
     shift: FloatVectorProperty(
-        name="Move", description="How far it is moved in the world", size=3, subtype="TRANSLATION",
+        name="Move", description="Movement in world space", size=3, subtype="TRANSLATION",
         options={"SKIP_SAVE"},
     )  # fmt: skip
     before: FloatProperty(
-        name="Before", description="Over how many frames the change begins", default=10.0, min=0.0, max=MOST,
+        name="Before", description="Number of frames over which the change eases in", default=10.0, min=0.0, max=MOST,
         options={"SKIP_SAVE"},
     )  # fmt: skip
     after: FloatProperty(
-        name="After", description="Over how many frames the change ends", default=10.0, min=0.0, max=MOST,
+        name="After", description="Number of frames over which the change eases out", default=10.0, min=0.0, max=MOST,
         options={"SKIP_SAVE"},
     )  # fmt: skip
     earlier: IntProperty(
-        name="With Earlier", min=0, options={"SKIP_SAVE"},
-        description="How many frames before it are moved as far, such as those in which a foot stands",
+        name="Hold Before", min=0, options={"SKIP_SAVE"},
+        description="Number of frames before it that move by the same amount, such as those in which a foot stands",
     )  # fmt: skip
     later: IntProperty(
-        name="With Later", description="How many frames after it are moved as far", min=0, options={"SKIP_SAVE"}
+        name="Hold After",
+        description="Number of frames after it that move by the same amount",
+        min=0,
+        options={"SKIP_SAVE"},
     )
 
     with_steps: BoolProperty(
-        name="Steps Go Along", options={"SKIP_SAVE"},
-        description="Where the hips are moved, plant feet along their path, instead of where they are",
-    )  # fmt: skip
+        name="Move Footsteps",
+        options={"SKIP_SAVE"},
+        description="When the hips are moved, move the footsteps along with their path, instead of keeping them where "
+        "they are",
+    )
 
     present: BoolProperty(
         name="Present Frame", options={"SKIP_SAVE", "HIDDEN"},
-        description="A dot of the present frame may be dragged, which is left to the body otherwise",
+        description="Also drag the dot of the current frame. If disabled, the body itself is dragged there",
     )  # fmt: skip
 
     # -- from Python, and from Adjust Last Operation -----------------------------------------------------------------
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         if not np.isfinite([*self.shift, *self.point]).all():
-            raise CoreError("Point and move have to be finite numbers.")
+            raise CoreError("Point and move must be finite numbers.")
         start, end = self.frame - self.earlier, self.frame + self.later
         falloff = Falloff(float(start), float(end), self.before, self.after)
         edit = DraggedFrame(context, armature, self.bone, self.point, self.frame, falloff, self.with_steps)

@@ -14,7 +14,7 @@ from .tool import Tool
 
 
 class POISE_OT_export_vrma(SavesFile, Tool, bpy.types.Operator):
-    """Save the motion of the active armature as a VRM Animation, which avatars of VRM can play"""
+    """Save the motion of the active armature as a VRM Animation, for VRM avatars"""
 
     bl_idname = "poise.export_vrma"
     bl_label = "Export VRM Animation"

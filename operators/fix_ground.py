@@ -14,13 +14,13 @@ from .tool import fill_in
 
 
 class POISE_OT_fix_ground(RangeTool, bpy.types.Operator):
-    """Raise feet, hands and knees where they are below the ground; heels and toes roll on it"""
+    """Raise feet, hands and knees that are below the ground. Heels and toes roll on it"""
 
     bl_idname = "poise.fix_ground"
     bl_label = "Fix Ground"
 
     height: FloatProperty(
-        name="Height", description="Of the plane that is the ground, where no mesh of Ground is", default=0.0,
+        name="Height", description="Height of the ground, where it has no mesh of the collection Ground", default=0.0,
         min=-FARTHEST, max=FARTHEST, subtype="DISTANCE", unit="LENGTH",
     )  # fmt: skip
 

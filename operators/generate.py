@@ -36,30 +36,28 @@ from .tool import Tool, fill_in, frame_property, selected_bones
 
 
 class POISE_OT_store_pose(Tool, bpy.types.Operator):
-    """Store a pose as one of the two that a motion is made of"""
+    """Store a pose as one of the two key poses of a generated motion"""
 
     bl_idname = "poise.store_pose"
     bl_label = "Store Key Pose"
 
     pose: EnumProperty(
         name="Pose",
-        description="Which of the two it is",
-        items=(("MIN", "Min", "Where offsets are 0"), ("MAX", "Max", "Where offsets are 1")),
+        description="Which of the two key poses",
+        items=(("MIN", "Min", "Pose at offset 0"), ("MAX", "Max", "Pose at offset 1")),
     )
     source: EnumProperty(
         name="From",
-        description="Where the pose is taken from",
+        description="Source of the pose",
         items=(
-            ("PRESENT", "Present Pose", "As the armature stands"),
-            ("FRAME", "Frame", "A frame of the armature's motion"),
-            ("ACTION", "Action", "The first frame of an action, such as a pose asset"),
+            ("PRESENT", "Present Pose", "Present pose of the armature"),
+            ("FRAME", "Frame", "A frame of the motion of the armature"),
+            ("ACTION", "Action", "First frame of an action, such as a pose asset"),
         ),
     )
-    frame: IntProperty(
-        name="Frame", description="The frame of the motion", default=1, min=-FRAME_LIMIT, max=FRAME_LIMIT
-    )
+    frame: IntProperty(name="Frame", description="Frame of the motion", default=1, min=-FRAME_LIMIT, max=FRAME_LIMIT)
     action: StringProperty(
-        name="Action", description="The action, or pose asset, that has the pose",
+        name="Action", description="Action or pose asset with the pose",
         search=lambda self, context, text: [action.name for action in bpy.data.actions],
     )  # fmt: skip
 
@@ -77,16 +75,22 @@ class KeyedTool(Background):
 
     keys: EnumProperty(
         name="Keys",
-        description="How many are left",
+        description="Which frames get keys",
         items=(
-            ("EVERY", "Every Frame", "A key at every frame"),
-            ("REDUCED", "Reduced", "Only those that are needed for all bones to stay within the tolerance"),
+            ("EVERY", "Every Frame", "Key every frame"),
+            ("REDUCED", "Reduced", "Key only what is needed for all bones to stay within the tolerance"),
         ),
     )
     tolerance: FloatProperty(
-        name="Tolerance", description="How far bones may be off with reduced keys, in the world", default=TOLERANCE,
-        min=1e-5, soft_max=0.1, precision=4, subtype="DISTANCE", unit="LENGTH",
-    )  # fmt: skip
+        name="Tolerance",
+        description="Maximum distance in world space that bones may be off with reduced keys",
+        default=TOLERANCE,
+        min=1e-5,
+        soft_max=0.1,
+        precision=4,
+        subtype="DISTANCE",
+        unit="LENGTH",
+    )
 
     def begin_more(self, context: Any, armature: Any) -> MotionEdit | None:
         if self.keys == "EVERY":
@@ -99,29 +103,29 @@ class KeyedTool(Background):
 
 
 class POISE_OT_generate(KeyedTool, bpy.types.Operator):
-    """Make a motion of two key poses, in a new action; its samples can be changed afterwards"""
+    """Generate a motion from two key poses, in a new action. Its samples can be edited afterwards"""
 
     bl_idname = "poise.generate"
     bl_label = "Generate"
 
     recipe: EnumProperty(
         name="Recipe",
-        description="What is made",
+        description="Motion that is generated",
         items=(
-            ("wave", "Wave", "The right hand waves"),
+            ("wave", "Wave", "Wave with the right hand"),
             (
                 "wave_once",
                 "Wave Once",
-                "The right hand swings once from one side to the other, straight between samples",
+                "Swing the right hand once from one side to the other, linearly between samples",
             ),
-            ("jump", "Jump", "A jump on the spot, with feet that stand until they leave the ground"),
-            ("own", "Own Poses", "From the stored min pose to the max pose and back"),
+            ("jump", "Jump", "Jump on the spot, with the feet planted until they leave the ground"),
+            ("own", "Own Poses", "Go from the stored min pose to the max pose and back"),
         ),
     )
     seconds: FloatProperty(
-        name="Seconds", description="How long the motion between own poses takes", default=2.0, min=0.1, soft_max=20.0
+        name="Seconds", description="Duration of the motion between own poses", default=2.0, min=0.1, soft_max=20.0
     )
-    start: frame_property("Start", "The first frame, by default the present one")
+    start: frame_property("Start", "First frame. By default the current one")
 
     def begin(self, context: Any, armature: Any) -> MotionEdit:
         check_not_linked(armature)
@@ -148,84 +152,86 @@ class GeneratedTool(Tool):
 
 
 class POISE_OT_add_track(GeneratedTool, bpy.types.Operator):
-    """Give parts of the body samples of their own, at first those of the chosen track"""
+    """Give body parts samples of their own, starting with a copy of those of the selected track"""
 
     bl_idname = "poise.add_track"
     bl_label = "Add Track"
 
     part: EnumProperty(
         name="Part",
-        description="What gets them",
+        description="Parts that get the track",
         items=(
-            ("arm.L", "Left Arm", "The left arm with its shoulder and hand"),
-            ("arm.R", "Right Arm", "The right arm with its shoulder and hand"),
-            ("leg.L", "Left Leg", "The left leg with its foot"),
-            ("leg.R", "Right Leg", "The right leg with its foot"),
-            ("spine", "Spine", "The spine with neck and head"),
-            ("SELECTED", "Selected Bones", "The selected bones"),
+            ("arm.L", "Left Arm", "Left arm with shoulder and hand"),
+            ("arm.R", "Right Arm", "Right arm with shoulder and hand"),
+            ("leg.L", "Left Leg", "Left leg with foot"),
+            ("leg.R", "Right Leg", "Right leg with foot"),
+            ("spine", "Spine", "Spine with neck and head"),
+            ("SELECTED", "Selected Bones", "Selected bones"),
         ),
     )
-    axis: EnumProperty(name="Axis", description="Which part of the turns between the key poses", items=AXES)
+    axis: EnumProperty(name="Axis", description="Axis of the rotation between the key poses", items=AXES)
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         bones = self.part == "SELECTED"
         parts = selected_bones(context) if bones else [self.part]
         add_track(armature, parts, bones, self.axis)
-        return "INFO", f"{', '.join(parts)}: samples of their own"
+        return "INFO", f"Added a track for {', '.join(parts)}"
 
 
 class POISE_OT_remove_track(GeneratedTool, bpy.types.Operator):
-    """Take the chosen track away: its parts go as those that no track has"""
+    """Remove the selected track. Its parts then move with the track of all other parts"""
 
     bl_idname = "poise.remove_track"
     bl_label = "Remove Track"
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
-        return "INFO", f"{remove_track(armature)}: no samples of their own any more"
+        return "INFO", f"Removed the track of {remove_track(armature)}"
 
 
 class POISE_OT_add_sample(GeneratedTool, bpy.types.Operator):
-    """Add a sample at the present frame, with the offset that the chosen track has there now"""
+    """Add a sample at the current frame, with the present offset of the selected track"""
 
     bl_idname = "poise.add_sample"
     bl_label = "Add Sample"
 
-    path: BoolProperty(name="Path", description="To the path, with where it is now", options={"SKIP_SAVE"})
+    path: BoolProperty(name="Path", description="Add the sample to the path instead", options={"SKIP_SAVE"})
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         frame = context.scene.frame_current
         add_sample(armature, self.path, frame)
-        return "INFO", f"A sample at frame {frame}; press Regenerate to use it"
+        return "INFO", f"Added a sample at frame {frame}. Press Regenerate to use it"
 
 
 class POISE_OT_remove_sample(GeneratedTool, bpy.types.Operator):
-    """Take this sample away"""
+    """Remove this sample"""
 
     bl_idname = "poise.remove_sample"
     bl_label = "Remove Sample"
 
-    path: BoolProperty(name="Path", description="Of the path, not of the chosen track", options={"SKIP_SAVE"})
-    row: IntProperty(name="Row", description="Which one of the table, counted from 0", min=0, options={"SKIP_SAVE"})
+    path: BoolProperty(name="Path", description="Remove the sample from the path instead", options={"SKIP_SAVE"})
+    row: IntProperty(name="Row", description="Index of the sample, from 0", min=0, options={"SKIP_SAVE"})
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
-        return "INFO", f"No sample at frame {remove_sample(armature, self.path, self.row):g} any more"
+        return "INFO", f"Removed the sample at frame {remove_sample(armature, self.path, self.row):g}"
 
 
 class POISE_OT_weigh_samples(GeneratedTool, bpy.types.Operator):
-    """Give samples weights of their own, to be changed in the table and the Graph Editor, or take these away"""
+    """Give each sample a weight of its own, to be edited in the table and the Graph Editor, or remove these weights"""
 
     bl_idname = "poise.weigh_samples"
     bl_label = "Weigh Samples"
 
-    path: BoolProperty(name="Path", description="Those of the path, not of the chosen track", options={"SKIP_SAVE"})
+    path: BoolProperty(
+        name="Path", description="Use the samples of the path instead of the selected track", options={"SKIP_SAVE"}
+    )
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         given = toggle_weights(armature, self.path)
-        return "INFO", "Samples have weights of their own" if given else "Samples weigh what they do by themselves"
+        return "INFO", "Samples have weights of their own" if given else "Samples have the same weight again"
 
 
 class POISE_OT_add_phase(GeneratedTool, bpy.types.Operator):
-    """Set what supports the body in some frames of the generated motion; press Regenerate to use it"""
+    """Add a frame range in which something, or nothing, supports the body. Press Regenerate to use it"""
 
     bl_idname = "poise.add_phase"
     bl_label = "Add Support or Flight"
@@ -234,16 +240,16 @@ class POISE_OT_add_phase(GeneratedTool, bpy.types.Operator):
         name="Part",
         description="What supports the body",
         items=(
-            ("foot.L", "Left Foot", "The left foot stands"),
-            ("foot.R", "Right Foot", "The right foot stands"),
-            ("hand.L", "Left Hand", "The left hand stands"),
-            ("hand.R", "Right Hand", "The right hand stands"),
-            ("SELECTED", "Selected Bones", "The selected bones stand"),
-            ("FLIGHT", "Flight", "Nothing does: the root follows the arc of a throw"),
+            ("foot.L", "Left Foot", "Keep the left foot in place"),
+            ("foot.R", "Right Foot", "Keep the right foot in place"),
+            ("hand.L", "Left Hand", "Keep the left hand in place"),
+            ("hand.R", "Right Hand", "Keep the right hand in place"),
+            ("SELECTED", "Selected Bones", "Keep the selected bones in place"),
+            ("FLIGHT", "Flight", "Nothing supports the body, and the root follows a ballistic arc"),
         ),
     )
-    start: frame_property("Start", "The first frame, by default the present one")
-    end: frame_property("End", "The last frame, by default half a second later")
+    start: frame_property("Start", "First frame. By default the current one")
+    end: frame_property("End", "Last frame. By default half a second later")
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         present = context.scene.frame_current
@@ -258,7 +264,7 @@ class POISE_OT_add_phase(GeneratedTool, bpy.types.Operator):
 
 
 class POISE_OT_remove_phase(Tool, bpy.types.Operator):
-    """Take the chosen support or flight off the list"""
+    """Remove the selected support or flight"""
 
     bl_idname = "poise.remove_phase"
     bl_label = "Remove Support or Flight"
@@ -266,7 +272,7 @@ class POISE_OT_remove_phase(Tool, bpy.types.Operator):
     @classmethod
     def need(cls, context: Any, armature: Any) -> None:
         if not len(armature.poise_phases):
-            raise CoreError(f'"{armature.name}" has no supports or flights; add one first.')
+            raise CoreError(f'"{armature.name}" has no supports or flights. Add one first.')
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         phases = armature.poise_phases
@@ -274,14 +280,14 @@ class POISE_OT_remove_phase(Tool, bpy.types.Operator):
         phase = phases[place]
         name: str = "Flight" if phase.kind == "FLIGHT" else phase.part
         if place < linked_count(armature, "poise_phases"):
-            raise CoreError(f'"{name}" is of the linked file; take it off the list there.')
+            raise CoreError(f'"{name}" belongs to the linked file. Remove it there.')
         phases.remove(place)
         armature.poise_active_phase = max(0, min(place, len(phases) - 1))
-        return "INFO", f"{name}: off the list"
+        return "INFO", f"Removed {name}"
 
 
 class POISE_OT_regenerate(GeneratedTool, KeyedTool, bpy.types.Operator):
-    """Generate the motion again from its samples, the keys of its offsets, and its key poses"""
+    """Generate the motion again from its samples, keyed offsets and key poses"""
 
     bl_idname = "poise.regenerate"
     bl_label = "Regenerate"

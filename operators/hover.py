@@ -39,7 +39,7 @@ def _looks_like(grab: Grab | None, other: Grab | None) -> bool:
 
 
 class POISE_GT_hover(bpy.types.Gizmo):
-    """Lights up the bone or joint under the mouse; never takes a click"""
+    """Highlights the bone or joint under the mouse, and takes no clicks"""
 
     bl_idname = "POISE_GT_hover"
     __slots__ = ("grabs", "mouse")
@@ -78,7 +78,7 @@ class POISE_GT_hover(bpy.types.Gizmo):
 
 
 class POISE_GGT_hover(bpy.types.GizmoGroup):
-    """The gizmo of the tool"""
+    """Gizmo of the tool"""
 
     bl_idname = "POISE_GGT_hover"
     bl_label = "Poise"

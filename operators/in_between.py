@@ -15,20 +15,27 @@ from .tool import fill_in
 
 
 class POISE_OT_fill_between(RangeTool, bpy.types.Operator):
-    """Fill in the motion between your key poses, as a body moves: feet stand and step, the key poses stay"""
+    """Fill in the motion between your key poses as a body moves: feet stand and step. The key poses do not change"""
 
     bl_idname = "poise.fill_between"
     bl_label = "Fill In-Betweens"
 
     plant: BoolProperty(
-        name="Plant Feet", description="Hold feet that stand and let others step, else there are smooth curves alone",
+        name="Plant Feet",
+        description="Hold feet that stand, and let the others step. If disabled, only smooth the curves",
         default=True,
-    )  # fmt: skip
+    )
     tolerance: FloatProperty(
         name="Tolerance",
-        description="Leave out keys without which the body stays so near in the world; 0: key every frame",
-        default=TOLERANCE, min=0.0, soft_max=0.1, precision=4, subtype="DISTANCE", unit="LENGTH",
-    )  # fmt: skip
+        description="Maximum distance in world space that the body may be off because keys are left out. At 0, key "
+        "every frame",
+        default=TOLERANCE,
+        min=0.0,
+        soft_max=0.1,
+        precision=4,
+        subtype="DISTANCE",
+        unit="LENGTH",
+    )
 
     def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
         first, last = bridge.keyed_range(context.active_object)

@@ -19,7 +19,7 @@ _TRAVEL = {"AUTO": None, "HIPS": True, "FEET": False}
 
 
 class POISE_OT_import_keypoints(ImportHelper, Lasting, bpy.types.Operator):
-    """Key a motion of the armature from a file of 3-D keypoints: JSON, CSV, NPY, NPZ, TRC or C3D, or of a figure"""
+    """Key a motion of the armature from 3D keypoints (JSON, CSV, NPY, NPZ, TRC, C3D) or from a motion file"""
 
     bl_idname = "poise.import_keypoints"
     bl_label = "Import Keypoints"
@@ -27,45 +27,47 @@ class POISE_OT_import_keypoints(ImportHelper, Lasting, bpy.types.Operator):
     filename_ext = ".json"
     filter_glob: StringProperty(
         name="Filter",
-        description="Files that are shown",
+        description="Types of files that are shown",
         default=";".join(f"*{suffix}" for suffix in READABLE),
         options={"HIDDEN"},
     )
-    layout: EnumProperty(name="Layout", description="What the points are", items=(SAID, *LAYOUTS, MARKERS))
+    layout: EnumProperty(
+        name="Layout", description="Which points the file has, and in which order", items=(SAID, *LAYOUTS, MARKERS)
+    )
     mapping: StringProperty(
         name="Mapping",
-        description="A file of JSON that says which markers are which marks of a body, or which bones of a figure are "
-        "which parts, in place of a layout",
+        description="JSON file that assigns markers to body points, or bones of the motion file to body parts, "
+        "instead of a layout",
         subtype="FILE_PATH",
     )
     unit: EnumProperty(name="Unit", description="Unit of the points", items=UNITS)
-    up: EnumProperty(name="Up", description="The axis of the points that is up", items=UPS)
+    up: EnumProperty(name="Up", description="Axis of the points that points up", items=UPS)
     fps: FloatProperty(
         name="Frame Rate",
-        description="Frames a second, in place of the times or the rate in the file; 0: as the file says, or else 30",
+        description="Frames per second. At 0, use the rate of the file, or else 30",
         min=0.0,
         max=RATES[1],
     )
-    frame_start: IntProperty(name="Start", description="The frame of the first key", default=1)
+    frame_start: IntProperty(name="Start", description="Frame of the first key", default=1)
     sides: EnumProperty(
         name="Sides",
-        description="Whether left and right are exchanged in the file",
+        description="Whether left and right are swapped in the file",
         items=(
-            ("ASK", "As They Look", "Refuse points whose feet and face look backwards"),
-            ("KEEP", "As They Are", "Left is left"),
-            ("EXCHANGE", "Exchanged", "Left is right"),
+            ("ASK", "Detect", "Stop if feet and face look backwards"),
+            ("KEEP", "Keep", "Do not swap left and right"),
+            ("EXCHANGE", "Exchanged", "Swap left and right"),
         ),
     )
     travel: EnumProperty(
         name="Travel",
-        description="What says where the body goes",
-        items=(("AUTO", "As It Looks", "By the hips if they move, else by the feet"), *TRAVELS[:2]),
+        description="How the location of the body is found",
+        items=(("AUTO", "Detect", "Use the hips if they move, else the feet"), *TRAVELS[:2]),
     )
-    smooth: BoolProperty(name="Filter Noise", description="Smooth as much as the points are noisy", default=True)
+    smooth: BoolProperty(name="Filter Noise", description="Smooth the points as much as they are noisy", default=True)
     lock_feet: BoolProperty(name="Lock Feet", description="Hold the feet while they touch the ground", default=True)
-    limits: BoolProperty(name="Joint Limits", description="Joints stay within their limits", default=True)
+    limits: BoolProperty(name="Joint Limits", description="Keep joints within their limits", default=True)
     exact: BoolProperty(
-        name="Exact Ends", description="Wrists and ankles come to where their points are, by pins", default=False
+        name="Exact Ends", description="Bring wrists and ankles exactly to their points, by pins", default=False
     )
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:

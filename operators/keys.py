@@ -16,16 +16,16 @@ from .lasting import Background
 from .tool import frame_property, selected_bones
 
 WHERE = (
-    ("NEW", "New", "A copy of the present action; the present one stays as it is"),
-    ("PRESENT", "Present", "The action that the armature has, changed within the range"),
+    ("NEW", "New", "A copy of the current action, which stays unchanged"),
+    ("PRESENT", "Present", "The current action, changed within the range"),
 )
 
 
 class RangeTool(Background):
     """A tool for a range of the armature's motion."""
 
-    frame_start: frame_property("Start", "First frame, by default that of the action")
-    frame_end: frame_property("End", "Last frame, by default that of the action")
+    frame_start: frame_property("Start", "First frame. By default that of the action")
+    frame_end: frame_property("End", "Last frame. By default that of the action")
 
     @classmethod
     def need(cls, context: Any, armature: Any) -> None:
@@ -38,14 +38,14 @@ class RangeTool(Background):
         first = self.frame_start if given("frame_start") else first
         last = self.frame_end if given("frame_end") else last
         if last < first:
-            raise CoreError(f"The range runs backwards, from {first} to {last}.")
+            raise CoreError(f"The range ends before it begins: frames {first} to {last}.")
         return first, last
 
 
 class KeysTool(RangeTool):
     """A tool for the keys of the armature's action."""
 
-    action: EnumProperty(name="Action", description="Where the keys go", items=WHERE)
+    action: EnumProperty(name="Action", description="Action that gets the keys", items=WHERE)
 
     def written(self, armature: Any, edit: MotionEdit) -> Report:
         """Write the keys; the copy of a generated motion can still be generated again."""
@@ -57,23 +57,32 @@ class KeysTool(RangeTool):
 
 
 class POISE_OT_reduce_keys(KeysTool, bpy.types.Operator):
-    """Leave out all keys that are not needed for the body to stay within a tolerance, in and between frames"""
+    """Remove all keys that are not needed for the body to stay within a tolerance, at and between frames"""
 
     bl_idname = "poise.reduce_keys"
     bl_label = "Reduce Keys"
 
     tolerance: FloatProperty(
-        name="Tolerance", description="How far tails, and points a bone's length beside heads, may be off in the world",
-        default=TOLERANCE, min=1e-5,
-        soft_max=0.1, precision=4, subtype="DISTANCE", unit="LENGTH",
-    )  # fmt: skip
+        name="Tolerance",
+        description="Maximum distance in world space that tails, and points one bone length beside heads, may be off",
+        default=TOLERANCE,
+        min=1e-5,
+        soft_max=0.1,
+        precision=4,
+        subtype="DISTANCE",
+        unit="LENGTH",
+    )
     bones: EnumProperty(
         name="Bones",
-        description="What is to stay within the tolerance; the keys of these bones, and of all that they hang on, go",
+        description="Bones that stay within the tolerance. Keys of these bones and of their parents are reduced",
         items=(
             ("ALL", "All", "All bones"),
-            ("SELECTED", "Selected", "The selected bones"),
-            ("BODY", "Body", "Hips, head, hands and feet, or the ends of a creature's limbs; fingers keep their keys"),
+            ("SELECTED", "Selected", "Selected bones"),
+            (
+                "BODY",
+                "Body",
+                "Hips, head, hands and feet, or the ends of the limbs of a creature. Fingers keep their keys",
+            ),
         ),
     )
 
@@ -96,28 +105,29 @@ class POISE_OT_reduce_keys(KeysTool, bpy.types.Operator):
 
 
 class POISE_OT_bake_motion(KeysTool, bpy.types.Operator):
-    """Key what the armature does at every frame of a range; keys outside of it and on other bones stay"""
+    """Key the motion of the armature at every frame of a range. Keys outside of it and of other bones do not change"""
 
     bl_idname = "poise.bake_motion"
     bl_label = "Bake Motion"
     measured = True
 
     step: IntProperty(
-        name="Step", description="Frames from one key to the next; the last frame gets one, too", default=1, min=1,
+        name="Step",
+        description="Number of frames from one key to the next. The last frame is always keyed",
+        default=1,
+        min=1,
         soft_max=10,
-    )  # fmt: skip
+    )
     bones: EnumProperty(
         name="Bones",
-        description="What gets keys",
-        items=(("ALL", "All", "All bones"), ("SELECTED", "Selected", "The selected bones")),
+        description="Bones that get keys",
+        items=(("ALL", "All", "All bones"), ("SELECTED", "Selected", "Selected bones")),
     )
     visual: BoolProperty(
         name="Visual",
-        description="Key what constraints and drivers make of bones, and modifiers of curves, too",
+        description="Key the result of constraints, drivers and curve modifiers",
     )
-    mute: BoolProperty(
-        name="Mute Constraints", description="Mute the constraints that drive bones which get keys, with Visual"
-    )
+    mute: BoolProperty(name="Mute Constraints", description="With Visual, mute the constraints of bones that get keys")
 
     def begin(self, context: Any, armature: Any) -> MotionEdit:
         bridge.check_target(armature, None, self.action == "NEW")

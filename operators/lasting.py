@@ -111,7 +111,7 @@ class Lasting(Modal):
         """Raise CoreError if the operator is at work already."""
         if any(running.bl_idname == type(self).__name__ for window in context.window_manager.windows
                for running in window.modal_operators):  # fmt: skip
-            raise CoreError(f"{self.bl_label} is at work already; Esc cancels it.")
+            raise CoreError(f"{self.bl_label} is still running. Press Esc to cancel it.")
 
     def begin_turns(self, work: Callable[[], tuple[str, str]]) -> None:
         """Begin work that returns a report."""

@@ -19,15 +19,19 @@ from .tool import Tool, selected_bones
 
 
 class POISE_OT_learn_limits(Lasting, bpy.types.Operator):
-    """The selected bones turn and twist no further than in the action; those that stand still in it are left out"""
+    """Limit the selected bones to how far they swing and twist in the action. Bones that stay still are left out"""
 
     bl_idname = "poise.learn_limits"
     bl_label = "Learn Limits"
 
     margin: FloatProperty(
-        name="Margin", description="How much further than in the action", subtype="ANGLE", default=np.radians(5.0),
-        min=0.0, max=np.pi / 2.0,
-    )  # fmt: skip
+        name="Margin",
+        description="How much further than in the action bones may turn",
+        subtype="ANGLE",
+        default=np.radians(5.0),
+        min=0.0,
+        max=np.pi / 2.0,
+    )
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         steps = learn_limits(context, armature, selected_bones(context), self.margin)
@@ -36,7 +40,7 @@ class POISE_OT_learn_limits(Lasting, bpy.types.Operator):
 
 
 class POISE_OT_forget_limits(Tool, bpy.types.Operator):
-    """Take the learnt limits off the selected bones"""
+    """Remove the learned limits of the selected bones"""
 
     bl_idname = "poise.forget_limits"
     bl_label = "Forget Limits"
@@ -45,14 +49,14 @@ class POISE_OT_forget_limits(Tool, bpy.types.Operator):
         bones = [armature.pose.bones[name] for name in selected_bones(context)]
         learned = [bone for bone in bones if bone.poise_learned]
         if not learned:
-            raise CoreError("None of the selected bones has learnt limits.")
+            raise CoreError("None of the selected bones has learned limits.")
         for bone in learned:
             bridge.write_learned(bone, None)
         return "INFO", f"Forgot the limits of {counted(len(learned), 'bone')}"
 
 
 class POISE_OT_save_limits(SavesJson, Tool, bpy.types.Operator):
-    """Save what the bones of the armature learnt as JSON, for other armatures with these names"""
+    """Save the learned limits of the armature as JSON, for other armatures with the same bone names"""
 
     bl_idname = "poise.save_limits"
     bl_label = "Save Limits"
@@ -60,12 +64,12 @@ class POISE_OT_save_limits(SavesJson, Tool, bpy.types.Operator):
     def content(self, context: Any, armature: Any, path: Path) -> tuple[str, str]:
         learnt = {bone.name: bridge.read_learned(bone) for bone in armature.pose.bones if bone.poise_learned}
         if not learnt:
-            raise CoreError(f'No bone of "{armature.name}" has learnt limits.')
+            raise CoreError(f'No bone of "{armature.name}" has learned limits.')
         return f"the limits of {counted(len(learnt), 'bone')}", limits_text(learnt)
 
 
 class POISE_OT_load_limits(LoadsJson, Tool, bpy.types.Operator):
-    """Give bones the learnt limits of a JSON file, in place of what they learnt"""
+    """Replace the learned limits of bones by those of a JSON file"""
 
     bl_idname = "poise.load_limits"
     bl_label = "Load Limits"
@@ -74,7 +78,7 @@ class POISE_OT_load_limits(LoadsJson, Tool, bpy.types.Operator):
         limits = read_limits(self.path)
         strange = next((bone for bone in limits if bone not in armature.pose.bones), None)
         if strange is not None:
-            raise CoreError(f'"{armature.name}" has no bone "{strange}", of which the file has limits.')
+            raise CoreError(f'"{armature.name}" has no bone "{strange}", whose limits are in the file.')
         for bone, polygon in limits.items():
             bridge.write_learned(armature.pose.bones[bone], polygon)
-        return "INFO", f"{counted(len(limits), 'bone')} with the limits of the file"
+        return "INFO", f"Loaded the limits of {counted(len(limits), 'bone')}"

@@ -24,7 +24,7 @@ _NUMBERS: Final = {name: getattr(Ccd(), name) for name in NUMBERS} | {"successiv
 
 
 class POISE_OT_learn_list(ListTool, Lasting, bpy.types.Operator):
-    """Find the list with which the chain follows its effector as in these frames; Esc ends it"""
+    """Find the contribution list with which the chain moves as in these frames. Esc cancels"""
 
     bl_idname = "poise.learn_list"
     bl_label = "Learn List"
@@ -49,10 +49,10 @@ class POISE_OT_learn_list(ListTool, Lasting, bpy.types.Operator):
 
     def show(self, context: Any, share: float) -> None:
         super().show(context, share)
-        context.workspace.status_text_set(f"Learning the list: {share:.0%}, Esc ends it")
+        context.workspace.status_text_set(f"Learning the list: {share:.0%}, Esc cancels")
 
     def escape(self) -> set[str]:
-        return self.refuse("Learning was ended; the list is as it was", "INFO")
+        return self.refuse("Cancelled; the list was not changed", "INFO")
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         chain, rig = active_chain(armature), bridge.read_rig(armature)
@@ -70,12 +70,12 @@ def _give(context: Any, owner: str, name: str, learned: Learned) -> tuple[str, s
     armature: Any = bpy.data.objects.get(owner)
     chain = armature.poise_chains.get(name) if armature is not None else None
     if chain is None:
-        raise CoreError(f'The chain "{name}" is gone; what was learnt is lost')
+        raise CoreError(f'The chain "{name}" is gone; what was learned is lost')
     write_actuations(chain, learned.actuations)
     write_numbers(chain, _NUMBERS)
     tune(context, armature, chain)
     error, uniform = np.degrees([learned.error, learned.uniform_error]).tolist()
     return "INFO", (
-        f"A list of {counted(len(learned.actuations), 'line')} follows the motion to {error:.1f} degrees a joint; "
-        f"one that all joints share alike to {uniform:.1f}"
+        f"A list of {counted(len(learned.actuations), 'line')} follows the motion to within {error:.1f} degrees a joint; "
+        f"with equal shares of all joints it would be {uniform:.1f}"
     )

@@ -14,7 +14,7 @@ from .tool import Tool
 
 
 class POISE_OT_learn_stiffness(Lasting, bpy.types.Operator):
-    """Drags, Solve Here, Bake and jobs turn each joint, about each axis, as readily as it turns in the action"""
+    """Let drags, Solve Here, Bake and jobs turn each joint as readily, about each axis, as it turns in the action"""
 
     bl_idname = "poise.learn_stiffness"
     bl_label = "Learn Stiffness"
@@ -25,7 +25,7 @@ class POISE_OT_learn_stiffness(Lasting, bpy.types.Operator):
 
 
 class POISE_OT_forget_stiffness(Tool, bpy.types.Operator):
-    """Joints are as stiff again as those of people"""
+    """Restore the stiffness of human joints"""
 
     bl_idname = "poise.forget_stiffness"
     bl_label = "Forget Stiffness"
@@ -33,5 +33,5 @@ class POISE_OT_forget_stiffness(Tool, bpy.types.Operator):
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         learnt = bridge.forget_tuning(armature)
         if not learnt:
-            raise CoreError(f'"{armature.name}" has no learnt stiffness.')
+            raise CoreError(f'"{armature.name}" has no learned stiffness.')
         return "INFO", f"Forgot the stiffness of {counted(learnt, 'bone')}"

@@ -14,7 +14,7 @@ from .json_files import LoadsJson, SavesJson
 
 
 class POISE_OT_export_list(SavesJson, ChainTool, bpy.types.Operator):
-    """Save the chain's list as JSON, as contribute --list takes it"""
+    """Save the contribution list of the chain as JSON, which contribute --list reads, too"""
 
     bl_idname = "poise.export_list"
     bl_label = "Export List"
@@ -25,7 +25,7 @@ class POISE_OT_export_list(SavesJson, ChainTool, bpy.types.Operator):
 
 
 class POISE_OT_import_list(LoadsJson, ListTool, bpy.types.Operator):
-    """Give the chain the list of a JSON file in place of its own"""
+    """Replace the contribution list of the chain by that of a JSON file"""
 
     bl_idname = "poise.import_list"
     bl_label = "Import List"

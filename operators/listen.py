@@ -11,7 +11,7 @@ from .tool import Tool
 
 
 class POISE_OT_listen(Tool, bpy.types.Operator):
-    """Pose the armature by the keypoints that a tracker sends, live"""
+    """Pose the armature live by the keypoints that a tracker sends"""
 
     bl_idname = "poise.listen"
     bl_label = "Listen"
@@ -20,7 +20,7 @@ class POISE_OT_listen(Tool, bpy.types.Operator):
     @classmethod
     def need(cls, context: Any, armature: Any) -> None:
         if context.window_manager.poise_live.owner:
-            raise CoreError("An armature listens already; stop it first.")
+            raise CoreError("Another armature is listening. Stop it first.")
         if armature.poise_live_remote and not bpy.app.online_access:
             raise CoreError(
                 "Listening to other machines needs Allow Online Access: turn it on in Preferences > System > Network."
@@ -29,12 +29,12 @@ class POISE_OT_listen(Tool, bpy.types.Operator):
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         context.view_layer.update()
         port = start(context, armature)
-        where = "all machines" if armature.poise_live_remote else "this machine"
+        where = "this machine and others" if armature.poise_live_remote else "this machine"
         return "INFO", f"Listening to {where} on port {port}"
 
 
 class POISE_OT_stop_listening(bpy.types.Operator):
-    """End the live keypoints, and key what was recorded"""
+    """Stop listening, and key what was recorded"""
 
     bl_idname = "poise.stop_listening"
     bl_label = "Stop"
@@ -43,7 +43,7 @@ class POISE_OT_stop_listening(bpy.types.Operator):
     @classmethod
     def poll(cls, context: Any) -> bool:
         if not context.window_manager.poise_live.owner:
-            cls.poll_message_set("No armature listens")
+            cls.poll_message_set("No armature is listening")
             return False
         return True
 

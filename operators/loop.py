@@ -13,18 +13,19 @@ from .tool import fill_in
 
 
 class POISE_OT_make_loop(RangeTool, bpy.types.Operator):
-    """Let the motion end as it begins, so that it can be repeated; the feet stay planted across the seam"""
+    """Let the motion end as it begins, so that it can be repeated. The feet stay planted across the seam"""
 
     bl_idname = "poise.make_loop"
     bl_label = "Make Loop"
 
-    find: BoolProperty(name="Find Cycle", description="Use the cycle within the range that takes the least change")
+    find: BoolProperty(name="Find Cycle", description="Use the cycle within the range that needs the least change")
     fade: FloatProperty(
-        name="Fade", description="Seconds over which each end changes", default=FADE, min=0.01, soft_max=2.0,
+        name="Fade", description="Time in seconds over which each end changes", default=FADE, min=0.01, soft_max=2.0,
         max=LONGEST, subtype="TIME_ABSOLUTE", unit="TIME_ABSOLUTE",
     )  # fmt: skip
     turning: BoolProperty(
-        name="Keep Turn", description="Turn in each cycle as the body does in the range, instead of going straight on"
+        name="Keep Turn",
+        description="Turn in each cycle as the body does in the range, instead of going straight ahead",
     )
     plant: BoolProperty(name="Plant Feet", description="Hold the feet while they are on the ground", default=True)
 

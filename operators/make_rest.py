@@ -10,16 +10,20 @@ from .tool import Tool
 
 
 class POISE_OT_make_rest(Tool, bpy.types.Operator):
-    """Make the present pose the rest pose; meshes keep the shape that they show, the action keeps its motion"""
+    """Use the present pose as the rest pose. Meshes keep their present shape, and the action keeps its motion"""
 
     bl_idname = "poise.make_rest"
     bl_label = "Make Rest Pose"
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         done = bridge.make_rest(context, armature)
-        said = ["The pose is the rest pose now"]
+        said = ["The present pose is the rest pose now"]
         said += [f"{counted(len(done.meshes), 'object')} reshaped"] if done.meshes else []
         said += [f'keys of "{done.action}" changed to keep its motion'] if done.action else []
-        lost = [f"what {counted(len(done.forgotten), 'bone')} learnt forgotten"] if done.forgotten else []
+        lost = (
+            [f"learned limits and stiffness of {counted(len(done.forgotten), 'bone')} removed"]
+            if done.forgotten
+            else []
+        )
         lost += [f"limits of {counted(len(done.limited), 'bone')} are about the new pose"] if done.limited else []
         return "WARNING" if lost else "INFO", ", ".join([*said, *lost])

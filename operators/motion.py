@@ -29,50 +29,63 @@ class MotionTool(Tool):
 
 
 class POISE_OT_find_contacts(MotionTool, Lasting, bpy.types.Operator):
-    """Find when the feet touch the ground, by thresholds from the motion itself, and list them as timed pins"""
+    """Find when the feet touch the ground, and list these contacts as timed pins"""
 
     bl_idname = "poise.find_contacts"
     bl_label = "Find Contacts"
 
     points: EnumProperty(
         name="Points",
-        description="What may touch the ground",
+        description="Parts that may touch the ground",
         items=(
             ("FEET", "Feet", "Heel, ball and toe of each foot, or the tips of an animal's legs"),
-            ("HANDS", "Hands", "The hands"),
+            ("HANDS", "Hands", "Hands"),
             ("BOTH", "Feet and Hands", "Feet and hands"),
-            ("SELECTED", "Selected Bones", "The tails of the selected bones"),
+            ("SELECTED", "Selected Bones", "Tails of the selected bones"),
         ),
     )
     ease: FloatProperty(
-        name="Ease", description="Seconds over which the motion changes before and after", default=EASE, min=0.0,
-        soft_max=1.0, subtype="TIME_ABSOLUTE", unit="TIME_ABSOLUTE",
-    )  # fmt: skip
+        name="Ease",
+        description="Time in seconds over which the motion eases in and out of a contact",
+        default=EASE,
+        min=0.0,
+        soft_max=1.0,
+        subtype="TIME_ABSOLUTE",
+        unit="TIME_ABSOLUTE",
+    )
     drifts: BoolProperty(
-        name="Ground May Drift", description="Feet that all slide alike stand. Off for skaters, whose feet glide",
+        name="Ground May Drift",
+        description="Treat feet that all slide alike as standing. Disable for skaters, whose feet glide",
         default=True,
-    )  # fmt: skip
-    replace: BoolProperty(name="Replace", description="Take the pins off the list that are there", default=True)
+    )
+    replace: BoolProperty(name="Replace", description="Remove the pins that are in the list already", default=True)
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         names = {"FEET": [FEET], "HANDS": [HANDS], "BOTH": [FEET, HANDS]}.get(self.points) or selected_bones(context)
         count, speed = pin_contacts(context, armature, names, self.ease, self.replace, self.drifts)
-        return "INFO", f"{counted(count, 'contact')}; what goes slower than {speed:.2f} body units a second stands"
+        return (
+            "INFO",
+            f"{counted(count, 'contact')}; parts slower than {speed:.2f} body units a second count as standing",
+        )
 
 
 class POISE_OT_add_timed_pin(MotionTool, bpy.types.Operator):
-    """Hold the selected bones for some frames of the motion"""
+    """Hold the selected bones over a frame range of the motion"""
 
     bl_idname = "poise.add_timed_pin"
     bl_label = "Add Timed Pin"
 
-    start: frame_property("Start", "The first frame in which they are held")
-    end: frame_property("End", "The last frame in which they are held")
-    held: EnumProperty(name="Held", description="Where they are held", items=HELD[:3], default="FRAME")
+    start: frame_property("Start", "First frame at which the bones are held")
+    end: frame_property("End", "Last frame at which the bones are held")
+    held: EnumProperty(name="Held", description="Where the bones are held", items=HELD[:3], default="FRAME")
     ease: IntProperty(
-        name="Ease", description="Frames before and after over which the motion changes", default=6, min=0, soft_max=100
+        name="Ease",
+        description="Number of frames before and after over which the motion changes",
+        default=6,
+        min=0,
+        soft_max=100,
     )
-    use_rotation: BoolProperty(name="Rotation", description="Hold the orientation, too")
+    use_rotation: BoolProperty(name="Rotation", description="Also hold the rotation")
 
     @classmethod
     def need(cls, context: Any, armature: Any) -> None:
@@ -105,23 +118,23 @@ class TimedPinTool(Tool):
     @classmethod
     def need(cls, context: Any, armature: Any) -> None:
         if not len(armature.poise_timed_pins):
-            raise CoreError(f'"{armature.name}" has no timed pins; find contacts or add one first.')
+            raise CoreError(f'"{armature.name}" has no timed pins. Find contacts or add one first.')
 
     def place(self, armature: Any, given: int) -> int:
         """Return the place in the list of the given or else the chosen pin; raises CoreError if there is none."""
         place = armature.poise_active_timed_pin if given < 0 else given
         if not 0 <= place < len(armature.poise_timed_pins):
-            raise CoreError("No timed pin is chosen in the list.")
+            raise CoreError("No timed pin is selected in the list.")
         return place
 
 
 class POISE_OT_remove_timed_pin(TimedPinTool, bpy.types.Operator):
-    """Take the chosen timed pin off the list, or all of them; solve the motion to have it back there"""
+    """Remove the selected timed pin, or all of them. Solve the motion to restore it there"""
 
     bl_idname = "poise.remove_timed_pin"
     bl_label = "Remove Timed Pin"
 
-    all: BoolProperty(name="All", description="Take all of them off the list", options={"SKIP_SAVE"})
+    all: BoolProperty(name="All", description="Remove all timed pins", options={"SKIP_SAVE"})
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         pins, place = armature.poise_timed_pins, armature.poise_active_timed_pin
@@ -133,13 +146,13 @@ class POISE_OT_remove_timed_pin(TimedPinTool, bpy.types.Operator):
 
 
 class POISE_OT_goto_timed_pin(TimedPinTool, bpy.types.Operator):
-    """Go to the first frame in which it is held; from there to the last one"""
+    """Go to the first frame of the timed pin, or from there to its last one"""
 
     bl_idname = "poise.goto_timed_pin"
     bl_label = "Go to Timed Pin"
 
     row: IntProperty(
-        name="Row", description="Which one of the list, counted from 0; by default the chosen one", default=-1, min=-1,
+        name="Row", description="Index in the list, from 0. By default the selected one", default=-1, min=-1,
         options={"SKIP_SAVE"},
     )  # fmt: skip
 
@@ -152,7 +165,7 @@ class POISE_OT_goto_timed_pin(TimedPinTool, bpy.types.Operator):
 
 
 class POISE_OT_place_timed_pin(TimedPinTool, bpy.types.Operator):
-    """Hold the bone of the chosen timed pin at a place: where, and as, it stands now, as after a drag"""
+    """Hold the bone of the selected timed pin at its present location and rotation, as after a drag"""
 
     bl_idname = "poise.place_timed_pin"
     bl_label = "Hold as Posed"
@@ -161,11 +174,11 @@ class POISE_OT_place_timed_pin(TimedPinTool, bpy.types.Operator):
         pin = armature.poise_timed_pins[self.place(armature, -1)]
         context.view_layer.update()
         hold_as_posed(armature, pin)
-        return "INFO", f"{pin.label} is held where it stands now"
+        return "INFO", f"{pin.label} is held at its present location"
 
 
 class POISE_OT_solve_motion(MotionTool, Background, bpy.types.Operator):
-    """Change the motion as little as can be so that all timed pins hold; the original action is kept"""
+    """Change the motion as little as possible so that all timed pins hold. The original action is kept"""
 
     bl_idname = "poise.solve_motion"
     bl_label = "Solve Motion"
@@ -186,13 +199,13 @@ class POISE_OT_solve_motion(MotionTool, Background, bpy.types.Operator):
             raise CoreError(f"{'; '.join(edit.left_out[:TOLD])}.")
         else:
             kept = said_kept(restore_source(armature))
-            met, sentence = True, f"No timed pins hold: the original motion is back{kept}"
+            met, sentence = True, f"No timed pin is active. The original motion is restored{kept}"
         settle(context, armature)
         return "INFO" if met else "WARNING", sentence
 
 
 class POISE_OT_give_motion_back(Tool, bpy.types.Operator):
-    """Go back to the original action; the timed pins stay in the list"""
+    """Use the original action again. The timed pins stay in the list"""
 
     bl_idname = "poise.give_motion_back"
     bl_label = "Restore Original"
@@ -208,7 +221,7 @@ class POISE_OT_give_motion_back(Tool, bpy.types.Operator):
 
 
 class POISE_OT_keep_motion(Tool, bpy.types.Operator):
-    """Make the pinned motion a plain action: its timed pins, and the link to the original action, are dropped"""
+    """Turn the pinned motion into a plain action, and remove its timed pins and the link to the original action"""
 
     bl_idname = "poise.keep_motion"
     bl_label = "Keep Pinned Motion"
@@ -216,7 +229,7 @@ class POISE_OT_keep_motion(Tool, bpy.types.Operator):
     @classmethod
     def need(cls, context: Any, armature: Any) -> None:
         if armature.poise_result is None:
-            raise CoreError(f'"{armature.name}" has no pinned motion; solve it first.')
+            raise CoreError(f'"{armature.name}" has no pinned motion. Solve it first.')
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         name = armature.poise_result.name

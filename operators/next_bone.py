@@ -10,7 +10,7 @@ from ..overlay.draw import ui_scale
 
 
 class POISE_OT_next_bone(bpy.types.Operator):
-    """Take the next of the bones that overlap under the mouse, until the mouse is elsewhere"""
+    """Select the next of the bones that overlap under the mouse"""
 
     bl_idname = "poise.next_bone"
     bl_label = "Next Bone Under Mouse"
@@ -18,7 +18,7 @@ class POISE_OT_next_bone(bpy.types.Operator):
     @classmethod
     def poll(cls, context: Any) -> bool:
         if context.mode != "POSE" or context.region_data is None:
-            cls.poll_message_set("Bones are under the mouse in a viewport in Pose Mode")
+            cls.poll_message_set("Move the mouse over a bone in Pose Mode")
             return False
         return True
 

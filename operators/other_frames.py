@@ -120,13 +120,13 @@ class OtherFrames:
 
 
 class POISE_OT_goto_frame(OfArmature, bpy.types.Operator):
-    """Go to the frame of the ghost, or the dot of a trail, under the mouse"""
+    """Go to the frame of the ghost or the trail dot under the mouse"""
 
     bl_idname = "poise.goto_frame"
     bl_label = "Go to Frame"
     bl_options = {"REGISTER", "UNDO"}
 
-    frame: frame_property("Frame", "The frame of the ghost or the dot")
+    frame: frame_property("Frame", "Frame of the ghost or the dot")
 
     def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
         shown = [one for one in OtherFrames.opened if one.is_shown(context.active_object)]

@@ -21,17 +21,24 @@ class POISE_OT_edit_path(RangeTool, bpy.types.Operator):
     bl_label = "Edit Path"
 
     offset: FloatVectorProperty(
-        name="Offset", description="How far the motion is moved in the world", size=3, subtype="TRANSLATION"
+        name="Offset", description="Offset of the motion in world space", size=3, subtype="TRANSLATION"
     )
-    scale: FloatProperty(name="Scale", description="Of the length of the way", default=1.0, min=0.0, soft_max=3.0)
+    scale: FloatProperty(
+        name="Scale", description="Scale of the length of the path", default=1.0, min=0.0, soft_max=3.0
+    )
     bend: FloatProperty(
-        name="Bend", description="How far the way has turned at its end", subtype="ANGLE", soft_min=-np.pi,
+        name="Bend", description="Angle by which the path has turned at its end", subtype="ANGLE", soft_min=-np.pi,
         soft_max=np.pi,
     )  # fmt: skip
     ease: FloatProperty(
-        name="Ease", description="Seconds beside the range in which an offset comes and goes", default=EASE, min=0.0,
-        soft_max=2.0, subtype="TIME_ABSOLUTE", unit="TIME_ABSOLUTE",
-    )  # fmt: skip
+        name="Ease",
+        description="Time in seconds beside the range over which an offset eases in and out",
+        default=EASE,
+        min=0.0,
+        soft_max=2.0,
+        subtype="TIME_ABSOLUTE",
+        unit="TIME_ABSOLUTE",
+    )
     plant: BoolProperty(name="Plant Feet", description="Hold the feet where they touch the ground", default=True)
 
     def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:

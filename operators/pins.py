@@ -37,27 +37,27 @@ class PinsTool(Tool):
 
 
 class POISE_OT_pin(Tool, bpy.types.Operator):
-    """Pin the selected bones where they are now; a bone that is pinned already is pinned again"""
+    """Pin the selected bones where they are. Bones that are pinned already move their pins"""
 
     bl_idname = "poise.pin"
     bl_label = "Pin"
 
     kind: EnumProperty(
         name="Kind",
-        description="What is held",
+        description="What the pin holds",
         items=(
-            ("BOTH", "Position and Rotation", "The bone's head stays at its place, and the bone keeps its orientation"),
-            ("POSITION", "Position", "The bone's head stays at its place"),
-            ("ROTATION", "Rotation", "The bone keeps its orientation"),
+            ("BOTH", "Position and Rotation", "Hold the position of the bone's head, and its rotation"),
+            ("POSITION", "Position", "Hold the position of the bone's head"),
+            ("ROTATION", "Rotation", "Hold the rotation of the bone"),
         ),
     )
     point: EnumProperty(
         name="Point",
-        description="Which point of the bones stays at its place",
-        items=(("HEAD", "Head", "The joint of the bone"), ("TAIL", "Tail", "The other end, such as a fingertip")),
+        description="Point of the bone that is held",
+        items=(("HEAD", "Head", "Joint of the bone"), ("TAIL", "Tail", "Other end of the bone, such as a fingertip")),
     )
-    space: EnumProperty(name="Space", description="What pins are fixed to", items=(AUTOMATIC, *PIN_SPACES))
-    target: name_property("Object", "The object that the pins go with")
+    space: EnumProperty(name="Space", description="What the pins follow", items=(AUTOMATIC, *PIN_SPACES))
+    target: name_property("Object", "Object that the pins follow")
 
     @classmethod
     def need(cls, context: Any, armature: Any) -> None:
@@ -68,7 +68,7 @@ class POISE_OT_pin(Tool, bpy.types.Operator):
         last, every = names[-1], with_other_side(armature, names)
         target = bpy.data.objects.get(self.target)
         if self.space == OBJECT and target is None:
-            raise CoreError(f'No object "{self.target}".' if self.target else "Choose the object that pins go with.")
+            raise CoreError(f'No object "{self.target}".' if self.target else "Choose the object that the pins follow.")
         space = None if self.space == "AUTO" else self.space
         set_pins(context, armature, every, self.kind, space, target, "tail" if self.point == "TAIL" else "head")
         armature.poise_active_pin = armature.poise_pins.find(last)
@@ -82,12 +82,12 @@ def _acting(armature: Any, bones: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 class POISE_OT_unpin(PinsTool, bpy.types.Operator):
-    """Let the selected bones go"""
+    """Unpin the selected bones"""
 
     bl_idname = "poise.unpin"
     bl_label = "Unpin"
 
-    bone: name_property("Bone", "The bone to unpin; without a name the selected ones")
+    bone: name_property("Bone", "Bone to unpin. Without a name, the selected bones")
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         names = [self.bone] if self.bone else selected_bones(context)
@@ -117,15 +117,15 @@ class POISE_OT_clear_pins(PinsTool, bpy.types.Operator):
 
 
 class POISE_OT_cycle_pin(Tool, bpy.types.Operator):
-    """Pin a bone, by its key the one under the mouse: its position, then its rotation, too, then not at all"""
+    """Pin a bone, with the key the one under the mouse: first its position, then also its rotation, then unpin it"""
 
     bl_idname = "poise.cycle_pin"
     bl_label = "Cycle Pin"
 
-    bone: name_property("Bone", "The bone to pin; without a name the selected ones")
-    object: name_property("Armature", "The armature that has it; by default the active one")
+    bone: name_property("Bone", "Bone to pin. Without a name, the selected bones")
+    object: name_property("Armature", "Armature of the bone. By default the active one")
     point: FloatVectorProperty(
-        name="Point", description="Which point of the bone, in its own frame; by default its head", size=3,
+        name="Point", description="Point of the bone, in bone space. By default its head", size=3,
         options={"SKIP_SAVE"},
     )  # fmt: skip
 
@@ -158,7 +158,7 @@ class POISE_OT_cycle_pin(Tool, bpy.types.Operator):
 
 
 class POISE_OT_pin_here(PinsTool, bpy.types.Operator):
-    """Move all pins to where their bones are now"""
+    """Move all pins to where their bones are"""
 
     bl_idname = "poise.pin_here"
     bl_label = "Pin All Here"
@@ -168,19 +168,19 @@ class POISE_OT_pin_here(PinsTool, bpy.types.Operator):
 
 
 class POISE_OT_goto_pin(PinsTool, bpy.types.Operator):
-    """Select the pinned bone and show it"""
+    """Select the pinned bone, and bring it into view"""
 
     bl_idname = "poise.goto_pin"
     bl_label = "Go to Pin"
 
-    bone: name_property("Bone", "The pinned bone; without a name that of the active pin")
-    extend: BoolProperty(name="Extend", description="Keep what is selected", options={"SKIP_SAVE"})
+    bone: name_property("Bone", "Pinned bone. Without a name, that of the active pin")
+    extend: BoolProperty(name="Extend", description="Keep the present selection", options={"SKIP_SAVE"})
 
     @classmethod
     def need(cls, context: Any, armature: Any) -> None:
         super().need(context, armature)
         if context.mode != "POSE":
-            raise CoreError("Bones are selected in Pose Mode; go there first.")
+            raise CoreError("Switch to Pose Mode to select bones.")
 
     def invoke(self, context: Any, event: Any) -> set[str]:
         done = self.execute(context)
@@ -192,11 +192,11 @@ class POISE_OT_goto_pin(PinsTool, bpy.types.Operator):
         name = self.bone or armature.poise_pins[armature.poise_active_pin].name
         bone = armature.pose.bones.get(name)
         if bone is None:
-            raise CoreError(f'"{armature.name}" has no bone "{name}" any more; remove its pin.')
+            raise CoreError(f'"{armature.name}" has no bone "{name}" any more. Remove its pin.')
         if find_pin(armature, name) is None:
             raise CoreError(f'"{name}" is not pinned.')
         if bone not in (context.visible_pose_bones or ()):
-            raise CoreError(f'"{name}" is hidden; show it or its bone collection first.')
+            raise CoreError(f'"{name}" is hidden. Show it or its bone collection first.')
         if not self.extend:
             for other in context.selected_pose_bones or ():
                 select(other, False)
@@ -207,7 +207,7 @@ class POISE_OT_goto_pin(PinsTool, bpy.types.Operator):
 
 
 class POISE_OT_mirror_pins(PinsTool, bpy.types.Operator):
-    """Pin the other side as this one is pinned, mirrored: of the selected bones, or of all if none of them is pinned"""
+    """Pin the bones of the other side, mirrored. If no selected bone is pinned, mirror all pins"""
 
     bl_idname = "poise.mirror_pins"
     bl_label = "Mirror Pins"
@@ -222,20 +222,20 @@ class POISE_OT_mirror_pins(PinsTool, bpy.types.Operator):
         taken = {name for name, _ in pairs}
         pairs = [pair for pair in pairs if pair[1] not in taken]
         if not pairs:
-            raise CoreError("Both sides are pinned; select the bones of the side that the other one is to follow.")
+            raise CoreError("Both sides are pinned. Select the bones of the side to copy from.")
         mirror_pins(armature, pairs)
         return "INFO", f"Pinned {counted(len(pairs), 'bone')} on the other side"
 
 
 class POISE_OT_pin_space(PinsTool, bpy.types.Operator):
-    """Fix a pin to the world, the armature, an object or the animation"""
+    """Let the pin follow the world, the armature, an object or the animation"""
 
     bl_idname = "poise.pin_space"
     bl_label = "Pin Space"
 
-    bone: name_property("Bone", "The pinned bone; without a name that of the active pin")
-    space: EnumProperty(name="Space", description="What pins are fixed to", items=PIN_SPACES)
-    target: name_property("Object", "The object that the pin goes with; by default the other selected one")
+    bone: name_property("Bone", "Pinned bone. Without a name, that of the active pin")
+    space: EnumProperty(name="Space", description="What the pins follow", items=PIN_SPACES)
+    target: name_property("Object", "Object that the pin follows. By default the other selected one")
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         pin = find_pin(armature, self.bone) if self.bone else armature.poise_pins[armature.poise_active_pin]
@@ -256,7 +256,7 @@ class POISE_OT_pin_space(PinsTool, bpy.types.Operator):
             others = [other for other in context.selected_objects if other != armature]
             target = others[0] if len(others) == 1 else pin.target
         if target is None:
-            raise CoreError("Choose the object that the pin goes with, or select it together with the armature.")
+            raise CoreError("Choose the object that the pin follows, or select it together with the armature.")
         if target == armature:
-            raise CoreError("A pin cannot go with its own armature object this way; choose Armature.")
+            raise CoreError("Choose Armature to let the pin follow its own armature.")
         return target

@@ -15,33 +15,31 @@ from .pose_slider import PoseTool, factor_property
 from .tool import Tool, chosen_path, name_property, other_armatures, selected_bones
 
 _SOURCES = (
-    ("ASSET", "Asset", "The pose asset that is active in the asset browser"),
-    ("ARMATURE", "Selected Armature", "The other selected armature, as it is now"),
+    ("ASSET", "Asset", "Pose asset that is active in the asset browser"),
+    ("ARMATURE", "Selected Armature", "Present pose of the other selected armature"),
     ("ACTION", "Action", "A frame of an action"),
-    ("CLIPBOARD", "Clipboard", "What Copy Pose by Parts has copied"),
+    ("CLIPBOARD", "Clipboard", "Pose copied by Copy Pose by Parts"),
 )
 
 
 class FromPose:
     """What tools that take the pose of another body share."""
 
-    source: EnumProperty(name="Pose Of", description="What has the pose", items=_SOURCES, default="ARMATURE")
-    action: name_property("Action", "The action that has the pose")
+    source: EnumProperty(name="Source", description="Source of the pose", items=_SOURCES, default="ARMATURE")
+    action: name_property("Action", "Action with the pose")
     library: StringProperty(
-        name="Library", description="The .blend file that has the action; without, it is in this file",
+        name="Library", description=".blend file with the action. If empty, it is in this file",
         subtype="FILE_PATH", options={"SKIP_SAVE"},
     )  # fmt: skip
-    owner: name_property(
-        "Body", "The armature that the action was made with; by default one with the same bones is looked for"
-    )
+    owner: name_property("Body", "Armature that the action was made with. By default one with the same bones")
     use_frame: BoolProperty(
-        name="At a Frame", description="A frame of the action, not its first", options={"SKIP_SAVE"}
+        name="Use Frame", description="Use a frame of the action other than its first", options={"SKIP_SAVE"}
     )
-    frame: FloatProperty(name="Frame", description="The frame of the action that has the pose", options={"SKIP_SAVE"})
-    mirrored: BoolProperty(name="Mirrored", description="Exchange left and right", options={"SKIP_SAVE"})
+    frame: FloatProperty(name="Frame", description="Frame of the action with the pose", options={"SKIP_SAVE"})
+    mirrored: BoolProperty(name="Mirrored", description="Swap left and right", options={"SKIP_SAVE"})
     selected: BoolProperty(
         name="Selected Parts", default=True,
-        description="Only the parts of the selected bones take the pose, or all where no bone is selected",
+        description="Only pose the parts of the selected bones. If no bone is selected, pose all",
     )  # fmt: skip
     layout: Any
 
@@ -89,7 +87,7 @@ class FromPose:
 
 
 class POISE_OT_apply_pose(FromPose, BodyOperator, bpy.types.Operator):
-    """Give the body the pose of another one by its parts, where it is and looking where it looks"""
+    """Apply the pose of another body by its parts, keeping location and heading"""
 
     bl_idname = "poise.apply_pose"
     bl_label = "Apply Pose by Parts"
@@ -99,20 +97,20 @@ class POISE_OT_apply_pose(FromPose, BodyOperator, bpy.types.Operator):
 
 
 class POISE_OT_blend_pose(FromPose, PoseTool, bpy.types.Operator):
-    """Go from the present pose to that of another body by its parts, under the mouse"""
+    """Blend from the present pose to that of another body by moving the mouse"""
 
     bl_idname = "poise.blend_pose"
     bl_label = "Blend Pose by Parts"
     of = "the pose"
 
-    factor: factor_property("Blend", "0: the present pose, 1: the other one")
+    factor: factor_property("Blend", "0 is the present pose, 1 the other one")
 
     def begin(self, context: Any, armature: Any) -> BlendedPose:
         return BlendedPose(context, armature, self.tool_of(context, armature))
 
 
 class POISE_OT_copy_pose(Tool, bpy.types.Operator):
-    """Copy the pose of the body, or of the parts of the selected bones, for any other body, in other files, too"""
+    """Copy the pose of the body, or of the parts of the selected bones, to paste it on any other body"""
 
     bl_idname = "poise.copy_pose"
     bl_label = "Copy Pose by Parts"

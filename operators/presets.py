@@ -15,7 +15,7 @@ _LIST: Final = "POISE_PT_presets"
 
 
 class POISE_OT_add_preset(OfArmature, AddPresetBase, bpy.types.Operator):
-    """Add or remove a preset of the solver's settings"""
+    """Add or remove a preset of the solver settings"""
 
     bl_idname = "poise.add_preset"
     bl_label = "Add Solver Preset"
@@ -26,15 +26,15 @@ class POISE_OT_add_preset(OfArmature, AddPresetBase, bpy.types.Operator):
 
 
 class POISE_OT_use_preset(OfArmature, bpy.types.Operator):
-    """Set the solver of the active armature as this preset has it"""
+    """Use the solver settings of this preset"""
 
     bl_idname = "poise.use_preset"
     bl_label = "Use Solver Preset"
     bl_options = {"REGISTER", "UNDO"}  # Blender's own operator makes no undo step
 
-    filepath: StringProperty(name="File", description="The preset's file", subtype="FILE_PATH", options={"SKIP_SAVE"})
+    filepath: StringProperty(name="File", description="File of the preset", subtype="FILE_PATH", options={"SKIP_SAVE"})
     menu_idname: StringProperty(
-        name="Menu", description="The list that shows it", default=_LIST, options={"HIDDEN", "SKIP_SAVE"}
+        name="Menu", description="Menu that shows the preset", default=_LIST, options={"HIDDEN", "SKIP_SAVE"}
     )
 
     def execute(self, context: Any) -> set[str]:

@@ -12,7 +12,7 @@ from .tool import Tool, selected_bones
 
 
 class POISE_OT_set_range(Tool, bpy.types.Operator):
-    """Give the selected bones ranges of their own, at first those of people; bones of no body part have no bounds"""
+    """Give the selected bones the range of human joints. Bones of no body part are not limited"""
 
     bl_idname = "poise.set_range"
     bl_label = "Range from Anatomy"
@@ -23,11 +23,11 @@ class POISE_OT_set_range(Tool, bpy.types.Operator):
         roles = bridge.read_roles(armature, skeleton)
         for name in names:
             bridge.write_range(armature.pose.bones[name], joint_range(skeleton, roles, skeleton.index(name)))
-        return "INFO", f"{counted(len(names), 'bone')} with the range of its anatomy"
+        return "INFO", f"Set the range of people for {counted(len(names), 'bone')}"
 
 
 class POISE_OT_mirror_range(Tool, bpy.types.Operator):
-    """Give the bones of the other side the ranges of the selected ones, mirrored"""
+    """Copy the ranges of the selected bones to the other side, mirrored"""
 
     bl_idname = "poise.mirror_range"
     bl_label = "Mirror Range"

@@ -22,7 +22,7 @@ _MOST = 1000  # samples
 
 
 class POISE_OT_save_recipe(SavesJson, GeneratedTool, bpy.types.Operator):
-    """Save the generated motion as a recipe, with its key poses, samples and settings, for this or another body"""
+    """Save the generated motion as a recipe with its key poses, samples and settings, for this or another body"""
 
     bl_idname = "poise.save_recipe"
     bl_label = "Save Recipe"
@@ -34,12 +34,12 @@ class POISE_OT_save_recipe(SavesJson, GeneratedTool, bpy.types.Operator):
 
 
 class POISE_OT_load_recipe(LoadsJson, KeyedTool, bpy.types.Operator):
-    """Make a motion by the recipe of a JSON file, in a new action; its samples can be changed afterwards"""
+    """Generate a motion from the recipe of a JSON file, in a new action. Its samples can be edited afterwards"""
 
     bl_idname = "poise.load_recipe"
     bl_label = "Load Recipe"
 
-    start: frame_property("Start", "The first frame, by default the present one")
+    start: frame_property("Start", "First frame. By default the current one")
 
     def begin(self, context: Any, armature: Any) -> MotionEdit:
         check_not_linked(armature)
@@ -54,15 +54,17 @@ class POISE_OT_load_recipe(LoadsJson, KeyedTool, bpy.types.Operator):
 
 
 class POISE_OT_equal_samples(GeneratedTool, bpy.types.Operator):
-    """Replace the samples of the chosen track, or of the path, by as many as wanted at equal distances on its curve"""
+    """Replace the samples of the selected track, or of the path, by evenly spaced samples of its curve"""
 
     bl_idname = "poise.equal_samples"
     bl_label = "Equal Samples"
 
     count: IntProperty(
-        name="Samples", description="How many, with the first and the last one", default=11, min=2, max=_MOST
+        name="Samples", description="Number of samples, with the first and the last one", default=11, min=2, max=_MOST
     )
-    path: BoolProperty(name="Path", description="Those of the path, not of the chosen track", options={"SKIP_SAVE"})
+    path: BoolProperty(
+        name="Path", description="Use the samples of the path instead of the selected track", options={"SKIP_SAVE"}
+    )
 
     def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
         return context.window_manager.invoke_props_dialog(self, confirm_text="Replace")

@@ -21,17 +21,17 @@ from .lasting import Background
 from .tool import chosen_path, fill_in, frame_property, other_armatures
 
 _PARTS = [
-    ("upper", "Upper Body", "The spine, the head and the arms"),
-    ("lower", "Lower Body", "The hips and the legs; the body goes where the source goes"),
-    ("spine", "Spine", "Up to the head, without the arms"),
-    ("head", "Head", "The head alone"),
+    ("upper", "Upper Body", "Spine, head and arms"),
+    ("lower", "Lower Body", "Hips and legs. The body goes where the source goes"),
+    ("spine", "Spine", "Spine up to the head, without the arms"),
+    ("head", "Head", "Head only"),
     ("arm.L", "Left Arm", "From the shoulder to the fingers"),
     ("arm.R", "Right Arm", "From the shoulder to the fingers"),
     ("leg.L", "Left Leg", "From the thigh to the toes"),
     ("leg.R", "Right Leg", "From the thigh to the toes"),
 ]
 
-_UPS = ((SAID[0], SAID[1], "The one along which the body mostly stands"), *UPS[1:])
+_UPS = ((SAID[0], SAID[1], "Axis along which the body mostly stands"), *UPS[1:])
 
 
 def _takes(tool: Any, context: Any, text: str) -> list[str]:
@@ -43,23 +43,23 @@ class RetargetOptions:
     """The options of tools that retarget files."""
 
     mapping: StringProperty(
-        name="Mapping", description="A file of JSON that says which bones of either body are which parts",
+        name="Mapping", description="JSON file that assigns the bones of both bodies to body parts",
         subtype="FILE_PATH",
     )  # fmt: skip
-    up: EnumProperty(name="Up", description="The axis that is up in a file of SMPL", items=_UPS)
+    up: EnumProperty(name="Up", description="Axis that points up in a file of SMPL", items=_UPS)
     body_model: StringProperty(
-        name="Body Model", description="A body model of SMPL (.npz), whose proportions a file of SMPL has",
+        name="Body Model", description="Body model of SMPL (.npz) with the proportions for a file of SMPL",
         subtype="FILE_PATH",
     )  # fmt: skip
     plant: BoolProperty(
-        name="Plant Feet", description="Hold the feet where those of the other body touch the ground", default=True
+        name="Plant Feet", description="Hold the feet while those of the source touch the ground", default=True
     )
     sparse: BoolProperty(
-        name="Source Keys", description="Keys only at the frames at which the source has keys; feet are not planted",
+        name="Source Keys", description="Key only the frames at which the source has keys. Feet are not planted",
         options={"SKIP_SAVE"},
     )  # fmt: skip
     scale: BoolProperty(
-        name="Scale", description="Scale bones as those of the other body, and the hips as its object",
+        name="Scale", description="Copy the scale of bones, and of the source object to the hips",
         options={"SKIP_SAVE"},
     )  # fmt: skip
 
@@ -81,31 +81,32 @@ class RetargetOptions:
 
 
 class POISE_OT_retarget(Background, RetargetOptions, bpy.types.Operator):
-    """Retarget the motion of the other selected armature, or of a file that has one, to the active one"""
+    """Retarget the motion of the other selected armature, or of a file, to the active armature"""
 
     bl_idname = "poise.retarget"
     bl_label = "Retarget Motion"
 
     filepath: StringProperty(
-        name="File", description="The file that has the motion; without, it is the other selected armature's",
+        name="File", description="File with the motion. If empty, the other selected armature is the source",
         subtype="FILE_PATH", options={"SKIP_SAVE"},
     )  # fmt: skip
     filter_glob: StringProperty(default=";".join(f"*{kind}" for kind in MOTIONS), options={"HIDDEN"})
     take: StringProperty(
-        name="Take", description="The one of several motions in the file; by default the one that it has active",
+        name="Take", description="Motion to use if the file has several. By default the active one",
         options={"SKIP_SAVE"}, search=_takes, search_options={"SUGGESTION"},
     )  # fmt: skip
     takes: StringProperty(options={"HIDDEN", "SKIP_SAVE"})  # one a line
     parts: EnumProperty(
         name="Parts",
-        description="Only these, over the motion that the armature has; without any, all of it as a motion of its own",
+        description="Body parts to retarget over the present motion. If none is chosen, retarget all parts as a new "
+            "motion",
         items=_PARTS, options={"ENUM_FLAG", "SKIP_SAVE"},
     )  # fmt: skip
     fade: FloatProperty(
-        name="Fade", description="Seconds in which parts come and go, where the motion of the armature goes on",
+        name="Fade", description="Time in seconds over which the parts blend into the present motion at both ends",
         default=FADE, min=0.0, max=LONGEST, soft_max=2.0, subtype="TIME_ABSOLUTE", unit="TIME_ABSOLUTE",
     )  # fmt: skip
-    start: frame_property("Start", "The frame at which the motion begins, by default as in the source")
+    start: frame_property("Start", "Frame at which the motion starts. By default as in the source")
 
     def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
         if self.filepath or other_armatures(context):
@@ -126,7 +127,7 @@ class POISE_OT_retarget(Background, RetargetOptions, bpy.types.Operator):
                 return self._retargeted(context, armature, source)
         others = in_main_thread(partial(other_armatures, context))
         if len(others) != 1:
-            raise CoreError("Select one other armature that has the motion, or name a file.")
+            raise CoreError("Select one other armature that has the motion, or choose a file.")
         self._from = others[0].name
         return self._retargeted(context, armature, others[0])
 

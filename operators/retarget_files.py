@@ -17,30 +17,35 @@ from .tool import chosen_path
 
 
 class POISE_OT_retarget_files(Modal, RetargetOptions, bpy.types.Operator):
-    """Retarget all motions of files or of a folder to the active armature, into an action each"""
+    """Retarget all motions of files or of a folder to the active armature, one action for each"""
 
     bl_idname = "poise.retarget_files"
     bl_label = "Retarget Motions"
     bl_options = {"UNDO"}  # to adjust it would take as long again
 
     directory: StringProperty(
-        name="Folder", description="Where the files are; without any, all motions in it and below",
-        subtype="DIR_PATH", options={"SKIP_SAVE"},
-    )  # fmt: skip
+        name="Folder",
+        description="Folder with the files. If no files are chosen, use all motions in it and its subfolders",
+        subtype="DIR_PATH",
+        options={"SKIP_SAVE"},
+    )
     files: CollectionProperty(type=bpy.types.OperatorFileListElement, options={"HIDDEN", "SKIP_SAVE"})
     filter_glob: StringProperty(default=";".join(f"*{kind}" for kind in MOTIONS), options={"HIDDEN"})
     naming: StringProperty(
         name="Names",
-        description="Of the actions; {armature}, {file}, {take} and {number} are replaced, the take where there are "
-        "several in a file",
+        description="Name of the actions. {armature}, {file}, {take} and {number} are replaced",
         default=NAMING,
     )
     assets: BoolProperty(name="Mark as Assets", description="Show the actions in the asset browser")
-    strips: BoolProperty(name="Line Up in NLA", description="Put the actions on an NLA track, one after the other")
+    strips: BoolProperty(name="Add to NLA", description="Add the actions to an NLA track, one after the other")
     jobs: IntProperty(
-        name="Processes", description="How many files are retargeted at the same time, in processes of their own",
-        default=max(1, (os.cpu_count() or 1) - 1), min=1, max=1024, soft_max=64,
-    )  # fmt: skip
+        name="Processes",
+        description="Number of files that are retargeted at the same time, each in a process of its own",
+        default=max(1, (os.cpu_count() or 1) - 1),
+        min=1,
+        max=1024,
+        soft_max=64,
+    )
 
     _asked = False  # by the file browser
     _work: Generator[float, None, None]

@@ -35,13 +35,13 @@ class _RolesTool(Tool):
 
 
 class POISE_OT_show_part(bpy.types.Operator):
-    """Look at this part of the body: its bones are selected, or what is keyed for them where they are hidden"""
+    """Select the bones of this body part, or their controls if they are hidden"""
 
     bl_idname = "poise.show_part"
     bl_label = "Show Part"
     bl_options = {"INTERNAL", "UNDO"}
 
-    role: StringProperty(name="Part", description="The part of the body")
+    role: StringProperty(name="Part", description="Body part")
 
     @classmethod
     def description(cls, context: Any, properties: Any) -> str:
@@ -80,45 +80,45 @@ def bones_to_select(context: Any, armature: Any, role: str) -> list[Any]:
 
 
 class POISE_OT_set_role(_RolesTool, bpy.types.Operator):
-    """Assign the selected bones to this part of the body, whatever was detected; this is saved with the file"""
+    """Assign the selected bones to this body part, whatever was detected. This is saved with the file"""
 
     bl_idname = "poise.set_role"
     bl_label = "Assign Selected Bones"
 
     role: EnumProperty(
         name="Part",
-        description="The part of the body",
+        description="Body part",
         items=[(role, role, f"The bone is {role}") for role in ROLES] + [(NO_PART, "None", "No part")],
     )
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         names = selected_bones(context)
         if self.role not in LISTS and self.role != NO_PART and len(names) > 1:
-            raise CoreError(f"{self.role} is one bone; select that one alone.")
+            raise CoreError(f"{self.role} is a single bone. Select one bone only.")
         said = {bone.name: "" for bone in armature.pose.bones if bone.poise_role == self.role != NO_PART}
         bridge.write_corrections(armature, {**said, **dict.fromkeys(names, self.role)})
         what = "no part" if self.role == NO_PART else self.role
-        return "INFO", f"{', '.join(names)} {'plays' if len(names) == 1 else 'play'} {what}"
+        return "INFO", f"Assigned {', '.join(names)} to {what}"
 
 
 class POISE_OT_clear_roles(_RolesTool, bpy.types.Operator):
-    """Reset a part, or all parts, to the bones that are detected"""
+    """Reset a body part, or all of them, to the detected bones"""
 
     bl_idname = "poise.clear_roles"
     bl_label = "Reset to Detected"
 
-    role: name_property("Part", "The part of the body; none: all")
+    role: name_property("Part", "Body part. If empty, all parts")
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         said = [bone.name for bone in armature.pose.bones if bone.poise_role and self.role in ("", bone.poise_role)]
         if not said and (self.role or not armature.poise_facing):
-            raise CoreError(f"Nothing was said about {self.role or 'any part'}.")
+            raise CoreError(f"No bone is assigned to {self.role or 'any part'}.")
         bridge.write_corrections(armature, dict.fromkeys(said, ""), None if self.role else "")
-        return "INFO", f"Took back what was said about {counted(len(said), 'bone')}"
+        return "INFO", f"Reset {counted(len(said), 'bone')} to the detected parts"
 
 
 class POISE_OT_swap_sides(_RolesTool, bpy.types.Operator):
-    """Left is right and right is left: for a body that was taken to look the other way"""
+    """Swap left and right, for a body whose heading was detected the wrong way around"""
 
     bl_idname = "poise.swap_sides"
     bl_label = "Swap Left and Right"
@@ -139,15 +139,15 @@ class POISE_OT_swap_sides(_RolesTool, bpy.types.Operator):
 
 
 class POISE_OT_set_facing(_RolesTool, bpy.types.Operator):
-    """Say which axis of the armature the body looks along; the opposite of what is found swaps left and right"""
+    """Set the axis of the armature that the body looks along. The opposite of the detected axis swaps left and right"""
 
     bl_idname = "poise.set_facing"
     bl_label = "Facing"
 
     facing: EnumProperty(
         name="Facing",
-        description="The axis of the armature that the body looks along",
-        items=[("FOUND", "Detected", "What parts and names tell")]
+        description="Axis of the armature that the body looks along",
+        items=[("FOUND", "Detected", "Detect it from parts and names")]
         + [(axis, axis, f"The body looks along {axis} of the armature") for axis in DIRECTED_AXES],
     )
 
@@ -157,7 +157,7 @@ class POISE_OT_set_facing(_RolesTool, bpy.types.Operator):
 
 
 class POISE_OT_export_roles(Tool, ExportHelper, bpy.types.Operator):
-    """Write the parts as they are understood now to a file, for other armatures with these names"""
+    """Save the body parts to a file, for other armatures with the same bone names"""
 
     bl_idname = "poise.export_roles"
     bl_label = "Save Mapping"
@@ -172,14 +172,14 @@ class POISE_OT_export_roles(Tool, ExportHelper, bpy.types.Operator):
         path = path if path.suffix.lower() == _KIND else path.with_name(path.name + _KIND)
         mapping = mapping_of(find_parts(armature), armature.poise_facing or None)
         if not mapping["roles"]:
-            raise CoreError("No part of a human body is found here; there is nothing to save.")
+            raise CoreError("No part of a human body was detected, so there is nothing to save.")
         check_writable(path)
         write_files(None, {path: json.dumps(mapping, indent=2, ensure_ascii=False) + "\n"})
         return "INFO", f'Wrote {counted(len(mapping["roles"]), "part")} to "{path.name}"'
 
 
 class POISE_OT_import_roles(_RolesTool, ImportHelper, bpy.types.Operator):
-    """Take the parts from a file; it is saved with the .blend file"""
+    """Load the body parts from a file. They are saved with the .blend file"""
 
     bl_idname = "poise.import_roles"
     bl_label = "Load Mapping"
@@ -191,6 +191,6 @@ class POISE_OT_import_roles(_RolesTool, ImportHelper, bpy.types.Operator):
         operator: Any = self
         mapping = read_mapping(Path(operator.filepath))
         if not mapping.roles and mapping.facing is None:
-            raise CoreError("The file names no part of a body.")
+            raise CoreError("The file assigns no body part.")
         take_mapping([armature], mapping)
-        return "INFO", f"Took {counted(len(mapping.roles), 'part')} from the file"
+        return "INFO", f"Loaded {counted(len(mapping.roles), 'part')}"

@@ -14,7 +14,7 @@ from .tool import fill_in
 
 
 class POISE_OT_root_motion(RangeTool, bpy.types.Operator):
-    """Let the root bone or the object carry the travel of a motion over the ground, or the body, or take it out"""
+    """Transfer the travel of a motion over the ground to the root bone, the object or the hips, or remove it"""
 
     bl_idname = "poise.root_motion"
     bl_label = "Root Motion"
@@ -23,24 +23,34 @@ class POISE_OT_root_motion(RangeTool, bpy.types.Operator):
         name="Travel",
         description="What travels over the ground",
         items=(
-            ("NOBODY", "In Place", "Nothing: the body moves in place, with its sway and its ups and downs"),
+            ("NOBODY", "In Place", "Remove the travel, but keep sway and bob"),
             (
                 "ROOT",
                 "Root Bone",
-                "The topmost bone above the hips, as for game engines; the body stays where it is",
+                "Topmost bone above the hips, as game engines expect. The body stays where it is",
             ),
-            ("OBJECT", "Object", "The armature object; the body stays where it is, the root bone where it begins"),
-            ("BODY", "Body", "The hips; the root bone stays where it is in the first frame"),
+            ("OBJECT", "Object", "Armature object. The body stays where it is, and the root bone where it starts"),
+            ("BODY", "Body", "Hips. The root bone stays where it is at the first frame"),
         ),
     )
     smooth: FloatProperty(
-        name="Smooth", description="Sway and turns of the hips that are quicker stay with the body", default=SMOOTH,
-        min=0.0, soft_max=2.0, max=LONGEST, subtype="TIME_ABSOLUTE", unit="TIME_ABSOLUTE",
-    )  # fmt: skip
+        name="Smooth",
+        description="Time in seconds. Sway and turns of the hips that are quicker stay with the body",
+        default=SMOOTH,
+        min=0.0,
+        soft_max=2.0,
+        max=LONGEST,
+        subtype="TIME_ABSOLUTE",
+        unit="TIME_ABSOLUTE",
+    )
     axes: EnumProperty(
         name="Axes",
-        description="How the body travels",
-        items=(("X", "X", "Along X of the world"), ("Y", "Y", "Along Y of the world"), ("TURN", "Turn", "Its heading")),
+        description="What is transferred",
+        items=(
+            ("X", "X", "Travel along X of the world"),
+            ("Y", "Y", "Travel along Y of the world"),
+            ("TURN", "Turn", "Heading of the body"),
+        ),
         options={"ENUM_FLAG"},
         default={"X", "Y", "TURN"},
     )

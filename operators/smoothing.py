@@ -23,24 +23,33 @@ _OCTAVES: Final = 4.0  # of the cutoff over the way of the mouse
 
 
 class POISE_OT_smooth_motion(Slider, RangeTool, bpy.types.Operator):
-    """Take jitter, and frames that stick out, out of a motion; the feet stay where they are on the ground"""
+    """Remove jitter and single-frame pops from a motion. The feet stay where they are on the ground"""
 
     bl_idname = "poise.smooth_motion"
     bl_label = "Smooth Motion"
     bl_options = {"REGISTER", "UNDO", "BLOCKING"}
 
     cutoff: FloatProperty(
-        name="Cutoff", description="What is quicker than this goes, in changes per second; less smooths more",
-        default=CUTOFF, min=SLOWEST, soft_min=1.0, soft_max=15.0, max=QUICKEST,
-    )  # fmt: skip
+        name="Cutoff",
+        description="Remove movement that is quicker than this, in changes per second. Lower values smooth more",
+        default=CUTOFF,
+        min=SLOWEST,
+        soft_min=1.0,
+        soft_max=15.0,
+        max=QUICKEST,
+    )
     pop: FloatProperty(
-        name="Pops", description="Frames that stick out from their neighbours by more are replaced; 0: none is",
-        default=STICKS_OUT, min=0.0, max=np.radians(MOST), subtype="ANGLE",
-    )  # fmt: skip
+        name="Pops",
+        description="Replace frames that differ from their neighbors by more than this. At 0, replace none",
+        default=STICKS_OUT,
+        min=0.0,
+        max=np.radians(MOST),
+        subtype="ANGLE",
+    )
     bones: EnumProperty(
         name="Bones",
-        description="What is smoothed",
-        items=(("ALL", "All", "All bones"), ("SELECTED", "Selected", "The selected bones")),
+        description="Bones that are smoothed",
+        items=(("ALL", "All", "All bones"), ("SELECTED", "Selected", "Selected bones")),
     )
     plant: BoolProperty(name="Plant Feet", description="Hold the feet while they are on the ground", default=True)
 

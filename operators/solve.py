@@ -12,7 +12,7 @@ from .pins import PinsTool
 
 
 class POISE_OT_solve(PinsTool, bpy.types.Operator):
-    """Change the present pose so that all pins hold; keyed if auto-keying is on"""
+    """Change the present pose so that all pins hold. It is keyed if auto-keying is enabled"""
 
     bl_idname = "poise.solve"
     bl_label = "Solve Here"

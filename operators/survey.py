@@ -9,7 +9,7 @@ from .tool import OfArmature
 
 
 class POISE_OT_survey(OfArmature, bpy.types.Operator):
-    """Find out what Poise understands of the armature and what is in its way"""
+    """Detect the body parts of the armature, and what prevents posing"""
 
     bl_idname = "poise.survey"
     bl_label = "Read Rig"

@@ -79,7 +79,7 @@ class OfArmature:
     def poll(cls, context: Any) -> bool:
         armature = context.active_object
         if armature is None or armature.type != "ARMATURE":
-            cls.poll_message_set("There is no active armature; select one")
+            cls.poll_message_set("Select an armature first")
             return False
         return True
 
@@ -105,7 +105,7 @@ def selected_bones(context: Any) -> list[str]:
     """Return the names of the selected bones of the active armature; raises CoreError if there are none."""
     mode, bones = in_main_thread(lambda: (context.mode, context.selected_pose_bones_from_active_object))
     if mode != "POSE":
-        raise CoreError("Bones are selected in Pose Mode; go there first.")
+        raise CoreError("Switch to Pose Mode to select bones.")
     names = [bone.name for bone in bones or ()]
     if not names:
         raise CoreError("No bones are selected.")

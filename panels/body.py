@@ -6,13 +6,13 @@ import bpy
 
 from .side import Side, draw_tools, refuses
 
-_POSTURES: Final = (("T", "T-Pose"), ("A", "A-Pose"), ("RELAXED", "Relaxed"), ("REST", "As at Rest"))
+_POSTURES: Final = (("T", "T-Pose"), ("A", "A-Pose"), ("RELAXED", "Relaxed"), ("REST", "Rest Pose"))
 _MODELS: Final = (("BOTH", "Flip", "ARROW_LEFTRIGHT"), ("L", "Left to Right", "NONE"), ("R", "Right to Left", "NONE"))
 _HANDS: Final = (("R", "Right..."), ("BOTH", "Both..."), ("L", "Left..."))
 
 
 class POISE_PT_body(Side, bpy.types.Panel):
-    """Postures, the other side, the ground, hands and looks"""
+    """Pose the body by its parts: postures, mirror, ground, hands, look at"""
 
     bl_label = "Body"
 
@@ -41,7 +41,7 @@ class POISE_PT_body(Side, bpy.types.Panel):
             row.operator("poise.pose_fingers", text=text).side = side
         layout.operator("poise.look_at", text="Look at 3D Cursor", icon="HIDE_OFF").target = "CURSOR"
         column = layout.column(align=True)
-        column.label(text="Pose of Another Body")
+        column.label(text="Pose from Another Body")
         row = column.row(align=True)
         row.operator("poise.copy_pose", text="Copy", icon="COPYDOWN")
         row.operator("poise.apply_pose", text="Paste", icon="PASTEDOWN").source = "CLIPBOARD"

@@ -9,7 +9,7 @@ from .side import ArmaturePanel, Side, chosen_in, draw_list, draw_sentence, draw
 
 
 class POISE_UL_chains(bpy.types.UIList):
-    """Chains: name, used in drags or not"""
+    """Chains of the armature, and whether drags use them"""
 
     def draw_item(
         self, context: Any, layout: Any, data: Any, item: Any, icon: int, active_data: Any, active: str, *_: Any
@@ -20,7 +20,7 @@ class POISE_UL_chains(bpy.types.UIList):
 
 
 class POISE_UL_actuations(bpy.types.UIList):
-    """A list: bone and axis, fraction, angle"""
+    """Contribution list: bone and axis, fraction, angle"""
 
     def draw_item(
         self, context: Any, layout: Any, data: Any, item: Any, icon: int, active_data: Any, active: str, *_: Any
@@ -63,7 +63,7 @@ class POISE_PT_chains(ArmaturePanel, bpy.types.Panel):
 
 
 class POISE_PT_method(Side, bpy.types.Panel):
-    """How the chain goes through its list"""
+    """How the list is applied"""
 
     bl_label = "Method"
     bl_parent_id = "POISE_PT_chains"
@@ -87,7 +87,7 @@ class POISE_PT_method(Side, bpy.types.Panel):
 
 
 class POISE_PT_turns(Side, bpy.types.Panel):
-    """How much each joint of the chain turned in its last drag, and since then by its numbers"""
+    """How much each joint of the chain turned in the last drag, and with the present values"""
 
     bl_label = "Rotation per Joint"
     bl_parent_id = "POISE_PT_chains"
@@ -145,7 +145,7 @@ def _chain(context: Any) -> Any:
 
 
 class POISE_MT_chains(bpy.types.Menu):
-    """Chains, and what to do with their lists"""
+    """Chains of the armature, and their contribution lists"""
 
     bl_label = "Chains"
 

@@ -15,7 +15,7 @@ TOOLS = (
 
 
 class POISE_UL_tracks(bpy.types.UIList):
-    """Tracks: the part of the body, and its offset at the present frame"""
+    """Tracks: body part, and its offset at the current frame"""
 
     def draw_item(
         self, context: Any, layout: Any, data: Any, item: Any, icon: int, active_data: Any, active: str, *_: Any
@@ -26,7 +26,7 @@ class POISE_UL_tracks(bpy.types.UIList):
 
 
 class POISE_UL_phases(bpy.types.UIList):
-    """Supports and flights: what supports the body in which frames"""
+    """Supports and flights: what supports the body, over which frames"""
 
     def draw_item(
         self, context: Any, layout: Any, data: Any, item: Any, icon: int, active_data: Any, active: str, *_: Any
@@ -40,7 +40,7 @@ class POISE_UL_phases(bpy.types.UIList):
 
 
 class POISE_PT_generate(ArmaturePanel, bpy.types.Panel):
-    """Motions from two key poses"""
+    """Generate motions from two key poses"""
 
     bl_label = "Generate"
 
@@ -87,7 +87,7 @@ def draw_path(layout: Any, armature: Any) -> None:
     column.use_property_split = True
     for index, name in enumerate(("Path Left", "Forward", "Up")):
         column.prop(armature, "poise_path", index=index, text=name)
-    column.label(text="In lengths of a leg", icon="BLANK1")
+    column.label(text="In leg lengths", icon="BLANK1")
     curves = [_curve(armature, "poise_path", index) for index in range(3)]
     draw_samples(layout, ("Left", "Forward", "Up"), curves, _curve(armature, "poise_path_weight", 0), path=True)
 

@@ -9,7 +9,7 @@ from .side import ArmaturePanel, labelled
 
 
 class POISE_PT_humanoid(ArmaturePanel, bpy.types.Panel):
-    """Pull, reach, resist and swivel of the method Humanoid"""
+    """Pull, reach, resist and swivel of the Humanoid method"""
 
     bl_label = "Humanoid"
     bl_parent_id = "POISE_PT_solver"

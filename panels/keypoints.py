@@ -10,7 +10,7 @@ _COUNTS: Final = ("received", "applied", "used", "parts", "refused", "late", "sk
 
 
 class POISE_PT_keypoints(ArmaturePanel, bpy.types.Panel):
-    """Motion from a body's keypoints: files and live trackers"""
+    """Motion from keypoints of files and live trackers"""
 
     bl_label = "Keypoints"
     bl_options = {"DEFAULT_CLOSED"}
@@ -31,8 +31,8 @@ class POISE_PT_keypoints(ArmaturePanel, bpy.types.Panel):
         if live.received or live.owner:
             column = layout.column(align=True)
             column.label(text=f"{live.rate:.0f} packets a second")
-            column.label(text=f"{live.wait:.0f} ms of waiting, {live.latency:.1f} to the pose")
-            column.label(text=f"{live.held:.0f} ms of filter")
+            column.label(text=f"{live.wait:.0f} ms wait, {live.latency:.1f} ms to pose")
+            column.label(text=f"{live.held:.0f} ms filter delay")
             for name in _COUNTS:
                 count = getattr(live, name)
                 if count or name in ("received", "applied"):
@@ -44,7 +44,7 @@ class POISE_PT_keypoints(ArmaturePanel, bpy.types.Panel):
 
 
 class POISE_PT_live_settings(Side, bpy.types.Panel):
-    """How live keypoints are taken"""
+    """Settings of live keypoints"""
 
     bl_label = "Live Settings"
     bl_parent_id = "POISE_PT_keypoints"

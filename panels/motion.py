@@ -22,7 +22,7 @@ def _icon(pin: Any) -> str:
 
 
 class POISE_UL_timed_pins(bpy.types.UIList):
-    """Timed pins: what is held, from when to when, muted or not"""
+    """Timed pins: what is held, over which frames, and whether it is muted"""
 
     def draw_item(
         self, context: Any, layout: Any, data: Any, item: Any, icon: int, active_data: Any, active: str,
@@ -44,7 +44,7 @@ class POISE_UL_timed_pins(bpy.types.UIList):
 
 
 class POISE_PT_motion(ArmaturePanel, bpy.types.Panel):
-    """Pins on the timeline of the active armature's motion"""
+    """Retarget, edit and pin the motion of the active armature"""
 
     bl_label = "Motion"
 

@@ -25,7 +25,7 @@ def _said(pin: Any) -> str:
 
 
 class POISE_UL_pins(bpy.types.UIList):
-    """Pins: bone, what it is fixed to, what is held, muted or not"""
+    """Pins: bone, what it follows, what is held, and whether it is muted"""
 
     def draw_item(
         self, context: Any, layout: Any, data: Any, item: Any, icon: int, active_data: Any, active: str, *_: Any
@@ -95,7 +95,7 @@ class POISE_PT_presets(PresetPanel, bpy.types.Panel):
 
 
 class POISE_PT_solver(ArmaturePanel, bpy.types.Panel):
-    """How the body is solved"""
+    """Settings of the solver"""
 
     bl_label = "Solver"
 
@@ -121,7 +121,7 @@ class POISE_PT_solver(ArmaturePanel, bpy.types.Panel):
 
 
 class POISE_PT_solver_advanced(ArmaturePanel, bpy.types.Panel):
-    """What few bodies and drags need"""
+    """Settings of the solver that are rarely needed"""
 
     bl_label = "Advanced"
     bl_parent_id = "POISE_PT_solver"
@@ -233,7 +233,7 @@ def draw_pin(layout: Any, pin: Any) -> None:
 
 
 class POISE_MT_pose(bpy.types.Menu):
-    """Pins, and what to do with them"""
+    """Pins of the armature"""
 
     bl_label = "Poise"
 

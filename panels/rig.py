@@ -27,7 +27,7 @@ _FINGERS: Final = (*(f"{finger}.R" for finger in reversed(_HANDS)), "", *(f"{fin
 
 
 class POISE_PT_rig(ArmaturePanel, bpy.types.Panel):
-    """What Poise understands of the armature"""
+    """What Poise detected in the armature"""
 
     bl_label = "Rig"
 
@@ -65,7 +65,7 @@ class _Part(Side):
 
 
 class POISE_PT_parts(_Part, bpy.types.Panel):
-    """Which bones play which part of the body"""
+    """Bones that are assigned to parts of the body"""
 
     bl_label = "Parts"
     kind = "ROLE"
@@ -115,7 +115,7 @@ def _draw_part(layout: Any, finding: Any) -> None:
 
 
 class POISE_PT_driven(_Part, bpy.types.Panel):
-    """What decides bones in place of their own channels; muted, it lets them be posed"""
+    """Drivers and constraints that move bones instead of their own channels. Mute them to pose these bones"""
 
     bl_label = "Driven Bones"
     kind = "DRIVEN"

@@ -37,117 +37,144 @@ def _tell_apart(chain: Any, context: Any) -> None:
 
 
 class POISE_PG_actuation(bpy.types.PropertyGroup):
-    """A joint about one axis, and its share of the way"""
+    """One axis of a joint, and how much of the rotation it takes"""
 
     # library overrides identify items by name: names must differ
-    name: saved(props.StringProperty, "Name", "What tells it from others in the list")
-    bone: saved(props.StringProperty, "Bone", "The bone that turns", update=marking("bone", then=_tune))
+    name: saved(props.StringProperty, "Name", "Identifier of the entry in the list")
+    bone: saved(props.StringProperty, "Bone", "Bone that turns", update=marking("bone", then=_tune))
     bone_mark: mark()
     axis: saved(
         props.EnumProperty,
         "Axis",
-        "Of the bone's rest frame, carried by its parent",
+        "Axis of the bone's rest pose, carried along by its parent",
         items=(
-            ("X", "X", "It turns about the X axis of its rest frame"),
-            ("Y", "Y", "It turns about the Y axis of its rest frame: it twists"),
-            ("Z", "Z", "It turns about the Z axis of its rest frame"),
+            ("X", "X", "Turn about the X axis of the rest pose"),
+            ("Y", "Y", "Twist about the Y axis of the rest pose"),
+            ("Z", "Z", "Turn about the Z axis of the rest pose"),
         ),
         update=_tune,
     )
     fraction: saved(
-        props.FloatProperty, "Fraction",
-        "Of the rotation that would bring the effector as near to its target as this joint alone can", default=1.0,
-        min=0.0, max=1.0, subtype="FACTOR", precision=2, update=_tune,
-    )  # fmt: skip
+        props.FloatProperty,
+        "Fraction",
+        "Share of the rotation that would bring the effector as near to its target as this joint alone can",
+        default=1.0,
+        min=0.0,
+        max=1.0,
+        subtype="FACTOR",
+        precision=2,
+        update=_tune,
+    )
     angle: saved(
-        props.FloatProperty, "Angle",
-        "That it turns in any case, or at most: see Mode; never more than the full rotation", default=0.0, min=0.0,
-        soft_max=3.14159265, subtype="ANGLE", precision=1, update=_tune,
-    )  # fmt: skip
+        props.FloatProperty,
+        "Angle",
+        "Angle that the joint turns at least or at most, depending on Mode, and never beyond the full rotation",
+        default=0.0,
+        min=0.0,
+        soft_max=3.14159265,
+        subtype="ANGLE",
+        precision=1,
+        update=_tune,
+    )
 
 
 class POISE_PG_turn(bpy.types.PropertyGroup):
-    """What a chain made of one bone: how it was before its first solve, and how it is after the last one"""
+    """One bone of a chain: its transform before the first solve and after the last one"""
 
-    name: saved(props.StringProperty, "Bone", "The bone that was turned", update=marking("name"))
+    name: saved(props.StringProperty, "Bone", "Bone that was turned", update=marking("name"))
     name_mark: mark()
     start_rotation: saved(
-        props.FloatVectorProperty, "Start Rotation", "Before the first solve: a quaternion w, x, y, z", size=4
+        props.FloatVectorProperty, "Start Rotation", "Rotation before the first solve, as a quaternion", size=4
     )
-    start_location: saved(props.FloatVectorProperty, "Start Location", "Before the first solve", size=3)
-    rotation: saved(props.FloatVectorProperty, "Rotation", "After the last solve: a quaternion w, x, y, z", size=4)
-    head: saved(props.FloatVectorProperty, "Head", "After the last solve, in armature space", size=3)
-    turned: saved(props.FloatProperty, "Turned", "By how much it was turned", subtype="ANGLE")
-    share: saved(props.FloatProperty, "Share", "Of all that the chain turned", subtype="FACTOR")
+    start_location: saved(props.FloatVectorProperty, "Start Location", "Location before the first solve", size=3)
+    rotation: saved(props.FloatVectorProperty, "Rotation", "Rotation after the last solve, as a quaternion", size=4)
+    head: saved(props.FloatVectorProperty, "Head", "Location after the last solve, in armature space", size=3)
+    turned: saved(props.FloatProperty, "Turned", "Angle by which the bone was turned", subtype="ANGLE")
+    share: saved(props.FloatProperty, "Share", "Share of all rotation in the chain", subtype="FACTOR")
 
 
 class POISE_PG_chain(bpy.types.PropertyGroup):
-    """A chain of joints with the list of who turns how much of the way"""
+    """A chain of joints, with the list of how much each of them turns"""
 
-    name: saved(props.StringProperty, "Name", "What the chain is called", update=_tell_apart)
+    name: saved(props.StringProperty, "Name", "Name of the chain", update=_tell_apart)
     base: saved(
-        props.StringProperty, "Base", "The chain's first bone; one that the effector does not hang on is held",
+        props.StringProperty,
+        "Base",
+        "First bone of the chain. A base that is no parent of the effector is held in place",
         update=marking("base"),
-    )  # fmt: skip
+    )
     base_mark: mark()
-    effector: saved(props.StringProperty, "Effector", "The bone that is dragged", update=marking("effector"))
+    effector: saved(props.StringProperty, "Effector", "Bone that is dragged", update=marking("effector"))
     effector_mark: mark()
     use_drag: saved(
-        props.BoolProperty, "Use in Drags", "Drag its effector by this list in place of the whole body", default=True
+        props.BoolProperty,
+        "Use in Drags",
+        "When the effector is dragged, turn only this chain by its list instead of the whole body",
+        default=True,
     )
     mode: saved(
         props.EnumProperty,
         "Mode",
-        "How fraction and angle go together",
+        "How Fraction and Angle are combined",
         items=(
-            ("LARGER", "Larger", "The larger of fraction and angle: gets there faster"),
-            ("SMALLER", "Smaller", "The smaller of fraction and angle: divides the work more finely"),
-            ("MIXED", "Mixed", "The larger in the first passes, the smaller in the others"),
+            ("LARGER", "Larger", "Use the larger of Fraction and Angle, which reaches the target faster"),
+            ("SMALLER", "Smaller", "Use the smaller of Fraction and Angle, which distributes the rotation more finely"),
+            ("MIXED", "Mixed", "Use the larger in the first passes, and the smaller in the others"),
         ),
         update=_tune,
     )
     share: saved(
-        props.FloatProperty, "First Passes", "Share of the passes, rounded up, in which the larger counts", default=0.5,
+        props.FloatProperty, "First Passes", "Share of the passes, rounded up, that use the larger value", default=0.5,
         min=0.0, max=1.0, subtype="FACTOR", update=_tune,
     )  # fmt: skip
     passes: saved(
-        props.IntProperty, "Passes", "How often it goes through the list", default=1, min=0, max=1000, soft_max=10,
+        props.IntProperty,
+        "Passes",
+        "Number of times that the list is applied",
+        default=1,
+        min=0,
+        max=1000,
+        soft_max=10,
         update=_tune,
-    )  # fmt: skip
+    )
     sweeps: saved(
         props.IntProperty, "Sweeps",
-        "How often, at most, it then turns all joints from the tip on, each as far as it can (plain CCD); "
-        "with none, least squares go the rest of the way, and a drag jumps less", default=0, min=0, max=1000,
+        "Maximum number of passes of plain CCD that follow, each joint from the tip on turning as far as it can. "
+        "At 0, least squares bring the effector to its target, and a drag jumps less", default=0, min=0, max=1000,
         soft_max=30, update=_tune,
     )  # fmt: skip
     finish: saved(
-        props.BoolProperty, "Finish", "Go what is left of the way by least squares", default=True, update=_tune
+        props.BoolProperty,
+        "Finish",
+        "Bring the effector the rest of the way to its target by least squares",
+        default=True,
+        update=_tune,
     )
     successive: saved(
         props.BoolProperty,
         "Step by Step",
-        "Each step of a drag goes on from the last one, and the pose depends on the way that the mouse "
-        "took; else each begins from the pose at the press, and a way back leads back",
+        "Solve each mouse move from the pose of the last one, so that the result depends on the path of the "
+        "mouse. If disabled, each solve starts from the pose at the press, and moving the mouse back restores it",
     )
-    entries: saved(
-        props.CollectionProperty, "List", "The joints in the order in which they turn", type=POISE_PG_actuation
+    entries: saved(props.CollectionProperty, "List", "Joints in the order in which they turn", type=POISE_PG_actuation)
+    active_entry: saved(props.IntProperty, "Active Joint", "Joint selected in the list", options=set())
+    turns: saved(props.CollectionProperty, "Turns", "Bones of the chain as the last drag left them", type=POISE_PG_turn)
+    point: saved(props.FloatVectorProperty, "Point", "Point of the effector that was dragged, in bone space", size=3)
+    target: saved(
+        props.FloatVectorProperty, "Target", "Target of the last drag, in armature space", size=3, subtype="XYZ"
     )
-    active_entry: saved(props.IntProperty, "Active Joint", "The joint selected in the list", options=set())
-    turns: saved(props.CollectionProperty, "Turns", "What the last drag made of the chain's bones", type=POISE_PG_turn)
-    point: saved(props.FloatVectorProperty, "Point", "Point of the effector that was dragged, in its frame", size=3)
-    target: saved(props.FloatVectorProperty, "Target", "Where it was dragged, in armature space", size=3, subtype="XYZ")
     reached: saved(
-        props.FloatVectorProperty, "Reached", "Where the last solve moved it, in armature space", size=3,
+        props.FloatVectorProperty, "Reached", "Position that the last solve reached, in armature space", size=3,
         subtype="XYZ",
     )  # fmt: skip
-    problem: saved(props.StringProperty, "Problem", "Why it could not be solved again")
-    quiet: saved(props.BoolProperty, "Quiet", "Changes do not solve again", options={"HIDDEN", "SKIP_SAVE"})
+    problem: saved(props.StringProperty, "Problem", "Reason why the chain could not be solved again")
+    quiet: saved(props.BoolProperty, "Quiet", "Do not solve again when values change", options={"HIDDEN", "SKIP_SAVE"})
 
 
 # On every object.
 SETTINGS: Final[dict[str, Any]] = {
-    "chains": saved(props.CollectionProperty, "Chains", "Chains with lists of their own", type=POISE_PG_chain),
-    "active_chain": saved(props.IntProperty, "Active Chain", "The chain selected in the list", options=set()),
+    "chains": saved(props.CollectionProperty, "Chains", "Chains with a contribution list", type=POISE_PG_chain),
+    "active_chain": saved(props.IntProperty, "Active Chain", "Chain selected in the list", options=set()),
 }
 
 CLASSES: Final = (POISE_PG_actuation, POISE_PG_turn, POISE_PG_chain)

@@ -35,30 +35,46 @@ _SHARE: Final = {"subtype": "FACTOR", "min": 0.0, "max": 1.0}
 SETTINGS: Final[dict[str, Any]] = {
     **{
         name: saved(
-            FloatProperty, label, "How hard it pulls the body along where it is out of reach; 0: it only stretches",
-            default=1.0, **_SHARE,
+            FloatProperty,
+            label,
+            "How much the part pulls the body along when its target is out of reach. At 0, the limb only stretches out",
+            default=1.0,
+            **_SHARE,
         )
         for name, (_, label) in PULLS.items()
     },
     **{
         name: saved(
-            FloatProperty, label, "How much it resists being pulled along; 1: it stays", default=0.0, **_SHARE
+            FloatProperty,
+            label,
+            "How much the part resists being pulled along. At 1, it stays in place",
+            default=0.0,
+            **_SHARE,
         )
         for name, (_, label) in RESISTS.items()
     },
     "reach": saved(
-        FloatProperty, "Reach", "The share of its length to which a limb is stretched before it pulls",
-        default=0.95, **_SHARE,
+        FloatProperty,
+        "Reach",
+        "How far a limb stretches, as a share of its length, before it pulls the body along",
+        default=0.95,
+        **_SHARE,
     ),
     **{
-        f"use_{name}": saved(BoolProperty, label, "The limb has this swivel; without, it keeps the one that it has")
+        f"use_{name}": saved(
+            BoolProperty, label, "Set the swivel of the limb. If disabled, the limb keeps its present swivel"
+        )
         for name, (_, label) in SWIVELS.items()
     },
     **{
         name: saved(
-            FloatProperty, label, "How far elbow or knee is turned about the way from the limb's root to its end",
-            subtype="ANGLE", min=-np.pi, max=np.pi,
+            FloatProperty,
+            label,
+            "Rotation of the elbow or knee about the line from the root of the limb to its end",
+            subtype="ANGLE",
+            min=-np.pi,
+            max=np.pi,
         )
         for name, (_, label) in SWIVELS.items()
     },
-}  # fmt: skip
+}

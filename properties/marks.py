@@ -19,13 +19,13 @@ _LARGEST: Final = 2**31 - 1  # that a property takes
 
 # On every pose bone.
 MARKS: Final[dict[str, Any]] = {
-    "mark": saved(IntProperty, "Number", "By which it is found again, or 0", options={"HIDDEN"})
+    "mark": saved(IntProperty, "Number", "Session identifier of the bone, or 0", options={"HIDDEN"})
 }
 
 
 def mark() -> Any:
     """Return the property for the number next to a bone's name."""
-    return saved(IntProperty, "Number", "Which bone it is, whatever that is called by now", options={"HIDDEN"})
+    return saved(IntProperty, "Number", "Bone that the name refers to, also after it is renamed", options={"HIDDEN"})
 
 
 def marking(field: str, then: Callable[[Any, Any], None] | None = None) -> Callable[[Any, Any], None]:

@@ -11,10 +11,10 @@ from .overrides import key, keying, saved, stored
 
 # Where a timed pin holds, as items of an enumeration.
 HELD: Final = (
-    ("MOTION", "As in the Motion", "Where the motion has the bone in each frame, whatever other pins do"),
-    ("FRAME", "At a Frame", "Where the motion has the bone in one frame"),
-    ("PLACE", "At a Place", "At a place of the armature's space, and turned as it was there"),
-    ("OBJECT", "With an Object", "It goes with an object, from where the motion has the bone in the first frame"),
+    ("MOTION", "Motion", "Where the original motion has the bone at each frame"),
+    ("FRAME", "Frame", "Where the original motion has the bone at one frame"),
+    ("PLACE", "Location", "At a fixed location and rotation in armature space"),
+    ("OBJECT", "Object", "Follow an object, starting from where the motion has the bone at the first frame"),
 )
 
 
@@ -30,54 +30,63 @@ def _follow(pin: Any, context: Any) -> None:
 
 
 class POISE_PG_timed_pin(bpy.types.PropertyGroup):
-    """One bone held for some frames of a motion"""
+    """A bone that is held over a frame range"""
 
     name: key()
-    bone: saved(props.StringProperty, "Bone", "The bone that is held", update=marking("bone", then=keying("bone")))
+    bone: saved(props.StringProperty, "Bone", "Bone that is held", update=marking("bone", then=keying("bone")))
     bone_mark: mark()
-    label: saved(props.StringProperty, "Point", "What part of the body it is, such as a heel")
+    label: saved(props.StringProperty, "Point", "Body part of the pin, such as a heel")
     point: saved(
-        props.FloatVectorProperty, "Point", "The point of the bone that is held, in the bone's frame", size=3,
+        props.FloatVectorProperty, "Point", "Point of the bone that is held, in bone space", size=3,
         subtype="XYZ", precision=4,
     )  # fmt: skip
-    start: saved(props.IntProperty, "Start", "The first frame in which it is held", default=1, update=_follow)
-    end: saved(props.IntProperty, "End", "The last frame in which it is held", default=10, update=_follow)
+    start: saved(props.IntProperty, "Start", "First frame at which the bone is held", default=1, update=_follow)
+    end: saved(props.IntProperty, "End", "Last frame at which the bone is held", default=10, update=_follow)
     ease_in: saved(
-        props.IntProperty, "Ease In", "Frames before the start over which the motion changes", default=6, min=0,
+        props.IntProperty,
+        "Ease In",
+        "Number of frames before the start over which the pin takes effect",
+        default=6,
+        min=0,
         update=_follow,
-    )  # fmt: skip
+    )
     ease_out: saved(
-        props.IntProperty, "Ease Out", "Frames after the end over which the motion changes back", default=6, min=0,
+        props.IntProperty,
+        "Ease Out",
+        "Number of frames after the end over which the pin loses effect",
+        default=6,
+        min=0,
         update=_follow,
-    )  # fmt: skip
-    use_position: saved(props.BoolProperty, "Position", "The point stays there", default=True, update=_follow)
-    use_rotation: saved(props.BoolProperty, "Rotation", "The bone keeps its orientation", update=_follow)
-    held: saved(props.EnumProperty, "Held", "Where it is held", items=HELD, default="FRAME", update=_follow)
-    frame: saved(props.IntProperty, "Frame", "The frame that it is held at", default=1, update=_follow)
+    )
+    use_position: saved(props.BoolProperty, "Position", "Hold the position of the point", default=True, update=_follow)
+    use_rotation: saved(props.BoolProperty, "Rotation", "Hold the rotation of the bone", update=_follow)
+    held: saved(props.EnumProperty, "Held", "Where the bone is held", items=HELD, default="FRAME", update=_follow)
+    frame: saved(props.IntProperty, "Frame", "Frame whose position the bone keeps", default=1, update=_follow)
     position: saved(
         props.FloatVectorProperty, "Place",
-        "Where the point is held, in the armature's space: in its units, before its scale", size=3, subtype="XYZ",
+        "Position of the point, in armature space", size=3, subtype="XYZ",
         precision=4, update=_follow,
     )  # fmt: skip
     rotation: saved(
-        props.FloatVectorProperty, "Orientation",
-        "How the bone is held at its place, in the armature's space: a quaternion w, x, y, z; all zero: as "
-        "the motion has it in the first frame", size=4, subtype="QUATERNION", default=(0.0, 0.0, 0.0, 0.0),
+        props.FloatVectorProperty,
+        "Orientation",
+        "Rotation of the bone in armature space, as a quaternion. All zero uses the rotation at the first frame",
+        size=4,
+        subtype="QUATERNION",
+        default=(0.0, 0.0, 0.0, 0.0),
         update=_follow,
-    )  # fmt: skip
-    target: saved(
-        props.PointerProperty, "Object", "The object that it goes with", type=bpy.types.Object, update=_follow
     )
+    target: saved(props.PointerProperty, "Object", "Object that the pin follows", type=bpy.types.Object, update=_follow)
     priority: saved(
         props.IntProperty, "Priority",
-        "Pins of a smaller number are served first: contacts that are found have 0, other pins 1", default=1, min=0,
+        "Pins with a smaller number take precedence. Detected contacts have 0, other pins 1", default=1, min=0,
         max=9, update=_follow,
     )  # fmt: skip
     weight: saved(
-        props.FloatProperty, "Weight", "Influence when pins of one priority conflict", default=1.0,
+        props.FloatProperty, "Weight", "Influence when pins of the same priority conflict", default=1.0,
         min=0.001, soft_max=10.0, update=_follow,
     )  # fmt: skip
-    mute: saved(props.BoolProperty, "Mute", "Let the bone go for now", update=_follow)
+    mute: saved(props.BoolProperty, "Mute", "Disable the pin without removing it", update=_follow)
 
 
 # On every object.
@@ -85,64 +94,65 @@ TIMED: Final[dict[str, Any]] = {
     "use_layers": saved(
         props.BoolProperty,
         "Layer",
-        "When a tool makes a new action, put the one before on an NLA track below it, to be mixed by influence",
+        "When a tool creates an action, keep the previous one on an NLA track below it, so that the two can be mixed",
     ),
-    "timed_pins": saved(props.CollectionProperty, "Timed Pins", "What is held of the motion", type=POISE_PG_timed_pin),
-    "active_timed_pin": saved(
-        props.IntProperty, "Active Timed Pin", "The timed pin selected in the list", options=set()
+    "timed_pins": saved(
+        props.CollectionProperty,
+        "Timed Pins",
+        "Bones that are held over frame ranges of the motion",
+        type=POISE_PG_timed_pin,
     ),
+    "active_timed_pin": saved(props.IntProperty, "Active Timed Pin", "Timed pin selected in the list", options=set()),
     "live_pins": saved(
         props.BoolProperty,
         "Live",
-        "Solve again when a timed pin is changed: the present frame at once, then the others",
+        "Solve the motion again when a timed pin changes: the current frame at once, then the others",
     ),
     "ground": saved(
         props.PointerProperty,
         "Ground",
-        "Meshes that feet stand on, as stairs and slopes; a level plane where none is chosen, and beside them",
+        "Collection of meshes that feet stand on, such as stairs and slopes. Elsewhere, the ground is a level plane",
         type=bpy.types.Collection,
     ),
     "pin_change": saved(
         props.IntProperty,
         "Change",
-        "The last change of a timed pin with Live on that the motion was not solved for, or 0",
+        "Last change of a timed pin that the motion was not solved for, or 0",
         options={"HIDDEN"},
     ),
     "source": saved(
         props.PointerProperty,
         "Original Motion",
-        "The action that the timed pins change; it is kept as it is",
+        "Action that the timed pins change. It is kept unchanged",
         type=bpy.types.Action,
     ),
     "result": saved(
         props.PointerProperty,
         "Pinned Motion",
-        "The action that is made of the original motion and the timed pins",
+        "Action computed from the original motion and the timed pins",
         type=bpy.types.Action,
     ),
-    "result_print": stored("Keys", "Of the pinned motion as it was made, to tell changes by hand"),
-    "bones": stored(
-        "Bones", "What the bones were called, in order, when the original motion or the key poses were looked at"
-    ),
+    "result_print": stored("Keys", "Digest of the pinned motion, to detect changes made by hand"),
+    "bones": stored("Bones", "Names of the bones when the original motion or the key poses were read"),
     "still": stored(
-        "Unkeyed Bones", "The pose, before timed pins moved them, of bones that the original motion has no keys of"
+        "Unkeyed Bones", "Pose, before timed pins moved them, of bones without keys in the original motion"
     ),
-    "result_pins": stored(
-        "Solved Pins", "What the pinned motion was made of, to tell which frames a change of its pins reaches"
-    ),
+    "result_pins": stored("Solved Pins", "Pins of the pinned motion, to find the frames that a change reaches"),
 }
 
 # On actions that were retargeted from files.
 MADE: Final[dict[str, Any]] = {
     "made_of": props.StringProperty(
-        name="Made Of", description="What tells the file and the options that it was made of", options={"HIDDEN"}
+        name="Made Of",
+        description="Digest of the file and the options that the action was made from",
+        options={"HIDDEN"},
     ),
 }
 
 # On the window manager, which is neither saved with the file nor undone.
 SHOWN: Final[dict[str, Any]] = {
-    "pin_changes": props.IntProperty(name="Changes", description="How often timed pins were changed with Live on"),
-    "pins_solved": props.IntProperty(name="Solved", description="Up to which of these changes motions are solved"),
+    "pin_changes": props.IntProperty(name="Changes", description="Number of changes of timed pins with Live enabled"),
+    "pins_solved": props.IntProperty(name="Solved", description="Number of these changes for which motions are solved"),
 }
 
 CLASSES: Final = (POISE_PG_timed_pin,)

@@ -23,7 +23,7 @@ def stored(name: str, description: str) -> Any:
 
 def key() -> Any:
     """Return the property `name` of collection entries: library overrides lose entries with equal names."""
-    return stored("Name", "What tells it from others in the list")
+    return stored("Name", "Identifier of the entry in the list")
 
 
 def new_key(what: str) -> str:

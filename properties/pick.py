@@ -7,6 +7,6 @@ from bpy.props import IntVectorProperty
 # On the window manager, which is neither saved with the file nor undone.
 SHOWN: Final[dict[str, Any]] = {
     "stepped": IntVectorProperty(
-        name="Next Bone", description="A pixel of a viewport, and how often the next bone there was asked for", size=3
+        name="Next Bone", description="A pixel of a viewport, and how often Next Bone was used there", size=3
     )
 }

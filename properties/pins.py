@@ -10,164 +10,175 @@ from .overrides import saved
 
 # What a pin is fixed to, as items of an enumeration.
 PIN_SPACES: Final = (
-    ("WORLD", "World", "It stays in the world while the armature object moves"),
-    ("ARMATURE", "Armature", "It goes with the armature object"),
-    ("OBJECT", "Object", "It goes with another object"),
-    ("ANIMATION", "Animation", "It is where the animation has the bone, in each frame"),
+    ("WORLD", "World", "Stay in place in the world while the armature object moves"),
+    ("ARMATURE", "Armature", "Follow the armature object"),
+    ("OBJECT", "Object", "Follow another object"),
+    ("ANIMATION", "Animation", "Stay where the animation has the bone at each frame"),
 )
-AUTOMATIC: Final = ("AUTO", "Automatic", "The animation of an animated bone, a moving armature, else the world")
+AUTOMATIC: Final = (
+    "AUTO",
+    "Automatic",
+    "Animation for bones that are animated, Armature for an armature that moves, else World",
+)
 
 
 class POISE_PG_pin(bpy.types.PropertyGroup):
-    """One bone held where it was pinned"""
+    """A bone that is held in place"""
 
-    name: saved(props.StringProperty, "Bone", "The pinned bone", update=marking("name"))
+    name: saved(props.StringProperty, "Bone", "Pinned bone", update=marking("name"))
     name_mark: mark()
-    use_position: saved(props.BoolProperty, "Position", "The bone's point stays at its place", default=True)
-    use_rotation: saved(props.BoolProperty, "Rotation", "The bone keeps its orientation", default=True)
+    use_position: saved(props.BoolProperty, "Position", "Hold the position of the bone", default=True)
+    use_rotation: saved(props.BoolProperty, "Rotation", "Hold the rotation of the bone", default=True)
     point: saved(
         props.FloatVectorProperty,
         "Point",
-        "The point of the bone that is held, in its frame: its head is 0, 0, 0, its tip the length along Y",
+        "Point of the bone that is held, in bone space: the head is at the origin, the tail at the length along Y",
         subtype="XYZ",
         precision=4,
     )
-    position: saved(props.FloatVectorProperty, "Position", "Where the bone's point is held", subtype="XYZ", precision=4)
+    position: saved(
+        props.FloatVectorProperty,
+        "Position",
+        "Position at which the point of the bone is held",
+        subtype="XYZ",
+        precision=4,
+    )
     rotation: saved(
         props.FloatVectorProperty,
         "Rotation",
-        "The orientation in which the bone is held: a quaternion w, x, y, z",
+        "Rotation at which the bone is held, as a quaternion",
         size=4,
         subtype="QUATERNION",
         default=(1.0, 0.0, 0.0, 0.0),
     )
-    space: saved(props.EnumProperty, "Space", "What the pin is fixed to", items=PIN_SPACES)
-    target: saved(props.PointerProperty, "Object", "The object that the pin goes with", type=bpy.types.Object)
-    priority: saved(props.IntProperty, "Priority", "Pins of a smaller number are served first", min=0, max=9)
+    space: saved(props.EnumProperty, "Space", "What the pin follows", items=PIN_SPACES)
+    target: saved(props.PointerProperty, "Object", "Object that the pin follows", type=bpy.types.Object)
+    priority: saved(props.IntProperty, "Priority", "Pins with a smaller number take precedence", min=0, max=9)
     weight: saved(
         props.FloatProperty,
         "Weight",
-        "Influence when pins conflict. After the first priority it also says how hard the pin pulls: "
-        "4 pulls twice as hard",
+        "Influence when pins conflict. Below the first priority, also how hard the pin pulls: 4 pulls twice as "
+        "hard as 1",
         default=1.0,
         min=0.0,
         soft_max=10.0,
     )
-    mute: saved(props.BoolProperty, "Mute", "Let the bone go for now")
+    mute: saved(props.BoolProperty, "Mute", "Disable the pin without removing it")
 
 
 # On every object.
 SETTINGS: Final[dict[str, Any]] = {
-    "pins": saved(props.CollectionProperty, "Pins", "Bones of the armature that are held", type=POISE_PG_pin),
-    "active_pin": saved(props.IntProperty, "Active Pin", "The pin selected in the list", options=set()),
+    "pins": saved(props.CollectionProperty, "Pins", "Bones of the armature that are held in place", type=POISE_PG_pin),
+    "active_pin": saved(props.IntProperty, "Active Pin", "Pin selected in the list", options=set()),
     "pin_space": saved(
         props.EnumProperty,
         "Pin To",
-        "What new pins are fixed to",
+        "What new pins follow",
         items=(AUTOMATIC, *(space for space in PIN_SPACES if space[0] != "OBJECT")),
     ),
     "method": saved(
         props.EnumProperty,
         "Method",
-        "How the body follows",
+        "How the body follows the drag",
         items=(
-            ("PINS", "Pins", "All bones share what is asked, any bone may be dragged and pinned"),
+            ("PINS", "Pins", "Distribute the movement over all bones. Any bone can be dragged and pinned"),
             (
                 "HUMANOID",
                 "Humanoid",
-                "Limbs bend in one plane that never jumps, the spine bends as one, and the body is pulled along; of "
-                "humans, by hips, chest, head, hands, feet, elbows and knees",
+                "Bend each limb in a plane that never jumps, and pull the spine and the body along. For human "
+                "bodies, by hips, chest, head, hands, feet, elbows and knees",
             ),
         ),
     ),
     "wins": saved(
         props.EnumProperty,
         "Wins",
-        "What is served first where pins and the dragged part contradict each other",
+        "What takes precedence when pins and the dragged part conflict",
         items=(
-            ("PINS", "Pins", "Pins hold; the dragged part follows as far as they let it"),
-            ("DRAG", "Drag", "The dragged part follows; pins give way"),
+            ("PINS", "Pins", "Pins hold, and the dragged part follows as far as they allow"),
+            ("DRAG", "Drag", "The dragged part follows the mouse, and pins give way"),
         ),
     ),
     "limits": saved(
         props.EnumProperty,
         "Limits",
-        "Limits of the bones: inverse-kinematics limits and Limit Rotation constraints",
+        "How IK limits and Limit Rotation constraints of bones are treated",
         items=(
-            ("HARD", "Hard", "Bones stay inside their limits"),
-            ("SOFT", "Soft", "Limits give way where a pin or the dragged part needs it"),
-            ("OFF", "Off", "Limits are left out"),
+            ("HARD", "Hard", "Keep bones within their limits"),
+            ("SOFT", "Soft", "Exceed limits where a pin or the dragged part needs it"),
+            ("OFF", "Off", "Ignore limits"),
         ),
     ),
     "use_anatomy_limits": saved(
         props.BoolProperty,
         "Anatomical Limits",
-        "Joints of a human body go no further than those of people, where they have no limits of their own "
-        "and are not further already; elbows and knees always bend their way",
+        "Limit joints of a human body to the range of people, unless a joint has limits of its own or is beyond "
+        "that range already. Elbows and knees always bend the right way",
         default=True,
     ),
     "balance": saved(
         props.EnumProperty,
         "Balance",
-        "What the centre of mass is kept over, as far as pins and drag allow",
+        "What the center of mass is kept above, as far as pins and the drag allow",
         items=(
             (
                 "FEET",
                 "Feet",
-                "The feet of a human body, if both are pinned. A pose that is out of balance stays so, and baked "
-                "motions keep their own balance",
+                "Keep it above the feet of a human body, if both are pinned. A pose that is out of balance "
+                "already is left as it is, and baked motions keep their own balance",
             ),
-            ("PINS", "Pins", "The bones whose position is pinned"),
-            ("OFF", "Off", "The body may fall over"),
+            ("PINS", "Pins", "Keep it above the bones whose position is pinned"),
+            ("OFF", "Off", "Do not keep the body in balance"),
         ),
     ),
-    "use_stretch": saved(props.BoolProperty, "Stretch", "Let bones grow, each by its own IK Stretch"),
+    "use_stretch": saved(props.BoolProperty, "Stretch", "Allow bones to get longer, each by its IK Stretch"),
     "use_fk_switch": saved(
         props.BoolProperty,
         "Switch Limbs to FK",
-        "Where the IK of the dragged limb, or in Solve Here of a pinned one, cannot show the pose, by 1 mm of a human "
-        "or 0.5 degrees, switch that limb to FK at the present frame alone. Off: the report says by how much",
+        "If the IK of the dragged limb, or of a pinned one in Solve Here, cannot show the solved pose, switch "
+        "that limb to FK at the current frame only. If disabled, the report says by how much the limb is off",
     ),
     "use_reduce": saved(
         props.BoolProperty,
         "Reduce Recording",
-        "After a drag that was recorded while the motion played, leave out the keys without which it stays within "
-        "5 mm, of the bones that were changed and those that they hang on",
+        "After a drag that was recorded during playback, remove the keys that are not needed for the motion to "
+        "stay within 5 mm",
     ),
     "joint_targets": saved(
         props.EnumProperty,
         "Joint Targets",
-        "What joints stay near, or go to, as far as the pins let them, in Solve Here and Bake",
+        "Pose that joints stay near, as far as the pins allow, in Solve Here and Bake",
         items=(
-            ("PRESENT", "Present", "The pose, or the motion, that the armature has"),
-            ("REST", "Rest", "Their rest pose"),
-            ("RELAXED", "Relaxed", "How a body stands at ease, or usually stands in what it learnt from"),
+            ("PRESENT", "Present", "Present pose or motion of the armature"),
+            ("REST", "Rest", "Rest pose of the armature"),
+            ("RELAXED", "Relaxed", "Relaxed pose of a body, or the usual pose of the motion that it learned from"),
             (
                 "ACTION",
                 "Action",
-                "The pose of an action, such as a pose asset, at the same frame; Target of the "
-                "active bone says how far",
+                "Pose of an action, such as a pose asset, at the same frame. Target of each bone sets how far it "
+                "goes there",
             ),
         ),
     ),
     "target_action": saved(
         props.PointerProperty,
         "Action",
-        "The action, or the pose asset, whose pose joints stay near",
+        "Action or pose asset whose pose joints stay near",
         type=bpy.types.Action,
     ),
     "use_strength": saved(
         props.BoolProperty,
         "Limit Strength",
-        "Let the body resist: where it resists more than the drag pulls, the dragged part stays behind the mouse "
-        "and the body does not topple. Off: the dragged part comes as near as can be, whatever it takes",
+        "Limit how hard the drag pulls. When the body resists more, the dragged part stays behind the mouse and "
+        "the body does not topple. If disabled, the dragged part comes as near to the mouse as possible at any "
+        "price",
         default=True,
     ),
     "strength": saved(
         props.FloatProperty,
         "Strength",
-        "How hard the dragged part, and pins below the first priority, pull; 1 is the pull of a hand. "
-        "What comes after another of these pulls with a tenth",
+        "How hard the dragged part, and pins below the first priority, pull. 1 is the pull of a hand. Each "
+        "further priority pulls a tenth as hard",
         default=1.0,
         min=0.01,
         soft_max=10.0,
@@ -175,13 +186,13 @@ SETTINGS: Final[dict[str, Any]] = {
     "root": saved(
         props.EnumProperty,
         "Root",
-        "What the root bones may do to help",
+        "How root bones take part",
         items=(
-            ("HOLD", "Hold", "Root bones stay nearly as they are; they come along with what the body cannot reach"),
-            ("PULL", "Pull", "Root bones come along, less willingly than joints bend"),
-            ("FREE", "Free", "Root bones move and turn"),
-            ("TRANSLATE", "Move", "Root bones move but do not turn"),
-            ("FIXED", "Fixed", "Root bones stay as they are"),
+            ("HOLD", "Hold", "Keep root bones nearly in place, unless the body cannot reach otherwise"),
+            ("PULL", "Pull", "Let root bones come along, less readily than joints bend"),
+            ("FREE", "Free", "Let root bones move and turn freely"),
+            ("TRANSLATE", "Move", "Let root bones move but not turn"),
+            ("FIXED", "Fixed", "Do not change root bones"),
         ),
         default="PULL",
     ),

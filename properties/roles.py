@@ -33,16 +33,16 @@ def _lower(bone: Any, context: Any) -> None:
 
 # On every object.
 BODY: Final[dict[str, Any]] = {
-    "facing": saved(StringProperty, "Facing", "The axis that the body looks along, where that is not the one detected"),
+    "facing": saved(StringProperty, "Facing", "Axis that the body looks along, if it differs from the detected one"),
 }
 # On every pose bone, where a renamed bone takes it along and a library override keeps it.
 SETTINGS: Final[dict[str, Any]] = {
-    "role": saved(StringProperty, "Part", "The part of the body that the bone is, where that is not the one detected"),
+    "role": saved(StringProperty, "Part", "Body part that the bone is, if it differs from the detected one"),
     "share": saved(
         FloatProperty,
         "Share",
-        "With the method Humanoid, how much a bone of spine or neck turns beside the others: 1 is as by its place, "
-        "at 0 it does not",
+        "With the method Humanoid, how much this bone of the spine or neck turns relative to the others. 1 is the "
+        "default, at 0 it does not turn",
         default=1.0,
         min=0.0,
         max=100.0,
@@ -51,7 +51,7 @@ SETTINGS: Final[dict[str, Any]] = {
     "target": saved(
         FloatProperty,
         "Target",
-        "How far from the present pose, 0, to that of the action of Joint Targets, 1, the joint's target is",
+        "Target of the joint, from the present pose (0) to the pose of the action of Joint Targets (1)",
         default=1.0,
         min=0.0,
         max=1.0,
@@ -59,13 +59,14 @@ SETTINGS: Final[dict[str, Any]] = {
     "use_range": saved(
         BoolProperty,
         "Range",
-        "The joint keeps a range of its own of each order-free angle, which begins with people's",
+        "Limit the joint to a range of its own, which starts as the range of people. The order of the angles "
+        "does not matter",
         update=_begin,
     ),
     "range_min": saved(
         FloatVectorProperty,
         "Least",
-        "The least order-free angle about each axis",
+        "Smallest angle about each axis",
         size=3,
         subtype="EULER",
         default=[-np.pi] * 3,
@@ -76,7 +77,7 @@ SETTINGS: Final[dict[str, Any]] = {
     "range_max": saved(
         FloatVectorProperty,
         "Most",
-        "The largest order-free angle about each axis",
+        "Largest angle about each axis",
         size=3,
         subtype="EULER",
         default=[np.pi] * 3,
@@ -87,13 +88,13 @@ SETTINGS: Final[dict[str, Any]] = {
     "range_frame": saved(
         FloatVectorProperty,
         "Frame",
-        "The frames of the range's angles, two quaternions",
+        "Axes of the range, as two quaternions",
         size=8,
         default=[1.0, 0.0, 0.0, 0.0] * 2,
         options={"HIDDEN"},
     ),
-    "learned": stored("Learnt Limits", "How far the bone turns and twists in the action that it learnt from"),
+    "learned": stored("Learned Limits", "How far the bone swings and twists in the action that it learned from"),
     "tuning": stored(
-        "Learnt Stiffness", "How the bone usually is turned, and how easily it turns, in the action that it learnt from"
+        "Learned Stiffness", "Usual rotation of the bone, and how easily it turns, in the action that it learned from"
     ),
 }
