@@ -38,7 +38,7 @@ class RangeTool(Background):
         first = self.frame_start if given("frame_start") else first
         last = self.frame_end if given("frame_end") else last
         if last < first:
-            raise CoreError(f"The range ends before it begins: frames {first} to {last}.")
+            raise CoreError(f"The range runs backwards, from {first} to {last}.")
         return first, last
 
 

@@ -149,7 +149,7 @@ def test_a_pin_on_a_deleted_bone(pinned: bpy.types.Object) -> None:
     pinned.data.edit_bones.remove(pinned.data.edit_bones["foot.L"])
     bpy.ops.object.mode_set(mode="POSE")
     for tool in (bpy.ops.poise.solve, bpy.ops.poise.bake):
-        refused(tool, '"rig" has no bone "foot.L" any more; remove its pin')
+        refused(tool, '"rig" has no bone "foot.L" any more. Remove its pin')
 
 
 def test_a_frame_range_backwards(pinned: bpy.types.Object) -> None:

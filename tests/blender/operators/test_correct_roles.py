@@ -54,7 +54,7 @@ def test_of_a_part_that_is_one_bone_there_is_one() -> None:
     rig = body_with_two_hands()
     select(rig, ["claw", "hand.L"])
     before = contents()
-    with pytest.raises(RuntimeError, match=r"hand.L is one bone"):
+    with pytest.raises(RuntimeError, match=r"hand.L is a single bone"):
         bpy.ops.poise.set_role(role="hand.L")
     assert contents() == before
     select(rig, ["spine", "chest"])
@@ -212,7 +212,7 @@ def test_a_mapping_fits_bones_of_another_name_space(tmp_path: Path) -> None:
         ('{"version": 1, "roles": {"hand.L": "hand.R", "hand.R": "hand.R"}}', "already"),
         ('{"version": 1, "roles": {"spine": "spine"}}', "needs a list"),
         ("[]", 'mapping.json": The file: needs an object in braces'),
-        ('{"version": 1, "roles": {}}', "names no part of a body"),
+        ('{"version": 1, "roles": {}}', "assigns no body part"),
         (
             '{"version": 1, "roles": {"hips": "hand.L", "hand.L": "hips"}}',
             'cannot be "hips": it hangs on "hips", which',

@@ -102,7 +102,7 @@ def test_going_to_the_pin_of_a_hidden_bone_is_refused_with_the_reason(rig: Any, 
     bpy.ops.poise.pin()
     select(rig, ["head"])
     hide(rig)
-    with pytest.raises(RuntimeError, match=r'"hand\.L" is hidden; show it'):
+    with pytest.raises(RuntimeError, match=r'"hand\.L" is hidden. Show it'):
         bpy.ops.poise.goto_pin(bone="hand.L")
     assert [bone.name for bone in bpy.context.selected_pose_bones] == ["head"]
 

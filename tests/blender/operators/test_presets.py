@@ -99,5 +99,5 @@ def test_a_preset_that_ships_has_every_setting(rig: Any, name: str) -> None:
 @pytest.mark.parametrize("tool", ["add_preset", "use_preset"])
 def test_presets_need_an_armature(tool: str) -> None:
     bpy.context.view_layer.objects.active = make_empty("Cup")
-    with pytest.raises(RuntimeError, match="select one"):
+    with pytest.raises(RuntimeError, match="Select an armature"):
         getattr(bpy.ops.poise, tool)()
