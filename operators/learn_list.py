@@ -76,6 +76,6 @@ def _give(context: Any, owner: str, name: str, learned: Learned) -> tuple[str, s
     tune(context, armature, chain)
     error, uniform = np.degrees([learned.error, learned.uniform_error]).tolist()
     return "INFO", (
-        f"The list has {counted(len(learned.actuations), 'line')} and follows the motion to {error:.1f} degrees a joint; "
+        f"The list, of {counted(len(learned.actuations), 'line')}, follows the motion to {error:.1f} degrees a joint; "
         f"with equal shares of all joints it would be {uniform:.1f}"
     )

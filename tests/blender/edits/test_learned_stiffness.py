@@ -168,7 +168,7 @@ def test_what_cannot_be_learnt_is_said_and_nothing_changes(rig: Any) -> None:
         with pytest.raises(RuntimeError, match=r'learnt stiffness of "forearm.L" is damaged'):
             bpy.ops.poise.drag(bone="hand.L", shift=(0.0, 0.1, 0.0))
     bpy.ops.poise.forget_stiffness()
-    with pytest.raises(RuntimeError, match="has no learnt stiffness"):
+    with pytest.raises(RuntimeError, match="has no learned stiffness"):
         bpy.ops.poise.forget_stiffness()
 
 
