@@ -112,7 +112,9 @@ def check_not_linked(armature: Any) -> None:
     """Raise CoreError if tracks or phases are of a linked file, so that they cannot be removed."""
     for collection, what in (("poise_tracks", "tracks"), ("poise_phases", "supports and flights")):
         if linked_count(armature, collection):
-            raise CoreError(f'The {what} of "{armature.name}" are of the linked file; generate another motion there.')
+            raise CoreError(
+                f'The {what} of "{armature.name}" belong to the linked file. Generate another motion there.'
+            )
 
 
 def _channels_of(armature: Any, edit: Generated, pose: Pose) -> Pose:
