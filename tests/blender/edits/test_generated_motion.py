@@ -448,7 +448,7 @@ def test_a_generated_motion_of_a_linked_file_is_changed_there(tmp_path: Path) ->
     bpy.ops.poise.add_phase(part="foot.L", start=2, end=5)
     rig = overridden(tmp_path)
     for tool in ("generate", "remove_phase"):
-        with pytest.raises(RuntimeError, match="belongs? to the linked file"):
+        with pytest.raises(RuntimeError, match=r"belongs? to the linked file"):
             getattr(bpy.ops.poise, tool)(**({"recipe": "own"} if tool == "generate" else {}))
     assert len(rig.poise_phases) == len(rig.poise_tracks) == 1
 
