@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from functools import cached_property
 from itertools import count, pairwise
 from typing import Any, Final
@@ -15,9 +15,8 @@ from ..bridge.motion import SAME_FRAME
 from ..bridge.shapes import placed
 from ..core import CoreError, Motion, PinAndDrag, Skeleton, forward, rotation
 from ..core.body.anatomy import anatomy, carrier_of
-from ..core.editing.contacts import point_positions
 from ..core.editing.footsteps import feet_of, hold_feet, other_feet, shares_of_steps
-from ..core.editing.timed_pins import TimedPin, held_as_found, share_within, spread_change
+from ..core.editing.timed_pins import TimedPin, held_as_found, pin_errors, share_within, spread_change
 from ..core.formats.report import GoalReport
 from ..core.pose import shifted
 from ..core.rotation import Array, lengths
@@ -31,7 +30,7 @@ from .trails import Trail
 
 MOST: Final = 1000  # frames of a falloff
 TICK: Final = 0.06  # seconds that a draft may take, half of them to solve it
-SLID: Final = 0.002  # of the size of the body: feet that slide more between keys get further keys
+SLID: Final = 0.002  # of the size of the body: what is held, and slides more between keys, gets further keys
 _ADDED: Final = 0.1  # of the frames of the motion that get such keys, at most
 _DRAFTED: Final = (5, 13, 41)  # frames that a draft solves: at least, in the first one, and at most
 
@@ -89,7 +88,7 @@ class DraggedFrame(HeldMotion):
     Each frame is solved: the point is where the motion has it, moved by its share of the way; feet, pins and timed pins
     are where the motion has them. `shift` says the way. With `steps`, where what carries the body is dragged, steps go
     along over the ground, and feet are planted there. Frames in which the armature has keys are keyed, the dragged one,
-    and those in which feet slide otherwise.
+    and those in which what is held slides otherwise.
     """
 
     method = "drag-frame"
@@ -184,29 +183,53 @@ class DraggedFrame(HeldMotion):
         return placed(self.worlds[at], np.stack([starts, np.concatenate([heads[joints], tails])], axis=1))
 
     def control_frames(self) -> Frames:
-        return np.flatnonzero(self._keyed)
+        return np.flatnonzero((self.shares > 0.0) | self._keyed)
 
     def write_keys(self, armature: Any, changed: ChangedBones, action: str | None, new: bool) -> Any:
-        motion, (turned, moved, _) = self.rig_motion(armature, changed, new)
-        if self.control_motion is None:  # which has these frames alone
+        posed, (turned, moved, _) = self.rig_motion(armature, changed, new)
+        bones, motion = (turned.tolist(), moved.tolist()), posed
+        if self.controlled is not None:
+            rotations, translations = np.array(self.channels.pose.rotations), np.array(self.channels.pose.translations)
             on = self.control_frames()
-            motion = Motion(motion.pose[on], motion.frames[on], motion.fps)
-        bones = turned.tolist(), moved.tolist()
-        written = change_keys(armature, self.rig, motion, *bones, [self.frame], self.edges, action, new)
-        if self.control_motion is None and self._feet:
-            self._key_between(armature, *bones)
+            rotations[on], translations[on] = posed.pose.rotations, posed.pose.translations
+            motion = replace(
+                self.channels, pose=replace(self.channels.pose, rotations=rotations, translations=translations)
+            )
+        keyed = Motion(motion.pose[self._keyed], motion.frames[self._keyed], motion.fps)
+        written = change_keys(armature, self.rig, keyed, *bones, [self.frame], self.edges, action, new)
+        self._key_between(armature, motion, *bones)
         return written
 
-    def _key_between(self, armature: Any, turned: list[int], moved: list[int]) -> None:
-        """Hold feet between keys: by the slopes of what carries them at its keys, and by keys where they slide most."""
-        frames, on = self.before.frames, {0, *self.control_frames().tolist(), len(self.before) - 1}
-        wanted, near = point_positions(self.skeleton, self.after.pose, self._feet), SLID * self.skeleton.size
-        legs = {bone for foot in self._feet for bone in self.skeleton.ancestors(foot.bone)} & {*turned, *moved}
+    def _key_between(self, armature: Any, motion: Motion, turned: list[int], moved: list[int]) -> None:
+        """Hold between keys, too, what is held: by slopes of what carries it at its keys, and by keys where it slides.
+
+        `motion` is that of the rig. The dragged point is held as long as it stands.
+        """
+        frames, on, near = (
+            motion.frames,
+            {0, *np.flatnonzero(self._keyed).tolist(), len(motion) - 1},
+            SLID * self.skeleton.size,
+        )
+        begin, stop = self.edges  # beyond which what is held there stays up to the next keys, too
+        held = [
+            replace(
+                pin,
+                start=float(frames[0]) if pin.start == begin else pin.start,
+                end=float(frames[-1]) if pin.end == stop else pin.end,
+            )
+            for pin in self.pins[1:]
+        ]
+        held.append(replace(self.pins[0], start=self.falloff.start, end=self.falloff.end))
+        carriers = sorted(self._carriers(held) & {*turned, *moved})
         first, last = bridge.keyed_range(armature)
         left = int(_ADDED * (last - first + 1))
         for added in count():
             shown, _ = self.read_frames(armature, slice(None))
-            off = lengths(point_positions(self.skeleton, shown.pose, self._feet) - wanted).max(axis=1)
+            off = np.zeros(len(motion))
+            for pin in held:
+                (gaps, _), (missed, _) = (pin_errors(self.skeleton, one, pin) for one in (shown, self.after))
+                inside = slice(*pin.span(motion))
+                off[inside] = np.maximum(off[inside], lengths(gaps - missed))
             if off.max() <= near:
                 return
             if added:
@@ -217,8 +240,15 @@ class DraggedFrame(HeldMotion):
                     return
                 on.update(chosen)
                 left -= len(chosen)
-            keys = keys_with_slopes(armature, self.rig, self.after, sorted(legs), moved, np.array(sorted(on)))
+            keys = keys_with_slopes(armature, self.rig, motion, carriers, moved, np.array(sorted(on)))
             bridge.write_reduced(armature, self.rig, keys, (), (float(frames[0]), float(frames[-1])), new=False)
+
+    def _carriers(self, pins: Sequence[TimedPin]) -> set[int]:
+        """Return the bones of the rig that carry what pins hold: these bones and those above, or their controls."""
+        parts = {part for pin in pins for part in self.skeleton.ancestors(self.skeleton.index(pin.bone))}
+        if self.controlled is None:
+            return parts
+        return {bone for body in self.controlled.bodies for part in parts for bone in astuple(body.controls[part])}
 
     def measure(self, armature: Any) -> tuple[GoalReport, ...]:
         """Return how the pins hold at the dragged frame."""

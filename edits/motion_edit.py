@@ -244,10 +244,11 @@ def keys_with_slopes(
     """
     found: list[BoneKeys] = []
     places = np.arange(len(motion)) if at is None else at
+    order: Any = min(2, len(motion) - 1)
     for bone, values in bridge.rotation_curves(armature, rig, motion, bones).items():
         parts = [values, motion.pose.translations[:, bone]] if bone in moved else [values]
         columns: Array = np.concatenate(parts, axis=1).astype(float)
-        slopes = np.asarray(np.gradient(columns, motion.frames, axis=0), float)
+        slopes = np.asarray(np.gradient(columns, motion.frames, axis=0, edge_order=order), float)
         keys = Keys.of_slopes(motion.frames[places], columns[places], slopes[places])
         found.append(BoneKeys(bone, rig.skeleton.rotation_modes[bone], bone in moved, keys))
     return found

@@ -12,11 +12,12 @@ from core import CoreError
 from core.editing.contacts import runs
 from edits.dragged_frame import SLID, DraggedFrame, Falloff, find_falloff
 from edits.pin_list import set_pins
+from edits.retarget import Retargeted, imported
 from edits.timed_pins import add_timed_pin
 from edits.trails import Trail
 from tests.blender.edits.test_in_between import leave
 from tests.blender.edits.test_trails import WALK, trails_of
-from tests.blender.rigs import contents, context, load, make_armature, make_ik_body, make_walk, select, world
+from tests.blender.rigs import contents, context, load, make_armature, make_ik_body, make_walk, put_on_fk, select, world
 from tests.paths import SHARED
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -351,14 +352,35 @@ def test_of_an_animal_paws_and_the_spine_are_dragged_and_other_paws_stay() -> No
                 assert np.abs(moved(trails, after, bone)).max() < NEAR * size(rig)
 
 
-def test_feet_between_few_keys_get_the_keys_that_hold_them() -> None:
-    rig = captured()
+def rigify_on_fk() -> Any:
+    """Rigify's generated human with a captured walk on its FK controls."""
+    rig = next(one for one in load(SHARED / "rigs" / "scripted" / "rigify_generated_human.blend") if one.name == "rig")
+    put_on_fk(rig, 1.0)
+    with imported(context, WALK) as (source, _):
+        edit = Retargeted(context, rig, source, (2, 66))
+    edit.solve()
+    edit.write(rig)
+    context.view_layer.objects.active = rig
+    context.scene.frame_start, context.scene.frame_end = 2, 66
+    return rig
+
+
+@pytest.mark.parametrize("make", [captured, rigify_on_fk])
+@pytest.mark.parametrize(("role", "way"), [("hips", (0.0, 0.0, -0.05)), ("foot.L", (0.03, 0.0, 0.0))])
+def test_what_stands_between_few_keys_gets_the_keys_that_hold_it(make: Any, role: str, way: Sequence[float]) -> None:
+    rig = make()
     leave(rig, {2, *range(3, 70, 8), 66})
-    hips, feet = trail_of(rig, "hips"), [trail_of(rig, role).bone for role in ("foot.L", "foot.R")]
+    trail, feet = trail_of(rig, role), {trail_of(rig, foot).bone for foot in ("foot.L", "foot.R")}
     before, keys = trails_of(rig), keys_of(rig)
-    drag(rig, hips, 31, (0.0, 0.0, -0.08))
+    frame = int(np.median([*trail.frames[trail.bears & (trail.frames > 30)][:5]] or 31.0))
+    falloff = drag(rig, trail, frame, way)
     after, changed = trails_of(rig), keys_of(rig)
-    slid = [np.abs(moved(before, after, foot)).max() / size(rig) for foot in feet]
-    assert max(slid) < 2.0 * SLID  # 0.039 without keys that hold them
-    added = {frame for name, row in changed.items() for frame in {*row[:, 0]} - {*keys[name][:, 0]}} - {31.0}
-    assert 0 < len(added) <= 0.1 * len(hips.frames)
+    stands = (trail.frames >= falloff.start) & (trail.frames <= falloff.end)
+    near = 2.0 * SLID * size(rig)  # without keys between: feet up to 0.032, the dragged one where it stands 0.0052
+    assert np.abs(moved(before, after, trail.bone)[stands] - size(rig) * np.array(way)).max() < near
+    for one in feet - {trail.bone}:
+        assert np.abs(moved(before, after, one)).max() < near
+    added = {frame for name, row in changed.items() for frame in {*row[:, 0]} - {*keys.get(name, row)[:, 0]}} - {
+        float(frame)
+    }
+    assert 0 < len(added) <= 0.1 * len(trail.frames)
