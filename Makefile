@@ -1,6 +1,6 @@
 # Needs only make and Python 3.13 or 3.11 (with venv). Everything else is in noxfile.py, which also runs without make:
 #   python -m pip install nox && python -m nox -s demo
-.PHONY: demo test lint package window benchmarks tick clean
+.PHONY: demo test lint package window docs examples benchmarks tick clean
 
 demo: .venv/nox
 	.venv/bin/python -m nox -s demo
@@ -8,7 +8,7 @@ demo: .venv/nox
 test: .venv/nox
 	.venv/bin/python -m nox -s tests
 
-lint package window benchmarks tick: .venv/nox
+lint package window docs examples benchmarks tick: .venv/nox
 	.venv/bin/python -m nox -s $@
 
 clean:

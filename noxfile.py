@@ -114,6 +114,21 @@ def film(session: nox.Session) -> None:
 
 
 @nox.session(python=list(BLENDERS))
+def docs(session: nox.Session) -> None:
+    """Make the site, as static files, in build/site; a link, an anchor or a picture that is not there fails."""
+    once(session)
+    session.install(*group("docs"))
+    session.run("python", "-m", "sphinx", "-W", "--keep-going", "-q", "-c", "docs", ".", "build/site", *session.posargs)
+
+
+@nox.session(python=list(BLENDERS))
+def examples(session: nox.Session) -> None:
+    """Make three .blend files to begin with, and their pictures, in build/examples."""
+    once(session)
+    session.run(blender(session), "docs/examples/examples.py", *session.posargs, external=True)
+
+
+@nox.session(python=list(BLENDERS))
 def demo(session: nox.Session) -> None:
     """Make build/demo.blend with its report and picture."""
     once(session)
