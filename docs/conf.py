@@ -1,4 +1,4 @@
-"""How Sphinx makes a site of the pages: `make docs` writes it into build/site, and fails on a link that leads nowhere."""
+"""How Sphinx makes a site of the pages: `make docs` writes build/site, and fails on a link that leads nowhere."""
 
 import shutil
 from pathlib import Path
@@ -13,7 +13,7 @@ exclude_patterns = [".*", "build", "dist", "docs/listing"]
 myst_heading_anchors = 4  # levels of headings that links can go to, by the names that GitHub gives them
 html_theme = "furo"
 html_title = "Poise"
-html_favicon = "docs/listing/icon.png"
+html_favicon = "listing/icon.png"
 html_theme_options = {"sidebar_hide_name": False}
 html_copy_source = False
 html_show_sphinx = False
@@ -34,6 +34,7 @@ CONTENTS: Final = {
     "Without a window": ["docs/jobs", "docs/formats", "docs/batch", "docs/python"],
     "Measured": ["docs/performance", "docs/quality", "docs/naturalness", "docs/drag", "docs/robust"],
     "How it works": ["docs/methods", "docs/solver", "docs/architecture", "CONTRIBUTING", "CHANGELOG"],
+    "Licences": ["docs/examples/LICENSES", "tests/data/motion/LICENSES", "tests/data/rigs/LICENSES"],
 }
 
 

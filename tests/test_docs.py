@@ -2,6 +2,7 @@
 
 import ast
 import re
+import runpy
 
 import pytest
 
@@ -67,3 +68,13 @@ def test_a_page_names_python_files_that_exist(page: str) -> None:
     files |= {path.name for path in ROOT.glob("*.py")}
     named_files = re.findall(r"`([\w/]+\.py)`", text)
     assert [name for name in named_files if not any(f"/{file}".endswith(f"/{name}") for file in files)] == []
+
+
+def test_the_site_shows_every_page() -> None:
+    contents = runpy.run_path(str(ROOT / "docs" / "conf.py"))["CONTENTS"]
+    shown = [page for pages in contents.values() for page in pages]
+    assert [page for page in shown if not (ROOT / f"{page}.md").is_file()] == []
+    pages = [path.relative_to(ROOT).with_suffix("").as_posix() for path in (ROOT / "docs").rglob("*.md")]
+    assert sorted(page for page in shown if page.startswith("docs/")) == sorted(
+        page for page in pages if not page.startswith("docs/listing/")
+    )
