@@ -1,4 +1,4 @@
-"""What the extensions platform is given beside the zip: a text, an icon and a picture, of the sizes that it asks for."""
+"""What the extensions platform is given beside the zip: a text, an icon and a picture, of the sizes it asks for."""
 
 import re
 import struct
