@@ -14,7 +14,7 @@ from .pose import Pose, PoseBuffer
 from .rotation import Array
 from .skeleton import Skeleton, is_whole
 
-_MANY: Final = 3  # reasons in one sentence, at most
+_MANY: Final = 4  # reasons in one sentence, at most
 _LEAST_TURN: Final = np.radians(0.1)  # least rotation of a bone that is named
 
 

@@ -1,7 +1,7 @@
 """Explain why a goal is missed: find the forces that balance its pull where the body rests.
 
-At rest the pull of a missed goal, S^1/2 J^T f, is a sum of the forces of other goals and of limits against it; where it
-vanishes, only the lengths of the bones limit the reach.
+At rest the pull of a missed goal, S^1/2 J^T f, is a sum of the forces of other goals and of limits against it, and what
+these leave is held by the joints themselves; where it vanishes, only the lengths of the bones limit the reach.
 """
 
 from dataclasses import dataclass
@@ -19,13 +19,13 @@ from .one_frame.places import Placed, Places
 from .problem import Problem
 
 _NO_PULL: Final = 0.03  # share of its leverage below which the pull of a goal turns nothing
-_WORTH_SAYING: Final = 0.1  # least share of a pull that is reported, and of a weight (its root) beside the joint target
+_WORTH_SAYING: Final = 0.1  # least force that is reported, as a share of a pull; least weight beside the joint target
 _STRETCHED: Final = 0.999  # share of a chain's length from which it counts as straight
 
 
 @dataclass(frozen=True)
 class _Hold:
-    """A goal or limit that balances a share of a pull."""
+    """A goal or limit, or the joints themselves, with a force against a pull, as a share of that."""
 
     share: float
     sentence: str
@@ -63,16 +63,16 @@ def reasons(problem: Problem, index: int) -> list[str]:
     leverage = float(most * lengths(forces))
     if size < _NO_PULL * leverage:
         return [sentence for _, sentence in stretched] or _without_leverage(problem, index)
-    holds = _holds(problem, index, places, at, jacobian, block_of_row, pull)
-    sentences = [hold.sentence for hold in sorted(holds, key=lambda hold: -hold.share)]
+    holds, left = _holds(problem, index, places, at, jacobian, block_of_row, pull)
     balancing = [
         (other, sentence) for other, sentence in stretched if other is None or _balances(problem, other, holds)
     ]
     straight = [sentence for _, sentence in balancing]
     known = [_rival(problem, index, other) for other, _ in balancing if other is not None]
-    sentences = [sentence for sentence in sentences if sentence not in known]
     if not straight and np.isfinite(problem.settings.strength) and rows.goals[index].priority > _first(problem):
-        sentences = ["the body resists more than it pulls", *sentences]
+        holds.append(_Hold(left, "the body resists more than it pulls"))
+    holds = [hold for hold in holds if hold.share > _WORTH_SAYING and hold.sentence not in known]
+    sentences = [hold.sentence for hold in sorted(holds, key=lambda hold: -hold.share)]
     said = list(dict.fromkeys([*straight, *_too_far(problem, index, straight), *sentences]))
     if not said and rows.scales[0][np.repeat(own, 3)].max() < _WORTH_SAYING:
         return ["it weighs too little beside the joints' reference"]
@@ -115,8 +115,8 @@ def _holds(
     jacobian: Array,
     block_of_row: NDArray[np.int64],
     pull: Array,
-) -> list[_Hold]:
-    """Return the goals and limits whose forces balance the pull."""
+) -> tuple[list[_Hold], float]:
+    """Return the goals and limits whose forces balance the pull, and the share of it that they leave."""
     rows, limits = problem.rows, problem.limit_rows
     above, below = limits.upper[0] - at.values, at.values - limits.lower[0]
     bounds = np.flatnonzero(np.minimum(above, below) < numbers.LIMIT_DRIFT)  # locked ones always
@@ -137,30 +137,28 @@ def _holds(
         normals[part, number] = slope * spread[part]
     table = np.concatenate([*columns, normals], axis=1)
     if not table.shape[1]:
-        return []
+        return [], 1.0
     ridge = numbers.DAMPING * float(np.sum(table * table)) / table.shape[1]
     forces = least_squares(table, pull, ridge)
-    size = float(pull @ pull)
+    size = float(lengths(pull))
     holds: list[_Hold] = []
     start = 0
     for other, column in zip(others, columns, strict=True):
         stop = start + column.shape[1]
-        share = float(pull @ (column @ forces[start:stop])) / size
+        holds.append(_Hold(float(lengths(column @ forces[start:stop])) / size, _rival(problem, index, other)))
         start = stop
-        if share > _WORTH_SAYING:
-            holds.append(_Hold(share, _rival(problem, index, other)))
     for number, row in enumerate(bounds.tolist()):
         force = float(forces[start + number])
         upper = above[row] < below[row]
-        share = float(pull @ normals[:, number]) * force / size
-        if share > _WORTH_SAYING and not limits.real[row]:
+        share = float(lengths(normals[:, number] * force)) / size
+        if not limits.real[row]:
             node = problem.tree.joints[limits.joint[row]]
             name = problem.skeleton.names[int(problem.tree.nodes[node])]
             holds.append(_Hold(share, f"the rotation of {name} is locked"))
-        elif share > _WORTH_SAYING and (force > 0.0) == upper:
+        elif (force > 0.0) == upper:
             bone, axis = limits.names[int(np.flatnonzero(np.flatnonzero(limits.real) == row)[0])]
             holds.append(_Hold(share, f"{problem.skeleton.names[bone]} at its {axis} limit"))
-    return holds
+    return holds, float(lengths(pull - table @ forces)) / size
 
 
 def least_squares(table: Array, wanted: Array, ridge: float) -> Array:
@@ -171,9 +169,10 @@ def least_squares(table: Array, wanted: Array, ridge: float) -> Array:
 def _rival(problem: Problem, index: int, other: int) -> str:
     goal, rival = problem.goals[index], problem.goals[other]
     name = problem.skeleton.names[problem.skeleton.index(rival.bone)]
-    if problem.skeleton.index(goal.bone) == problem.skeleton.index(rival.bone):
+    if isinstance(rival, Balance):
+        name = f"the balance of {name}"
+    elif problem.skeleton.index(goal.bone) == problem.skeleton.index(rival.bone):
         return f"another goal wants {name} elsewhere"
-    name = f"the balance of {name}" if isinstance(rival, Balance) else name
     return f"{name} comes first" if rival.priority < goal.priority else f"{name} pulls the other way"
 
 

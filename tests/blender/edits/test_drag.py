@@ -256,6 +256,18 @@ def test_a_pull_of_limited_strength_stays_behind_the_mouse_where_the_body_resist
     assert short[0] > 1.2 * short[1] > 0.0
 
 
+def test_hips_over_flat_feet_are_short_by_the_limits_of_the_ankles(rig: Any) -> None:
+    bpy.ops.poise.clear_pins()
+    select(rig, FEET)
+    bpy.ops.poise.pin(kind="BOTH")
+    session = session_of(rig, "hips")
+    lead(session, [0.0, 0.0, -0.3])
+    (sentence,) = session.reasons()
+    assert "foot.L at its X limit" in sentence
+    assert "foot.R at its X limit" in sentence
+    assert "resists" not in sentence
+
+
 def test_bones_that_a_drag_stretches_are_shown_where_blender_has_them(rig: Any) -> None:
     bpy.ops.poise.clear_pins()
     rig.location, rig.rotation_euler = (1.0, 2.0, 0.5), (0.2, 0.1, 0.7)

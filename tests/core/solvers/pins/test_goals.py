@@ -270,9 +270,8 @@ def test_balance_is_kept_exactly_whatever_is_wanted_below_it(figure: Skeleton) -
     assert np.max(solution.position_error[:3]) < 0.1e-3
     (sentence,) = solution.explain()
     assert sentence.startswith(
-        f"hand.R is {solution.position_error[3]:.3g} short: too far from spine, "
+        f"hand.R is {solution.position_error[3]:.3g} short: too far from spine, the balance of hips comes first"
     )  # 1 m is less than 2
-    assert sentence.endswith(", the balance of hips comes first")
 
 
 def test_a_body_in_balance_rests_where_a_hand_is_out_of_reach(figure: Skeleton) -> None:
