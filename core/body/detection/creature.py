@@ -12,21 +12,27 @@ from typing import Final
 import numpy as np
 
 from ...rotation import Array
-from ..axes import axis_vector, left_vector, nearest_axis
+from ..axes import axis_vector, left_vector, nearest_axis, unit
 from .human import fans_out
 from .names import ARM_PARTS, LEG_PARTS
 from .shape import LimbPair, limb_pairs
 from .tree import BodyTree
-from .trunk import Trunk, find_head, named_head
+from .trunk import Trunk, find_head, named_head, named_neck
 
 _LEAST_REACH: Final = 0.1  # of the size: shorter pairs are ears and whiskers
+_STRIDE: Final = 0.9  # share of the gaps between two limbs off the line from side to side: legs in a step, at most
 _AMONG_OTHERS: Final = 0.3  # of the longest pair: least reach of a pair that is no legs
 _GROUND: Final = 0.2  # of the height: distance of the legs' lowest points from the lowest point of the body, at most
 _CENTRED: Final = 0.2  # of its reach: offset of the middle of a pair from its bone of the trunk, at most
 _ALONG: Final = 0.7  # cosine: a pair is parallel to the body's line from side to side
 _OBLIQUE: Final = 20.0  # cost of a pair that is square to this line
+_SAME_PLACE: Final = 0.01  # of the size: distance aside of a bone in the middle, at most
 _FLAT: Final = 0.03  # of the size: added to the extent of a trunk, which may be 0
-_TAIL: Final = 3  # bones, at least
+_SAME_WAY: Final = 0.5  # length of the mean of the feet's directions, at least
+_TAIL: Final = 3  # bones of a tail that no name tells, of a human body, at least
+_BACK: Final = 0.1  # cosine of the angle between a tail and the way back, at least
+_BEGINS: Final = 0.3  # of the reach: ears and eyes begin so far apart from the mirror image of the other one, at most
+_AHEAD: Final = 0.7  # cosine: what points forward is no ear
 _BACKWARDS: Final = (
     0.3  # share: a chain whose end is so much nearer to its parent than its start is parented by its tip
 )
@@ -60,7 +66,7 @@ class CreatureLimbs:
 
 def find_creature(tree: BodyTree) -> CreatureLimbs:
     """Return the limbs, spine, neck, head and tail of a body that is not human."""
-    pairs = _chosen(tree, limb_pairs(tree, _LEAST_REACH))
+    pairs = _chosen(tree, limb_pairs(tree, _LEAST_REACH, off=_STRIDE))
     if not pairs:
         limbs = CreatureLimbs()
         limbs.add("tail", [bone for bone in tree.members if tree.readings[bone].part == "tail"], _BY_NAME)
@@ -100,7 +106,7 @@ def find_extras(
         else:
             name = "arm.lower" if (_start(tree, pair) - tree.heads[arm]) @ up < 0.0 else "arm.upper"
         limbs.add_pair(tree, name, pair, left, _BY_NAME if parts & (ARM_PARTS | {"wing"}) else _GUESS)
-    tail = _tail(tree, trunk.hips, {*taken, *spine}, -forward, left)
+    tail = _tail(tree, trunk.hips, {*taken, *spine}, -forward, left, _TAIL)
     limbs.add("tail", tail, _BY_NAME if any(tree.readings[bone].part == "tail" for bone in tail) else _GUESS)
     return limbs
 
@@ -110,7 +116,7 @@ def _chosen(tree: BodyTree, pairs: Sequence[LimbPair]) -> list[LimbPair]:
     pairs = [pair for pair in pairs if _off_centre(tree, pair) < _CENTRED]
     if not pairs:
         return []
-    axis = _side_axis(pairs)
+    axis = _side_axis(tree, pairs)
     along = {pair: abs(float(pair.across[axis])) for pair in pairs}
     chosen: list[LimbPair] = []
     used: set[int] = set()
@@ -121,9 +127,17 @@ def _chosen(tree: BodyTree, pairs: Sequence[LimbPair]) -> list[LimbPair]:
     return [pair for pair in chosen if not tree.in_branches(pair.trunk, used)]
 
 
-def _side_axis(pairs: Sequence[LimbPair]) -> int:
-    """Return the axis, 0 to 2, from side to side."""
-    return int(np.argmax(np.sum([abs(pair.across) for pair in pairs], axis=0)))
+def _side_axis(tree: BodyTree, pairs: Sequence[LimbPair]) -> int:
+    """Return the axis, 0 to 2, from side to side: the limbs of all pairs are most alike when mirrored along it."""
+    limbs = {limb.chain for pair in pairs for limb in pair.limbs}
+    ends = np.concatenate([tree.heads[[chain[0], chain[-1]]] for chain in limbs])  # (n, 3)
+    middle = tree.heads[[pair.trunk for pair in pairs]].mean(axis=0)
+    off: list[float] = []
+    for axis, mirror in enumerate(1.0 - 2.0 * np.eye(3)):
+        image = middle + mirror * (ends - middle)
+        gaps = np.linalg.norm(image[:, None] - ends, axis=2).min(axis=1)
+        off.append(float(gaps.mean()) / (_FLAT + float(np.ptp(ends[:, axis]))))
+    return int(np.argmin(off))
 
 
 def _off_centre(tree: BodyTree, pair: LimbPair) -> float:
@@ -159,7 +173,7 @@ def _up(tree: BodyTree, pairs: Sequence[LimbPair]) -> Array:
     starts = {limb.chain[0] for limb in limbs}
     middle = tree.heads[[bone for bone in tree.members if not tree.in_branches(bone, starts)]]
     down /= _FLAT + np.ptp(middle, axis=0)
-    down[_side_axis(pairs)] = 0.0
+    down[_side_axis(tree, pairs)] = 0.0
     return axis_vector(nearest_axis(-down))
 
 
@@ -185,7 +199,7 @@ def _forward(tree: BodyTree, legs: Sequence[LimbPair], others: Sequence[LimbPair
     """Return the unit vector (3,) of the axis towards the head, and whether there is any evidence for it."""
     pairs = [*legs, *others]
     level = np.ones(3) - abs(up)
-    level[_side_axis(pairs)] = 0.0
+    level[_side_axis(tree, pairs)] = 0.0
     heads = [bone for bone in tree.members if tree.readings[bone].part == "head" and not tree.readings[bone].rest]
     if heads:
         ahead = tree.tips[heads[0]] - np.mean([_start(tree, pair) for pair in pairs], axis=0)
@@ -196,7 +210,12 @@ def _forward(tree: BodyTree, legs: Sequence[LimbPair], others: Sequence[LimbPair
 
         front = others[0] if others else max(legs, key=place)
         hind = min(legs or others, key=place)
-        ahead = _start(tree, front) - _start(tree, hind)
+        ahead = (_start(tree, front) - _start(tree, hind)) * level
+        if place(front) == place(hind) and legs:  # feet point forward; those of spiders all around
+            ends = [limb.chain[-1] for pair in legs for limb in pair.limbs]
+            steps = (tree.tips[ends] - tree.heads[ends]) * level
+            steps /= np.maximum(np.linalg.norm(steps, axis=1, keepdims=True), _FLAT)
+            ahead = steps.mean(axis=0) * (np.linalg.norm(steps.mean(axis=0)) > _SAME_WAY)
     ahead = ahead * level
     return axis_vector(nearest_axis(ahead if ahead.any() else level)), bool(ahead.any())
 
@@ -210,9 +229,15 @@ def _kind(tree: BodyTree, pair: LimbPair, legs: Sequence[LimbPair]) -> str:
     return "arm" if shorter or parts & (ARM_PARTS | LEG_PARTS) else "wing"
 
 
-def _tail(tree: BodyTree, hips: int, taken: Collection[int], back: Array, left: Array) -> Sequence[int]:
-    """Return the middle chain on the hips that is called a tail, or the longest in the direction `back` (3,)."""
+def _tail(
+    tree: BodyTree, hips: int, taken: Collection[int], back: Array, left: Array, least: int = 1
+) -> Sequence[int]:
+    """Return the middle chain on the hips that is called a tail, or the longest in the direction `back` (3,).
+
+    One that no name tells has `least` bones.
+    """
     best: Sequence[int] = ()
+    longest = 0.0
     for child in tree.children[hips]:
         chain = tree.chain(child)
         named = [n for n, bone in enumerate(chain) if tree.readings[bone].part == "tail" and bone not in taken]
@@ -225,8 +250,10 @@ def _tail(tree: BodyTree, hips: int, taken: Collection[int], back: Array, left: 
         if named:
             return chain
         aside = abs(float((end - start) @ left)) + abs(float((start - tree.heads[hips]) @ left))
-        if not set(chain) & set(taken) and len(chain) >= max(_TAIL, len(best) + 1) and (end - start) @ back > aside:
-            best = chain
+        reach = float(np.linalg.norm(end - start))
+        behind = (end - start) @ back > max(aside, _BACK * reach)
+        if not set(chain) & set(taken) and len(chain) >= least and behind and reach > longest:
+            best, longest = chain, reach
     return best
 
 
@@ -250,8 +277,66 @@ def _add_trunk(
     if head < 0:
         head = find_head(tree, chest, {*taken, *tail}, forward, left, human=False)
     spine, neck = tree.path(hips, chest), tree.path(chest, head)[:-1] if head >= 0 else []
-    if chest == hips and any(tree.readings[bone].part == "neck" for bone in neck):
-        start = next(place for place, bone in enumerate(neck) if tree.readings[bone].part == "neck")
-        spine, neck = neck[:start], neck[start:]
-    for name, bones in (("spine", spine), ("neck", neck), ("head", [head] if head >= 0 else []), ("tail", tail)):
+    if chest == hips:  # all limbs hang on one bone: the neck begins where its name says, or beyond the front ones
+        front = _start(tree, (others or legs)[0]) @ forward
+        called = [tree.readings[bone].part == "neck" for bone in neck]
+        ahead = [float(tree.heads[bone] @ forward) > front for bone in neck]
+        place = (called if any(called) else [*ahead, True]).index(True)
+        spine, neck = neck[:place], neck[place:]
+    spine, neck = named_neck(tree, spine, neck)
+    for name, bones in (
+        ("hips", [hips]), ("spine", spine), ("neck", neck), ("head", [head] if head >= 0 else []), ("tail", tail)
+    ):  # fmt: skip
         limbs.add(name, bones, _BY_NAME if any(tree.readings[bone].part for bone in bones) else _BY_SHAPE)
+    if head >= 0:
+        _add_face(limbs, tree, head, forward, left)
+
+
+def _add_face(limbs: CreatureLimbs, tree: BodyTree, head: int, forward: Array, left: Array) -> None:
+    """Add ears and jaw: the bones that are called so, else the longest pair that does not point forward, and the lowest
+    bone in the middle that does.
+    """
+    below = [bone for bone in tree.members if tree.below(bone, head)]
+    called = {part: [bone for bone in below if tree.readings[bone].part == part] for part in ("ear", "jaw")}
+    up = axis_vector(limbs.up)
+    for name, side in (("ear.L", "L"), ("ear.R", "R")):
+        limbs.add(name, [bone for bone in called["ear"] if tree.readings[bone].side == side], _BY_NAME)
+    middle = [bone for bone in (head, *below) if abs((tree.heads[bone] - tree.heads[head]) @ left) < _SAME_PLACE]
+    if not called["ear"]:
+        pairs = [pair for bone in middle for pair in _mirrored(tree, tree.children[bone], left)]
+        ears = [(one, other) for one, other in pairs if unit(_way(tree, one)) @ forward < _AHEAD]
+        for name, first in zip(("ear.L", "ear.R"), max(ears, key=lambda pair: _extent(tree, pair[0]), default=()), strict=False):
+            limbs.add(name, tree.chain(first), _BY_SHAPE)
+    jaws = [bone for bone in called["jaw"] if not tree.readings[bone].side][:1]
+    trust = _BY_NAME if jaws else _BY_SHAPE
+    if not jaws:
+        ahead = [bone for bone in middle if bone != head and unit(tree.tips[bone] - tree.heads[bone]) @ forward > 0.0]
+        jaws = sorted(ahead, key=lambda bone: float(tree.heads[bone] @ up))[:1]
+    limbs.add("jaw", jaws, trust)
+
+
+def _mirrored(tree: BodyTree, bones: Sequence[int], left: Array) -> list[tuple[int, int]]:
+    """Return pairs of bones, left and right, that begin and end in mirror images of each other."""
+    found: list[tuple[int, int]] = []
+    for one in bones:
+        for other in bones:
+            gaps = np.stack([tree.heads[one] - tree.heads[other], _end(tree, one) - _end(tree, other)])
+            off = gaps - (gaps @ left)[:, None] * left
+            if gaps[0] @ left > 0.0 and np.linalg.norm(off, axis=1).max() < _BEGINS * _extent(tree, one):
+                found.append((one, other))
+    return found
+
+
+def _end(tree: BodyTree, bone: int) -> Array:
+    """Return the tip (3,) of the chain of a bone."""
+    return tree.tips[tree.chain(bone)[-1]]
+
+
+def _way(tree: BodyTree, bone: int) -> Array:
+    """Return the vector (3,) from the head of a bone to the tip of its chain."""
+    return _end(tree, bone) - tree.heads[bone]
+
+
+def _extent(tree: BodyTree, bone: int) -> float:
+    """Return the distance from the head of a bone to the tip of its chain."""
+    return float(np.linalg.norm(_way(tree, bone)))

@@ -229,7 +229,9 @@ def _is_upright(tree: BodyTree, body: HumanLimbs) -> bool:
     if len(legs) < 2 or len(arms) < 2:
         return True
     hips, shoulders = (_middle(tree, [limb[0] for limb in limbs]) for limbs in (legs, arms))
-    return angle(shoulders - hips, hips - _middle(tree, [leg[-1] for leg in legs])) < UPRIGHT
+    toes = body.of("toe")
+    feet = toes if len(toes) == len(legs) else [leg[-1] for leg in legs]  # ankles of animals are behind
+    return angle(shoulders - hips, hips - _middle(tree, feet)) < UPRIGHT
 
 
 def _middle(tree: BodyTree, bones: Sequence[int]) -> Array:

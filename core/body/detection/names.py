@@ -39,10 +39,10 @@ _EMPTY: Final = _words_in("""
 
 # Part -> its names, compound words written together. Of several parts in one name the last counts.
 _NAMES: Final = {
-    "hips": "hips hip pelvis lowerbody 下半身 腰",
-    "spine": "spine back lowerback waist abdomen belly torso stomach ribs upperbody spinelower spineupper 上半身",
+    "hips": "hips hip pelvis lowerbody sacrum ilium 下半身 腰",
+    "spine": "spine back lowerback waist abdomen belly torso stomach ribs upperbody spinelower spineupper lumbar thoracic 上半身",
     "chest": "chest upperchest breastbone ribcage thorax 胸",
-    "neck": "neck 首",
+    "neck": "neck cervical 首",
     "head": "head skull 頭",
     "clavicle": "clavicle clav collar collarbone clavicula scapula",
     "shoulder": "shoulder shldr shoulders 肩",
@@ -66,7 +66,9 @@ _NAMES: Final = {
     "pinky": "pinky pinkie little littlefinger small 小指",
     "finger": "finger fingers 指",
     "palm": "palm metacarpal metacarpals carpal inhand",
-    "tail": "tail しっぽ 尻尾",
+    "tail": "tail caudal しっぽ 尻尾",
+    "ear": "ear ears 耳",
+    "jaw": "jaw lowerjaw mandible 顎",
     "wing": "wing wings feather 翼 羽",
 }
 _PARTS: Final = {name: part for part, names in _NAMES.items() for name in names.split()}
@@ -79,7 +81,7 @@ _HIND: Final = _words_in("hind back rear")
 
 # Further words to split a run of letters by; they name no part.
 _OTHERS: Final = _words_in("""
-    up upper lower low fore forehead front hind rear eye eyes ear ears jaw brow cheek lip nose tongue teeth lid hair
+    up upper lower low fore forehead front hind rear eye eyes brow cheek lip nose tongue teeth lid hair
     skirt breast bust tie cape cloth sleeve proximal intermediate distal inner outer hoof paw claw heel
 """)
 _NO_PARTS: Final = _EMPTY | _LEFT | _RIGHT | _HELPERS | _ENDS | _TWISTS

@@ -44,7 +44,7 @@ _NARROW: Final = (-0.1, 0.05)  # minus half the distance of the two sides, if it
 _SIDES: Final = (0.0, 0.2)  # ln(left / right) of each half
 _CROOKED: Final = 0.2  # share of the gaps between the sides that is not along one line: the spread
 _CROSSING: Final = 0.1  # weight of the lower joints in the line from side to side
-_NO_MIRROR: Final = 0.5  # share of the gaps off the line: with more the two are no pair; a walking figure has 0.2
+NO_MIRROR: Final = 0.5  # share of the gaps off the line: with more the two are no pair; a walking figure has 0.2
 _MIRROR: Final = (0.0, 0.2)  # 1 - cosine between the lines from side to side of arms and legs; cosine to the trunk
 _LEAN: Final = np.radians(30.0)  # between the trunk and the line from feet to hips: the spread
 _LEG_TO_TRUNK: Final = (0.5, 0.5)  # ln
@@ -169,17 +169,17 @@ def longest_chains(tree: BodyTree, trunk: int, least_reach: float) -> list[int]:
     return sorted(sorted(starts, key=lambda bone: -tree.reach[bone])[:_CHAINS])
 
 
-def limb_pairs(tree: BodyTree, least_reach: float, tips: bool = False) -> list[LimbPair]:
+def limb_pairs(tree: BodyTree, least_reach: float, tips: bool = False, off: float = NO_MIRROR) -> list[LimbPair]:
     """Return the pairs of similar chains on one bone that are longer than `least_reach`, by the size.
 
-    With `tips` a chain may end where the hand or foot would begin.
+    With `tips` a chain may end where the hand or foot would begin. `off`: see `fit_pair`.
     """
     found: list[LimbPair] = []
     for trunk in tree.members:
         for one, other in combinations(longest_chains(tree, trunk, least_reach), 2):
             reach = tree.reach[one], tree.reach[other]
             if abs(reach[0] - reach[1]) < _LIKE * max(reach):
-                pair = _fit(tree, trunk, tree.chain(one), tree.chain(other), tips)
+                pair = _fit(tree, trunk, tree.chain(one), tree.chain(other), tips, off)
                 found += [pair] if pair is not None else []
     return found
 
@@ -193,28 +193,32 @@ def _apart(tree: BodyTree, legs: LimbPair, arms: LimbPair) -> bool:
     )
 
 
-def _fit(tree: BodyTree, trunk: int, one: Sequence[int], other: Sequence[int], tips: bool) -> LimbPair | None:
+def _fit(
+    tree: BodyTree, trunk: int, one: Sequence[int], other: Sequence[int], tips: bool, off: float
+) -> LimbPair | None:
     """Return two chains as a pair of limbs, or None if they have too few joints or are no mirror images."""
     count = min(len(one), len(other), LONGEST)
     points, reach = tree.heads[[one[:count], other[:count]]], tree.reach[[one[0], other[0]]]
     if tips and count == len(one) == len(other):
         points = np.append(points, tree.tips[[one[-1:], other[-1:]]], axis=1)
-    return fit_pair(trunk, (one, other), points, reach, count)
+    return fit_pair(trunk, (one, other), points, reach, count, off)
 
 
 def fit_pair(
-    trunk: int, chains: tuple[Sequence[int], Sequence[int]], points: Array, reach: Array, count: int
-) -> LimbPair | None:
+    trunk: int, chains: tuple[Sequence[int], Sequence[int]], points: Array, reach: Array, count: int,
+    off: float = NO_MIRROR,
+) -> LimbPair | None:  # fmt: skip
     """Return two chains as a pair of limbs with the three best joints, the same on both sides.
 
     points (2, m, 3): the first `count` are heads, a further one is the tip of the last bone; reach (2,): to the ends.
-    None if there are less than three points, or the chains are no mirror images.
+    None if there are less than three points, or the chains are no mirror images: if more than the share `off` of the gaps
+    between them is off the line from side to side.
     """
     if points.shape[1] < 3:
         return None
     joints, costs, across, crooked = _readings(points, reach)
     best = int(np.argmin(costs))
-    if crooked[best] > _NO_MIRROR:
+    if crooked[best] > off:
         return None
     sure = True
     if points.shape[1] > count > 1:

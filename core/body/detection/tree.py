@@ -100,6 +100,7 @@ def build_tree(skeleton: Skeleton, deform: Flags, readings: Sequence[NameReading
 
     helpers, ends, known = np.array([(r.helper, r.end, r.part != "") for r in readings]).T
     ends = ends | (_copies(skeleton, directions) & ~known)
+    helpers = helpers | _within(skeleton, heads, tips)
     used = np.asarray(deform & ~helpers & ~ends)
     if used.sum() < _FEWEST:
         used = ~ends if (~ends).sum() >= _FEWEST else np.ones(len(skeleton), bool)
@@ -125,6 +126,15 @@ def _copies(skeleton: Skeleton, directions: Array) -> Flags:
     for length in (skeleton.lengths, np.linalg.norm(skeleton.offsets, axis=1)):
         copy &= np.abs(length - lengths) <= _COPIED_LENGTH * lengths
     return copy if copy.sum() >= _FEWEST and copy.sum() >= _MOST * leaf.sum() else np.zeros(len(skeleton), bool)
+
+
+def _within(skeleton: Skeleton, heads: Array, tips: Array) -> Flags:
+    """Return which bones (J,) without children begin and end where their parent does, such as those of meshes."""
+    parents = skeleton.parents
+    leaf = np.ones(len(skeleton), bool)
+    leaf[parents[parents >= 0]] = False
+    gaps = np.maximum(lengths(heads - heads[parents]), lengths(tips - tips[parents]))
+    return leaf & (parents >= 0) & (gaps < _SAME_HEAD)
 
 
 def _keep_forks(used: Flags, raw: list[int], judged: Flags, heads: Array, directions: Array) -> None:

@@ -15,6 +15,7 @@ _MUCH_NEARER: Final = 0.6  # a parent whose distance to the hip joints is less t
 _RISES: Final = 0.3  # cosine to `up` of the next bone of a neck, at least
 _CENTRED: Final = 0.4  # sine of the angle of a middle chain to the middle, at most
 _SHORT_HEAD: Final = 0.06  # of the size: a longer bone is no link of a neck
+_JAW: Final = 0.6  # of the length of the head: a last bone that begins nearer to its joint is a jaw
 _HARDLY: Final = 0.002  # of the size: a shorter step is no link either
 
 
@@ -43,9 +44,16 @@ def find_trunk(tree: BodyTree, body: HumanLimbs, up: Array, across: Array) -> Tr
     if head < 0:
         head = find_head(tree, chest, {*legs, *arms}, up, across)
     spine, neck = tree.path(hips, chest), tree.path(chest, head)[:-1] if head >= 0 else []
-    while head >= 0 and spine and tree.readings[spine[-1]].part == "neck":  # Biped's clavicles are on the neck
-        neck.insert(0, spine.pop())
+    spine, neck = named_neck(tree, spine, neck) if head >= 0 else (spine, neck)
     return Trunk(hips, tuple(spine), tuple(neck), head)
+
+
+def named_neck(tree: BodyTree, spine: Sequence[int], neck: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Return spine and neck with the last bones of the spine in the neck if they are called so: Biped's clavicles."""
+    start = len(spine)
+    while start and tree.readings[spine[start - 1]].part == "neck":
+        start -= 1
+    return [*spine[:start]], [*spine[start:], *neck]
 
 
 def _chest(tree: BodyTree, pelvis: int) -> int:
@@ -96,6 +104,9 @@ def find_head(tree: BodyTree, chest: int, limbs: set[int], up: Array, across: Ar
             carries_face_only = len(chain) > 1 and _rises(tree, chain[-2], up) and not _rises(tree, bone, up)
             return chain[-2] if carries_face_only else bone
         onward = [child for child in beyond if _goes_on(tree, child, tree.heads[bone], up, across, not chain)]
+        if chain and not human:  # jaws begin within the head
+            within = _JAW * _norm(tree.tips[bone] - tree.heads[bone])
+            onward = [child for child in onward if tree.children[child] or _norm(steps[child]) > within]
         if not onward:
             break
         bone = max(onward, key=lambda child: _rise(tree, child, tree.heads[bone], up))
