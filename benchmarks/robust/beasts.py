@@ -361,7 +361,7 @@ def _leg(made: _Made, place: str, side: str, start: tuple[float, float], parent:
         shift = (spread, -0.03, -0.01)
         near: Point = tuple(a + b for a, b in zip(foot.head, shift, strict=True))  # type: ignore[assignment]
         mid: Point = (near[0] + 0.3 * spread, near[1] - 0.04, near[2] - 0.01)
-        far: Point = (mid[0] + 0.3 * spread, mid[1] - 0.04, 0.0)
+        far: Point = (mid[0] + 0.3 * spread, mid[1] - 0.04, min(mid[2], foot.tail[2]))
         name = "digit{}".format("ABCD"[digit]) + ("Front" if front else "Back")
         made.chain(name, [near, mid, far], last, side)
 

@@ -13,13 +13,13 @@ from ...errors import CoreError
 from ...skeleton import Flags, Skeleton
 from ..axes import axis_vector, nearest_axis
 from ..roles import BODY, SEGMENTS, SIDES, Bones, Roles
-from .creature import find_creature, find_extras
+from .creature import find_creature, find_extras, stands_on_four
 from .fingers import named_fingers, shaped_fingers
 from .human import BY_NAME, HumanLimbs, complete_limbs, find_limbs, named_limbs
 from .incomplete import find_incomplete
 from .names import NameReading, read_names
 from .rest_pose import is_folded, rest_kind
-from .shape import find_shape
+from .shape import BodyShape, find_shape
 from .tree import BodyTree, build_tree
 from .trunk import Trunk, find_trunk
 
@@ -39,18 +39,23 @@ def find_roles(skeleton: Skeleton, deform: Flags | None = None, use_names: bool 
         raise CoreError(f"deform needs one flag for each of the {len(skeleton)} bones, not {flags.shape}.")
     readings = read_names(skeleton.names) if use_names else (NameReading(),) * len(skeleton)
     tree = build_tree(skeleton, flags, readings)
-    shape = find_shape(tree) or find_incomplete(tree)
+    shape = _human_shape(tree)
     plain = tuple(NameReading(side=reading.side) for reading in readings)
     if plain != readings and not complete_limbs(tree, named_limbs(tree)):
         # if names form no limb but the shape is a body's, only the sides of the names count
         other = build_tree(skeleton, flags, plain)
-        other_shape = find_shape(other) or find_incomplete(other)
+        other_shape = _human_shape(other)
         if other_shape is not None:
             tree, shape = other, other_shape
     body = find_limbs(tree, shape)
     if is_folded(skeleton) and complete_limbs(tree, named_limbs(tree)):
         return Roles(False, {}, {}, {}, {}, (), "-Y", "+Z", "folded")
     return _creature(tree) if body is None else _humanoid(skeleton, tree, body)
+
+
+def _human_shape(tree: BodyTree) -> BodyShape | None:
+    """Return the shape of a human body, which may lack a part, or None."""
+    return None if stands_on_four(tree) else find_shape(tree) or find_incomplete(tree)
 
 
 def _humanoid(skeleton: Skeleton, tree: BodyTree, body: HumanLimbs) -> Roles:

@@ -6,7 +6,7 @@ reach the ground are legs; of several, the front ones are nearer to the head.
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
+from itertools import combinations, takewhile
 from typing import Final
 
 import numpy as np
@@ -16,21 +16,23 @@ from ..axes import axis_vector, left_vector, nearest_axis, unit
 from .human import fans_out
 from .names import ARM_PARTS, LEG_PARTS
 from .shape import LimbPair, limb_pairs
+from .stance import MIDDLE, height_of, side_axis, stance, standing_pairs, start_of
 from .tree import BodyTree
 from .trunk import Trunk, find_head, named_head, named_neck
 
 _LEAST_REACH: Final = 0.1  # of the size: shorter pairs are ears and whiskers
+_APART: Final = 0.3  # of their reach: distance of the starts of front and hind legs, at least
+_HIGH: Final = 0.3  # height of a leg by that of the highest, at least: targets on the ground are lower
 _STRIDE: Final = 0.9  # share of the gaps between two limbs off the line from side to side: legs in a step, at most
-_AMONG_OTHERS: Final = 0.3  # of the longest pair: least reach of a pair that is no legs
-_GROUND: Final = 0.2  # of the height: distance of the legs' lowest points from the lowest point of the body, at most
+_AMONG_OTHERS: Final = 0.25  # of the longest pair: least reach of a pair that is no legs
 _CENTRED: Final = 0.2  # of its reach: offset of the middle of a pair from its bone of the trunk, at most
 _ALONG: Final = 0.7  # cosine: a pair is parallel to the body's line from side to side
 _OBLIQUE: Final = 20.0  # cost of a pair that is square to this line
-_SAME_PLACE: Final = 0.01  # of the size: distance aside of a bone in the middle, at most
 _FLAT: Final = 0.03  # of the size: added to the extent of a trunk, which may be 0
 _SAME_WAY: Final = 0.5  # length of the mean of the feet's directions, at least
 _TAIL: Final = 3  # bones of a tail that no name tells, of a human body, at least
 _BACK: Final = 0.1  # cosine of the angle between a tail and the way back, at least
+_NECK: Final = 0.35  # rise of the direction in which a neck goes, by the way forward
 _BEGINS: Final = 0.3  # of the reach: ears and eyes begin so far apart from the mirror image of the other one, at most
 _AHEAD: Final = 0.7  # cosine: what points forward is no ear
 _BACKWARDS: Final = (
@@ -64,6 +66,20 @@ class CreatureLimbs:
             self.add(f"{name}.{'L' if direction @ left > 0.0 else 'R'}", limb.chain[:end], confidence)
 
 
+def stands_on_four(tree: BodyTree) -> bool:
+    """Return whether two pairs of limbs stand on the ground that begin apart: those of robes begin where the legs do."""
+    pairs = _chosen(tree, limb_pairs(tree, _LEAST_REACH, off=_STRIDE))
+    if not pairs:
+        return False
+    up, _ = stance(tree, pairs)
+    heights = {pair: height_of(tree, pair, up) for pair in standing_pairs(tree, pairs, up)}
+    legs = [pair for pair, height in heights.items() if height > _HIGH * max(heights.values())]
+    return any(
+        np.linalg.norm(start_of(tree, one) - start_of(tree, other)) > _APART * max(_reach(tree, one), _reach(tree, other))
+        for one, other in combinations(legs, 2)
+    )
+
+
 def find_creature(tree: BodyTree) -> CreatureLimbs:
     """Return the limbs, spine, neck, head and tail of a body that is not human."""
     pairs = _chosen(tree, limb_pairs(tree, _LEAST_REACH, off=_STRIDE))
@@ -71,12 +87,12 @@ def find_creature(tree: BodyTree) -> CreatureLimbs:
         limbs = CreatureLimbs()
         limbs.add("tail", [bone for bone in tree.members if tree.readings[bone].part == "tail"], _BY_NAME)
         return limbs
-    up = _up(tree, pairs)
+    up, _ = stance(tree, pairs)
     legs, others = _legs_and_others(tree, pairs, up)
     forward, sure = _forward(tree, legs, others, up)
     left = np.cross(up, forward)
     limbs = CreatureLimbs(nearest_axis(forward), nearest_axis(up))
-    legs.sort(key=lambda pair: -float(_start(tree, pair) @ forward))
+    legs.sort(key=lambda pair: -float(start_of(tree, pair) @ forward))
     places = {1: ("leg",), 2: ("leg.front", "leg.hind")}.get(len(legs), [f"leg.{n + 1}" for n in range(len(legs))])
     for name, pair in (*zip(places, legs, strict=True), *((_kind(tree, p, legs), p) for p in others)):
         trust = _BY_NAME if any(_parts(tree, pair)) else _BY_SHAPE
@@ -104,7 +120,7 @@ def find_extras(
         if "wing" in parts or (not parts & ARM_PARTS and pair.trunk == spine[-1]):
             name = "wing"
         else:
-            name = "arm.lower" if (_start(tree, pair) - tree.heads[arm]) @ up < 0.0 else "arm.upper"
+            name = "arm.lower" if (start_of(tree, pair) - tree.heads[arm]) @ up < 0.0 else "arm.upper"
         limbs.add_pair(tree, name, pair, left, _BY_NAME if parts & (ARM_PARTS | {"wing"}) else _GUESS)
     tail = _tail(tree, trunk.hips, {*taken, *spine}, -forward, left, _TAIL)
     limbs.add("tail", tail, _BY_NAME if any(tree.readings[bone].part == "tail" for bone in tail) else _GUESS)
@@ -116,7 +132,7 @@ def _chosen(tree: BodyTree, pairs: Sequence[LimbPair]) -> list[LimbPair]:
     pairs = [pair for pair in pairs if _off_centre(tree, pair) < _CENTRED]
     if not pairs:
         return []
-    axis = _side_axis(tree, pairs)
+    axis = side_axis(tree, pairs)
     along = {pair: abs(float(pair.across[axis])) for pair in pairs}
     chosen: list[LimbPair] = []
     used: set[int] = set()
@@ -125,19 +141,6 @@ def _chosen(tree: BodyTree, pairs: Sequence[LimbPair]) -> list[LimbPair]:
             chosen.append(pair)
             used |= pair.starts
     return [pair for pair in chosen if not tree.in_branches(pair.trunk, used)]
-
-
-def _side_axis(tree: BodyTree, pairs: Sequence[LimbPair]) -> int:
-    """Return the axis, 0 to 2, from side to side: the limbs of all pairs are most alike when mirrored along it."""
-    limbs = {limb.chain for pair in pairs for limb in pair.limbs}
-    ends = np.concatenate([tree.heads[[chain[0], chain[-1]]] for chain in limbs])  # (n, 3)
-    middle = tree.heads[[pair.trunk for pair in pairs]].mean(axis=0)
-    off: list[float] = []
-    for axis, mirror in enumerate(1.0 - 2.0 * np.eye(3)):
-        image = middle + mirror * (ends - middle)
-        gaps = np.linalg.norm(image[:, None] - ends, axis=2).min(axis=1)
-        off.append(float(gaps.mean()) / (_FLAT + float(np.ptp(ends[:, axis]))))
-    return int(np.argmin(off))
 
 
 def _off_centre(tree: BodyTree, pair: LimbPair) -> float:
@@ -151,41 +154,14 @@ def _reach(tree: BodyTree, pair: LimbPair) -> float:
     return float(max(tree.reach[limb.chain[0]] for limb in pair.limbs))
 
 
-def _start(tree: BodyTree, pair: LimbPair) -> Array:
-    """Return the middle (3,) between the first joints of a pair."""
-    return tree.heads[[limb.bones[0] for limb in pair.limbs]].mean(axis=0)
-
-
 def _parts(tree: BodyTree, pair: LimbPair) -> set[str]:
     """Return the parts that the names of a pair's bones say."""
     return {tree.readings[bone].part for bone in pair.bones}
 
 
-def _lowest(tree: BodyTree, bones: Collection[int], up: Array) -> float:
-    """Return the height of the lowest head or tip of bones."""
-    return float(np.minimum(tree.tips[list(bones)] @ up, tree.heads[list(bones)] @ up).min())
-
-
-def _up(tree: BodyTree, pairs: Sequence[LimbPair]) -> Array:
-    """Return the unit vector (3,) of the axis opposite to the pairs' direction, by the trunk's extent along it."""
-    limbs = [limb for pair in pairs for limb in pair.limbs]
-    down = sum((tree.tips[limb.chain[-1]] - tree.heads[limb.chain[0]] for limb in limbs), np.zeros(3))
-    starts = {limb.chain[0] for limb in limbs}
-    middle = tree.heads[[bone for bone in tree.members if not tree.in_branches(bone, starts)]]
-    down /= _FLAT + np.ptp(middle, axis=0)
-    down[_side_axis(tree, pairs)] = 0.0
-    return axis_vector(nearest_axis(-down))
-
-
 def _legs_and_others(tree: BodyTree, pairs: Sequence[LimbPair], up: Array) -> tuple[list[LimbPair], list[LimbPair]]:
     """Return the pairs that reach the ground, and others: those with names of arms, and long ones but for a face's."""
-    low = _lowest(tree, tree.members, up)
-    high = max(float(_start(tree, pair) @ up) for pair in pairs)
-
-    def reaches_ground(pair: LimbPair) -> bool:
-        return max(_lowest(tree, limb.chain, up) for limb in pair.limbs) - low < _GROUND * (high - low)
-
-    legs = [pair for pair in pairs if reaches_ground(pair)]
+    legs = standing_pairs(tree, pairs, up)
     least, called = _AMONG_OTHERS * max(_reach(tree, pair) for pair in pairs), ARM_PARTS | {"wing"}
     rest = [pair for pair in pairs if pair not in legs]
     others = [pair for pair in rest if _reach(tree, pair) > least or _parts(tree, pair) & called]
@@ -199,10 +175,10 @@ def _forward(tree: BodyTree, legs: Sequence[LimbPair], others: Sequence[LimbPair
     """Return the unit vector (3,) of the axis towards the head, and whether there is any evidence for it."""
     pairs = [*legs, *others]
     level = np.ones(3) - abs(up)
-    level[_side_axis(tree, pairs)] = 0.0
+    level[side_axis(tree, pairs)] = 0.0
     heads = [bone for bone in tree.members if tree.readings[bone].part == "head" and not tree.readings[bone].rest]
     if heads:
-        ahead = tree.tips[heads[0]] - np.mean([_start(tree, pair) for pair in pairs], axis=0)
+        ahead = tree.tips[heads[0]] - np.mean([start_of(tree, pair) for pair in pairs], axis=0)
     else:
         # arms and wings are in front of legs; of two pairs of legs, the hind ones are nearer to the root
         def place(pair: LimbPair) -> tuple[bool, int]:
@@ -210,7 +186,7 @@ def _forward(tree: BodyTree, legs: Sequence[LimbPair], others: Sequence[LimbPair
 
         front = others[0] if others else max(legs, key=place)
         hind = min(legs or others, key=place)
-        ahead = (_start(tree, front) - _start(tree, hind)) * level
+        ahead = (start_of(tree, front) - start_of(tree, hind)) * level
         if place(front) == place(hind) and legs:  # feet point forward; those of spiders all around
             ends = [limb.chain[-1] for pair in legs for limb in pair.limbs]
             steps = (tree.tips[ends] - tree.heads[ends]) * level
@@ -275,10 +251,11 @@ def _add_trunk(
             break
     head = named_head(tree, chest)
     if head < 0:
-        head = find_head(tree, chest, {*taken, *tail}, forward, left, human=False)
+        ahead = unit(forward + _NECK * axis_vector(limbs.up))
+        head = find_head(tree, chest, {*taken, *tail}, ahead, left, human=False)
     spine, neck = tree.path(hips, chest), tree.path(chest, head)[:-1] if head >= 0 else []
     if chest == hips:  # all limbs hang on one bone: the neck begins where its name says, or beyond the front ones
-        front = _start(tree, (others or legs)[0]) @ forward
+        front = start_of(tree, (others or legs)[0]) @ forward
         called = [tree.readings[bone].part == "neck" for bone in neck]
         ahead = [float(tree.heads[bone] @ forward) > front for bone in neck]
         place = (called if any(called) else [*ahead, True]).index(True)
@@ -301,7 +278,7 @@ def _add_face(limbs: CreatureLimbs, tree: BodyTree, head: int, forward: Array, l
     up = axis_vector(limbs.up)
     for name, side in (("ear.L", "L"), ("ear.R", "R")):
         limbs.add(name, [bone for bone in called["ear"] if tree.readings[bone].side == side], _BY_NAME)
-    middle = [bone for bone in (head, *below) if abs((tree.heads[bone] - tree.heads[head]) @ left) < _SAME_PLACE]
+    middle = [bone for bone in (head, *below) if abs((tree.heads[bone] - tree.heads[head]) @ left) < MIDDLE]
     if not called["ear"]:
         pairs = [pair for bone in middle for pair in _mirrored(tree, tree.children[bone], left)]
         ears = [(one, other) for one, other in pairs if unit(_way(tree, one)) @ forward < _AHEAD]
