@@ -28,6 +28,7 @@ _BEFORE: Final = {  # the parents of a part, the first that exists
     "upper_arm": ("shoulder", "spine", "hips"), "forearm": ("upper_arm",), "hand": ("forearm",),
     "thigh": ("hips",), "shin": ("thigh",), "foot": ("shin",), "toe": ("foot",), "spine": ("hips",),
 }  # fmt: skip
+_BESIDES: Final = ("hips", "jaw", "ear.L", "ear.R")  # of a creature: they have no controls that pose the body
 _TRUNK: Final = {"hips", "spine", "neck", "head"}
 _BEHIND: Final = {"leg", "leg.hind", "tail"}  # of a creature: children of the first bone of its spine
 
@@ -231,7 +232,8 @@ def _chains(roles: Roles) -> dict[str, tuple[int, ...]]:
     """Return role -> its bones, parents first; for a creature its limbs."""
     if not roles.humanoid:
         trunk = [name for name in ("spine", "neck", "head") if name in roles.limbs]
-        return {name: roles.limbs[name] for name in (*trunk, *(name for name in roles.limbs if name not in trunk))}
+        others = [name for name in roles.limbs if name not in (*trunk, *_BESIDES)]
+        return {name: roles.limbs[name] for name in (*trunk, *others)}
     hands = sorted(PARTS_OF_HANDS, key=lambda role: not role.startswith("palm"))
     found = {role: roles.bones.get(role, ()) for role in (*BODY, *hands)}
     return {role: (bones,) if isinstance(bones, int) else bones for role, bones in found.items() if bones != ()}

@@ -25,7 +25,7 @@ _JOINTS: Final[dict[str, tuple[str, ...]]] = {
     "HEAD": ("head",),
     "HANDS": tuple(f"hand.{side}" for side in SIDES),
 }
-_LIMBS: Final = {"HIPS": "spine", "HEAD": "head"}  # of animals, whose first bone is the part
+_LIMBS: Final = {"HIPS": "hips", "HEAD": "head"}  # of animals
 _JOINT: Final = (0.0, 0.0, 0.0)
 _TIE: Final = 1.5  # pixels within which dots count as one place on screen
 

@@ -36,8 +36,8 @@ class Roles:
 
     bones       role -> bone, or bones for "spine", "neck" and fingers; left and right are the character's own
     twist       role -> further bones of its segment, in line
-    limbs       "tail", "wing.L", "leg.front.L" ... -> bones from the trunk outwards; of creatures also "spine", "neck"
-                and "head"
+    limbs       "tail", "wing.L", "leg.front.L" ... -> bones from the trunk outwards; of creatures also "hips", "spine",
+                "neck", "head", "jaw", "ear.L" and "ear.R"; the first bone of a leg may be a scapula or half a pelvis
     confidence  0 to 1 for every key of `bones` and `limbs`; ask the user where it is less than 0.8
     missing     roles of `BODY` that a humanoid lacks
     facing, up  axes of armature space such as "-Y"

@@ -21,7 +21,7 @@ from .tree import BodyTree
 from .trunk import Trunk, find_head, named_head, named_neck
 
 _LEAST_REACH: Final = 0.1  # of the size: shorter pairs are ears and whiskers
-_APART: Final = 0.3  # of their reach: distance of the starts of front and hind legs, at least
+_APART: Final = 0.4  # of their height: distance of the starts of front and hind legs, at least
 _HIGH: Final = 0.3  # height of a leg by that of the highest, at least: targets on the ground are lower
 _STRIDE: Final = 0.9  # share of the gaps between two limbs off the line from side to side: legs in a step, at most
 _AMONG_OTHERS: Final = 0.25  # of the longest pair: least reach of a pair that is no legs
@@ -32,7 +32,7 @@ _FLAT: Final = 0.03  # of the size: added to the extent of a trunk, which may be
 _SAME_WAY: Final = 0.5  # length of the mean of the feet's directions, at least
 _TAIL: Final = 3  # bones of a tail that no name tells, of a human body, at least
 _BACK: Final = 0.1  # cosine of the angle between a tail and the way back, at least
-_NECK: Final = 0.35  # rise of the direction in which a neck goes, by the way forward
+_NECK: Final = 0.3  # rise of the direction in which a neck goes, by the way forward
 _BEGINS: Final = 0.3  # of the reach: ears and eyes begin so far apart from the mirror image of the other one, at most
 _AHEAD: Final = 0.7  # cosine: what points forward is no ear
 _BACKWARDS: Final = (
@@ -67,17 +67,15 @@ class CreatureLimbs:
 
 
 def stands_on_four(tree: BodyTree) -> bool:
-    """Return whether two pairs of limbs stand on the ground that begin apart: those of robes begin where the legs do."""
+    """Return whether two pairs of limbs stand on the ground that begin apart: robes begin where the legs do."""
     pairs = _chosen(tree, limb_pairs(tree, _LEAST_REACH, off=_STRIDE))
     if not pairs:
         return False
     up, _ = stance(tree, pairs)
     heights = {pair: height_of(tree, pair, up) for pair in standing_pairs(tree, pairs, up)}
-    legs = [pair for pair, height in heights.items() if height > _HIGH * max(heights.values())]
-    return any(
-        np.linalg.norm(start_of(tree, one) - start_of(tree, other)) > _APART * max(_reach(tree, one), _reach(tree, other))
-        for one, other in combinations(legs, 2)
-    )
+    highest = max(heights.values(), default=0.0)
+    starts = [start_of(tree, pair) for pair, height in heights.items() if height > _HIGH * highest]
+    return any(np.linalg.norm(one - other) > _APART * highest for one, other in combinations(starts, 2))
 
 
 def find_creature(tree: BodyTree) -> CreatureLimbs:

@@ -100,7 +100,7 @@ def build_tree(skeleton: Skeleton, deform: Flags, readings: Sequence[NameReading
 
     helpers, ends, known = np.array([(r.helper, r.end, r.part != "") for r in readings]).T
     ends = ends | (_copies(skeleton, directions) & ~known)
-    helpers = helpers | _within(skeleton, heads, tips)
+    helpers = helpers | (_within(skeleton, heads, tips) & deform[skeleton.parents])
     used = np.asarray(deform & ~helpers & ~ends)
     if used.sum() < _FEWEST:
         used = ~ends if (~ends).sum() >= _FEWEST else np.ones(len(skeleton), bool)

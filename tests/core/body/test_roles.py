@@ -280,7 +280,8 @@ def test_a_quadruped_has_limbs_and_no_human_roles(use_names: bool) -> None:
     assert (roles.facing, roles.up, roles.rest) == ("-Y", "+Z", "other")
     legs = {f"leg.{place}.{side}": [f"{place}_{part}.{side}" for part in ("thigh", "shin", "foot")]
             for place in ("front", "hind") for side in "LR"}  # fmt: skip
-    trunk = {"spine": ["spine1", "spine2"], "neck": ["neck"], "head": ["head"], "tail": ["tail1", "tail2", "tail3"]}
+    trunk = {"hips": ["pelvis"], "spine": ["spine1", "spine2"], "neck": ["neck"], "head": ["head"]}
+    trunk |= {"tail": ["tail1", "tail2", "tail3"]}
     assert limbs_of(skeleton, roles) == legs | trunk
     assert roles.confidence.keys() == roles.limbs.keys()
 
