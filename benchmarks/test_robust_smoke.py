@@ -63,3 +63,9 @@ def test_feet_are_measured() -> None:
 @pytest.mark.skipif(not CLIPS.is_dir(), reason="the larger test data (../shared/data) is not here")
 def test_travel_is_measured() -> None:
     assert "the most" in printed_by("benchmarks.robust.travel", "--clips", "07_12")
+
+
+def test_parts_of_bodies_are_measured() -> None:
+    said = printed_by("benchmarks.robust.roles", "--only", "dog")
+    assert "| animals | apart |" in said
+    assert "taken for the other kind of body: none" in said

@@ -8,9 +8,10 @@ import math
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
-Point = tuple[float, float, float]
+Point = tuple[float, ...]  # three
 Answer = dict[str, list[list[str]]]  # role -> the bones that are right, or other ones that are right as well
 
 
@@ -65,14 +66,26 @@ KINDS: Final = {
 
 # The joints of a leg below its first one, as (y, z) in its height; the toes and the tip of the last bone come after.
 _LEGS: Final = {
-    "paws": (((0.15, 0.6), (0.12, 0.15), (0.1, 0.03), (-0.02, 0.0)), ((-0.1, 0.55), (0.2, 0.3), (0.12, 0.04), (0.0, 0.0))),
+    "paws": (
+        ((0.15, 0.6), (0.12, 0.15), (0.1, 0.03), (-0.02, 0.0)),
+        ((-0.1, 0.55), (0.2, 0.3), (0.12, 0.04), (0.0, 0.0)),
+    ),
     "hooves": (
         ((0.14, 0.66), (0.1, 0.33), (0.1, 0.12), (0.04, 0.05), (0.0, 0.0)),
         ((-0.08, 0.64), (0.14, 0.4), (0.06, 0.13), (0.0, 0.06), (-0.04, 0.0)),
     ),
-    "columns": (((0.06, 0.55), (0.03, 0.1), (-0.05, 0.04), (-0.12, 0.0)), ((-0.05, 0.5), (0.03, 0.12), (-0.06, 0.04), (-0.14, 0.0))),
-    "sprawled": (((0.1, 0.85), (-0.1, 0.15), (-0.25, 0.04), (-0.4, 0.0)), ((-0.1, 0.85), (0.1, 0.15), (-0.05, 0.04), (-0.2, 0.0))),
-    "crouched": (((0.15, 0.6), (0.05, 0.15), (0.0, 0.04), (-0.1, 0.0)), ((-0.5, 0.5), (0.1, 0.2), (-0.25, 0.05), (-0.4, 0.0))),
+    "columns": (
+        ((0.06, 0.55), (0.03, 0.1), (-0.05, 0.04), (-0.12, 0.0)),
+        ((-0.05, 0.5), (0.03, 0.12), (-0.06, 0.04), (-0.14, 0.0)),
+    ),
+    "sprawled": (
+        ((0.1, 0.85), (-0.1, 0.15), (-0.25, 0.04), (-0.4, 0.0)),
+        ((-0.1, 0.85), (0.1, 0.15), (-0.05, 0.04), (-0.2, 0.0)),
+    ),
+    "crouched": (
+        ((0.15, 0.6), (0.05, 0.15), (0.0, 0.04), (-0.1, 0.0)),
+        ((-0.5, 0.5), (0.1, 0.2), (-0.25, 0.05), (-0.4, 0.0)),
+    ),
 }  # fmt: skip
 _SPRAWL: Final = (0.0, 0.45, 0.5, 0.55, 0.6, 0.6)  # of the height: how far aside the joints are
 
@@ -180,7 +193,8 @@ FLAVOURS: Final = {
         "hips": "pelvis", "spine": "spine{n}", "neck": "Neck{n}", "head": "Head", "jaw": "Mouth", "ear": "{s}Ear",
         "tail": "Tail{n}", "scapula": "{s}Scapula", "humerus": "{s}Leg1", "radius": "{s}Leg2", "carpus": "{s}Leg3",
         "finger": "{s}Foot", "hoof": "{s}Hoof", "femur": "{s}LegBack1", "tibia": "{s}LegBack2",
-        "tarsus": "{s}LegBack3", "toe": "{s}FootBack", "back hoof": "{s}HoofBack"}, ("L", "R")), scapula=False, stride=True),
+        "tarsus": "{s}LegBack3", "toe": "{s}FootBack", "back hoof": "{s}HoofBack"}, ("L", "R")),
+        scapula=False, stride=True),
     "anatomical": lambda: Flavour(_template({
         "hips": "Sacrum", "spine": "Thoracic_{n}", "neck": "Cervical_{n}", "head": "Skull", "jaw": "Mandible",
         "ear": "Ear_{n}_{s}", "tail": "Caudal_{n}", "scapula": "Scapula_{s}", "humerus": "Humerus_{s}",
@@ -240,9 +254,11 @@ class _Made:
         self.rows: list[Row] = []
         self.parts: dict[str, list[str]] = {}
 
-    def chain(self, part: str, points: list[Point], parent: str | None, side: str = "", calls: tuple[str, ...] = ()) -> str:
+    def chain(
+        self, part: str, points: list[Point], parent: str | None, side: str = "", calls: tuple[str, ...] = ()
+    ) -> str:
         """Add bones along points, called by the part or each by a part of its own; return the last one's name."""
-        for place, (head, tail) in enumerate(zip(points, points[1:], strict=False)):
+        for place, (head, tail) in enumerate(pairwise(points)):
             own = calls[place] if calls else part
             number = calls[: place + 1].count(own) if calls else place + 1
             name = self.flavour.call(own, number, side, len(points) - 1)
@@ -309,7 +325,11 @@ def _face(made: _Made, start: Point, skull: str) -> None:
     nose = _along(start, size, kind.head[1], 1)[-1]
 
     def at(along: float, aside: float, up: float) -> Point:
-        return aside * size, start[1] + along * (nose[1] - start[1]), start[2] + along * (nose[2] - start[2]) + up * size
+        return (
+            aside * size,
+            start[1] + along * (nose[1] - start[1]),
+            start[2] + along * (nose[2] - start[2]) + up * size,
+        )
 
     if flavour.jaw:
         made.chain("jaw", [at(0.25, 0.0, -0.25), at(0.9, 0.0, -0.3)], skull)
@@ -319,7 +339,12 @@ def _face(made: _Made, start: Point, skull: str) -> None:
             droop = 0.0 if kind.ears < 0.35 or kind.legs == "crouched" else -1.0
             way = (0.5 * sign * kind.ears, 0.2 * kind.ears, kind.ears * (1.0 + 1.3 * droop))
             count = 1 if kind.ears < 0.1 else 2
-            made.chain("ear", [tuple(a + b * n / count for a, b in zip(first, way, strict=True)) for n in range(count + 1)], skull, side)  # type: ignore[misc]  # noqa: E501
+            made.chain(
+                "ear",
+                [tuple(a + b * n / count for a, b in zip(first, way, strict=True)) for n in range(count + 1)],
+                skull,
+                side,
+            )
         if flavour.eyes:
             made.chain("eye", [at(0.45, 0.2 * sign, 0.12), at(0.65, 0.22 * sign, 0.12)], skull, side)
 
@@ -339,8 +364,13 @@ def _leg(made: _Made, place: str, side: str, start: tuple[float, float], parent:
         height = 0.35
         points += [(kind.width * sign, y + dy * height, z - (1.0 - dz) * height) for dy, dz in joints]
     else:
-        points += [(sign * (kind.width + off * z), y + dy * z, dz * z) for (dy, dz), off in zip(joints, aside[1:], strict=False)]
-    calls = ["humerus", "radius", "carpus", "finger", "hoof"] if front else ["femur", "tibia", "tarsus", "toe", "back hoof"]
+        points += [
+            (sign * (kind.width + off * z), y + dy * z, dz * z)
+            for (dy, dz), off in zip(joints, aside[1:], strict=False)
+        ]
+    calls = (
+        ["humerus", "radius", "carpus", "finger", "hoof"] if front else ["femur", "tibia", "tarsus", "toe", "back hoof"]
+    )
     calls = calls[: len(points) - 1]
     if flavour.stride and not kind.two:
         points = _swung(points, 15.0 * sign * (1.0 if front else -1.0))
@@ -359,7 +389,7 @@ def _leg(made: _Made, place: str, side: str, start: tuple[float, float], parent:
     for digit in range(flavour.digits):
         spread = 0.05 * (digit - 0.5 * (flavour.digits - 1))
         shift = (spread, -0.03, -0.01)
-        near: Point = tuple(a + b for a, b in zip(foot.head, shift, strict=True))  # type: ignore[assignment]
+        near: Point = tuple(a + b for a, b in zip(foot.head, shift, strict=True))
         mid: Point = (near[0] + 0.3 * spread, near[1] - 0.04, near[2] - 0.01)
         far: Point = (mid[0] + 0.3 * spread, mid[1] - 0.04, min(mid[2], foot.tail[2]))
         name = "digit{}".format("ABCD"[digit]) + ("Front" if front else "Back")
@@ -369,9 +399,9 @@ def _leg(made: _Made, place: str, side: str, start: tuple[float, float], parent:
 def _halved(points: list[Point], calls: list[str]) -> tuple[list[Point], list[str]]:
     """Return the first two segments with two bones each."""
     new, called = [points[0]], list[str]()
-    for place, (a, b) in enumerate(zip(points, points[1:], strict=False)):
+    for place, (a, b) in enumerate(pairwise(points)):
         if place < 2:
-            new.append(tuple(0.5 * (one + other) for one, other in zip(a, b, strict=True)))  # type: ignore[arg-type]
+            new.append(tuple(0.5 * (one + other) for one, other in zip(a, b, strict=True)))
             called.append(calls[place])
         new.append(b)
         called.append(calls[place])
@@ -390,7 +420,7 @@ def _shaken(rows: list[Row]) -> list[Row]:
     chance = random.Random(7)
     off: dict[Point, Point] = {}
     for point in (point for row in rows for point in (row.head, row.tail)):
-        off.setdefault(point, tuple(x + chance.uniform(-0.01, 0.01) for x in point))  # type: ignore[arg-type]
+        off.setdefault(point, tuple(x + chance.uniform(-0.01, 0.01) for x in point))
     return [Row(row.name, row.parent, off[row.head], off[row.tail], row.deform) for row in rows]
 
 
@@ -415,7 +445,7 @@ def _finished(made: _Made) -> tuple[list[Row], Answer]:
         rows = [Row(r.name, r.parent, _turned(r.head), _turned(r.tail), r.deform) for r in rows]
     if flavour.scale != 1.0:
         by = flavour.scale
-        rows = [Row(r.name, r.parent, *(tuple(by * x for x in p) for p in (r.head, r.tail)), r.deform) for r in rows]  # type: ignore[misc]  # noqa: E501
+        rows = [Row(r.name, r.parent, _scaled(r.head, by), _scaled(r.tail, by), r.deform) for r in rows]
     rows = _parents_first(rows)
     answer: Answer = {}
     for part, bones in made.parts.items():
@@ -433,8 +463,12 @@ def _finished(made: _Made) -> tuple[list[Row], Answer]:
     return rows, answer
 
 
+def _scaled(point: Point, by: float) -> Point:
+    return tuple(by * x for x in point)
+
+
 def _further(row: Row) -> Point:
-    return tuple(2.0 * b - a for a, b in zip(row.head, row.tail, strict=True))  # type: ignore[return-value]
+    return tuple(2.0 * b - a for a, b in zip(row.head, row.tail, strict=True))
 
 
 def _turned(point: Point) -> Point:

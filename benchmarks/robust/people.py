@@ -1,7 +1,9 @@
 """Human bodies made of bones for `roles`: bodies and hands of several proportions, and the names that programs give."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from .beasts import Answer, Point, Row
@@ -108,10 +110,10 @@ PROGRAMS: Final = {
 PAIRS: Final = tuple(
     (person, program)
     for program, people in {
-        "mixamo": "adult,child,long arms,fists,armed", "unreal": "a-pose,relaxed hands,big head,armed", "biped": "adult,three fingers",
-        "rigify": "adult,relaxed hands,flat hands", "maya": "a-pose,child,three fingers",
-        "toon": "big head,three fingers,adult,short fingers", "genesis": "a-pose,flat hands,long arms",
-        "numbers": "adult,relaxed hands,child,fists,armed,short fingers",
+        "mixamo": "adult,child,long arms,fists,armed", "unreal": "a-pose,relaxed hands,big head,armed",
+        "biped": "adult,three fingers", "rigify": "adult,relaxed hands,flat hands",
+        "maya": "a-pose,child,three fingers", "toon": "big head,three fingers,adult,short fingers",
+        "genesis": "a-pose,flat hands,long arms", "numbers": "adult,relaxed hands,child,fists,armed,short fingers",
     }.items()
     for person in people.split(",")
 )  # fmt: skip
@@ -124,7 +126,7 @@ def make(person_name: str, program_name: str) -> tuple[list[Row], Answer]:
     answer: Answer = {}
 
     def add(part: str, role: str, points: list[Point], parent: str | None, side: str = "", finger: int = 0) -> str:
-        for place, (head, tail) in enumerate(zip(points, points[1:], strict=False)):
+        for place, (head, tail) in enumerate(pairwise(points)):
             number = str(place + program.start)
             if part == "finger" and program.start == 0:
                 number = "" if place == 0 else str(place)
@@ -132,7 +134,7 @@ def make(person_name: str, program_name: str) -> tuple[list[Row], Answer]:
             name = text.format(s={"L": program.sides[0], "R": program.sides[1], "": ""}[side], n=number,
                                f=program.fingers[finger])  # fmt: skip
             by = program.scale
-            rows.append(Row(name, parent, *(tuple(by * x for x in p) for p in (head, tail))))  # type: ignore[misc]
+            rows.append(Row(name, parent, tuple(by * x for x in head), tuple(by * x for x in tail)))
             answer.setdefault(role, [[]])[0].append(name)
             parent = name
         assert parent is not None
@@ -144,7 +146,9 @@ def make(person_name: str, program_name: str) -> tuple[list[Row], Answer]:
     if program.root:
         rows.append(Row("root", None, (0.0, 0.0, 0.0), (0.0, 0.3 * program.scale, 0.0)))
         root = "root"
-    up: list[Point] = [(0.0, 0.01, hip + 0.05 + person.trunk * n / (program.spine + 1)) for n in range(program.spine + 2)]
+    up: list[Point] = [
+        (0.0, 0.01, hip + 0.05 + person.trunk * n / (program.spine + 1)) for n in range(program.spine + 2)
+    ]
     pelvis = add("hips", "hips", up[:2], root)
     chest = add("spine", "spine", up[1:], pelvis)
     crown = up[-1]
@@ -157,23 +161,22 @@ def make(person_name: str, program_name: str) -> tuple[list[Row], Answer]:
         ends += _limbs(person, program, add, rows, side, sign, (pelvis, chest), (hip, crown[2]))
     if program.tips:
         for name, a, b in ends:
-            far: Point = tuple(program.scale * (2.0 * y - x) for x, y in zip(a, b, strict=True))  # type: ignore[assignment]
-            rows.append(Row(f"{name}_end", name, tuple(program.scale * x for x in b), far))  # type: ignore[arg-type]
+            far: Point = tuple(program.scale * (2.0 * y - x) for x, y in zip(a, b, strict=True))
+            rows.append(Row(f"{name}_end", name, tuple(program.scale * x for x in b), far))
     if program.twist:
         for role in ("upper_arm", "forearm", "thigh"):
             for side in "LR":
                 bone = next(row for row in rows if row.name == answer[f"{role}.{side}"][0][0])
-                mid: Point = tuple(0.5 * (a + b) for a, b in zip(bone.head, bone.tail, strict=True))  # type: ignore[assignment]
+                mid: Point = tuple(0.5 * (a + b) for a, b in zip(bone.head, bone.tail, strict=True))
                 rows.append(Row(f"{bone.name}_twist", bone.name, mid, bone.tail))
     return rows, answer
 
 
 def _limbs(
-    person: Person, program: Program, add: object, rows: list[Row], side: str, sign: float,
+    person: Person, program: Program, add: Callable[..., str], rows: list[Row], side: str, sign: float,
     carriers: tuple[str, str], heights: tuple[float, float],
 ) -> list[tuple[str, Point, Point]]:  # fmt: skip
     """Add a leg, an arm and a hand; return the last bones that have tips, with head and tail."""
-    assert callable(add)
     (pelvis, chest), (hip, crown) = carriers, heights
     ends: list[tuple[str, Point, Point]] = []
     x = 0.09 * sign
@@ -194,7 +197,7 @@ def _limbs(
     out, down = (math.cos(angle) * sign, 0.0, -math.sin(angle)), (-math.sin(angle) * sign, 0.0, -math.cos(angle))
 
     def at(start: Point, *steps: tuple[float, tuple[float, float, float]]) -> Point:
-        return tuple(start[i] + sum(length * way[i] for length, way in steps) for i in range(3))  # type: ignore[return-value]
+        return tuple(start[i] + sum(length * way[i] for length, way in steps) for i in range(3))
 
     front = (0.0, -1.0, 0.0)
     elbow = at(shoulder, (0.52 * person.arm, out), (-0.01, front))
@@ -205,19 +208,19 @@ def _limbs(
     if person.prop:
         by, grip = program.scale, at(wrist, (0.8 * person.hand, out), (0.03, down))
         place = [tuple(by * x for x in point) for point in (grip, at(grip, (0.1, front)))]
-        rows.append(Row(f"item{len(rows)}", hand, place[0], place[1]))  # type: ignore[arg-type]
-    for finger in range(person.fingers):
-        ends.append(_finger(person, program, add, side, finger, wrist, hand, (out, down, front), at))
-    return ends
+        rows.append(Row(f"item{len(rows)}", hand, place[0], place[1]))
+    ways = out, down, front
+    return [
+        *ends,
+        *(_finger(person, program, add, side, finger, wrist, hand, ways, at) for finger in range(person.fingers)),
+    ]
 
 
 def _finger(
-    person: Person, program: Program, add: object, side: str, finger: int, wrist: Point, hand: str,
-    ways: tuple[Point, Point, Point], at: object,
+    person: Person, program: Program, add: Callable[..., str], side: str, finger: int, wrist: Point, hand: str,
+    ways: tuple[Point, Point, Point], at: Callable[..., Point],
 ) -> tuple[str, Point, Point]:  # fmt: skip
     """Add a finger, with its bone of the palm; return its last bone with head and tail."""
-    assert callable(add)
-    assert callable(at)
     out, down, front = ways
     place = 1.5 - (finger - 1)
     aside = math.radians(person.thumb if finger == 0 else person.spread * place)

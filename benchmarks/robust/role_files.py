@@ -108,8 +108,9 @@ def files() -> Iterator[tuple[str, str, Any, Any, Answer]]:
             module = __import__(f"rigify.metarigs.{folder}.{name}", fromlist=["create"])
             data = bpy.data.armatures.new(name)
             rig = bpy.data.objects.new(name, data)
-            bpy.context.scene.collection.objects.link(rig)
-            bpy.context.view_layer.objects.active = rig
+            context: Any = bpy.context
+            context.scene.collection.objects.link(rig)
+            context.view_layer.objects.active = rig
             module.create(rig)
             if rig.mode != "OBJECT":
                 bpy.ops.object.mode_set(mode="OBJECT")

@@ -48,8 +48,8 @@ def skeleton_of(rows: Sequence[Row]) -> Any:
     start = np.array([heads[p] if p >= 0 else np.zeros(3) for p in parents])
     back = np.swapaxes(above, 1, 2)
     return Skeleton(
-        [row.name for row in rows],
-        parents,
+        tuple(row.name for row in rows),
+        np.array(parents),
         (back @ (heads - start)[..., None])[..., 0],
         rotation.from_matrix(back @ frames),
         np.array([np.linalg.norm(np.subtract(row.tail, row.head)) for row in rows]),

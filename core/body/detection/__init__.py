@@ -1,10 +1,12 @@
 """Find the parts of a body in a skeleton: by names, and by shape where names are unknown or misleading.
 
-`names` reads the bone names; `tree` links the bones that may be parts as a body is linked; `shape` finds two legs and
-two arms by proportions, `incomplete` a body that lacks a limb. `human` combines names and shape, `trunk` and `fingers`
-add the other parts, `creature` the limbs of other bodies, `rest_pose` the facing and the kind of rest pose.
+`names` reads the bone names; `tree` links the bones that may be parts as a body is linked; `stance` finds what a body
+stands on; `shape` finds two legs and two arms by proportions, `incomplete` a body that lacks a limb. `human` combines
+names and shape, `trunk` and `fingers` add the other parts, `creature` the limbs of other bodies, `rest_pose` the facing
+and the kind of rest pose.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -13,13 +15,13 @@ from ...errors import CoreError
 from ...skeleton import Flags, Skeleton
 from ..axes import axis_vector, nearest_axis
 from ..roles import BODY, SEGMENTS, SIDES, Bones, Roles
-from .creature import find_creature, find_extras, stands_on_four
+from .creature import find_creature, find_extras, find_pairs, stands_on_four
 from .fingers import named_fingers, shaped_fingers
 from .human import BY_NAME, HumanLimbs, complete_limbs, find_limbs, named_limbs
 from .incomplete import find_incomplete
 from .names import NameReading, read_names
 from .rest_pose import is_folded, rest_kind
-from .shape import BodyShape, find_shape
+from .shape import BodyShape, LimbPair, find_shape
 from .tree import BodyTree, build_tree
 from .trunk import Trunk, find_trunk
 
@@ -39,23 +41,25 @@ def find_roles(skeleton: Skeleton, deform: Flags | None = None, use_names: bool 
         raise CoreError(f"deform needs one flag for each of the {len(skeleton)} bones, not {flags.shape}.")
     readings = read_names(skeleton.names) if use_names else (NameReading(),) * len(skeleton)
     tree = build_tree(skeleton, flags, readings)
-    shape = _human_shape(tree)
+    pairs = find_pairs(tree)
+    shape = _human_shape(tree, pairs)
     plain = tuple(NameReading(side=reading.side) for reading in readings)
     if plain != readings and not complete_limbs(tree, named_limbs(tree)):
         # if names form no limb but the shape is a body's, only the sides of the names count
         other = build_tree(skeleton, flags, plain)
-        other_shape = _human_shape(other)
+        others = find_pairs(other)
+        other_shape = _human_shape(other, others)
         if other_shape is not None:
-            tree, shape = other, other_shape
+            tree, shape, pairs = other, other_shape, others
     body = find_limbs(tree, shape)
     if is_folded(skeleton) and complete_limbs(tree, named_limbs(tree)):
         return Roles(False, {}, {}, {}, {}, (), "-Y", "+Z", "folded")
-    return _creature(tree) if body is None else _humanoid(skeleton, tree, body)
+    return _creature(tree, pairs) if body is None else _humanoid(skeleton, tree, body)
 
 
-def _human_shape(tree: BodyTree) -> BodyShape | None:
+def _human_shape(tree: BodyTree, pairs: Sequence[LimbPair]) -> BodyShape | None:
     """Return the shape of a human body, which may lack a part, or None."""
-    return None if stands_on_four(tree) else find_shape(tree) or find_incomplete(tree)
+    return None if stands_on_four(tree, pairs) else find_shape(tree) or find_incomplete(tree)
 
 
 def _humanoid(skeleton: Skeleton, tree: BodyTree, body: HumanLimbs) -> Roles:
@@ -138,7 +142,7 @@ def _finger_roles(chains: dict[str, tuple[int, ...]], side: str) -> dict[str, Bo
     return {f"{part}.{side}": chain[0] if part.startswith("palm") else chain for part, chain in chains.items()}
 
 
-def _creature(tree: BodyTree) -> Roles:
+def _creature(tree: BodyTree, pairs: Sequence[LimbPair]) -> Roles:
     """Return the limbs of a creature, or the named parts of a piece of a body, such as a single hand."""
     bones: dict[str, Bones] = {}
     named = named_limbs(tree)
@@ -149,5 +153,5 @@ def _creature(tree: BodyTree) -> Roles:
             bones |= {f"hand.{side}": hand} | _finger_roles(fingers, side)
     if bones:
         return Roles(False, bones, {}, {}, dict.fromkeys(bones, BY_NAME), (), "-Y", "+Z", "other")
-    limbs = find_creature(tree)
+    limbs = find_creature(tree, pairs)
     return Roles(False, {}, {}, limbs.bones, limbs.confidence, (), limbs.facing, limbs.up, "other")

@@ -16,7 +16,7 @@ from ..axes import axis_vector, left_vector, nearest_axis, unit
 from .human import fans_out
 from .names import ARM_PARTS, LEG_PARTS
 from .shape import LimbPair, limb_pairs
-from .stance import MIDDLE, height_of, side_axis, stance, standing_pairs, start_of
+from .stance import MIDDLE, find_up, height_of, side_axis, standing_pairs, start_of
 from .tree import BodyTree
 from .trunk import Trunk, find_head, named_head, named_neck
 
@@ -66,26 +66,29 @@ class CreatureLimbs:
             self.add(f"{name}.{'L' if direction @ left > 0.0 else 'R'}", limb.chain[:end], confidence)
 
 
-def stands_on_four(tree: BodyTree) -> bool:
+def find_pairs(tree: BodyTree) -> list[LimbPair]:
+    """Return the pairs of limbs of any body, so that every limb is in one pair, the best mirror images first."""
+    return _chosen(tree, limb_pairs(tree, _LEAST_REACH, off=_STRIDE))
+
+
+def stands_on_four(tree: BodyTree, pairs: Sequence[LimbPair]) -> bool:
     """Return whether two pairs of limbs stand on the ground that begin apart: robes begin where the legs do."""
-    pairs = _chosen(tree, limb_pairs(tree, _LEAST_REACH, off=_STRIDE))
     if not pairs:
         return False
-    up, _ = stance(tree, pairs)
+    up = find_up(tree, pairs)
     heights = {pair: height_of(tree, pair, up) for pair in standing_pairs(tree, pairs, up)}
     highest = max(heights.values(), default=0.0)
     starts = [start_of(tree, pair) for pair, height in heights.items() if height > _HIGH * highest]
     return any(np.linalg.norm(one - other) > _APART * highest for one, other in combinations(starts, 2))
 
 
-def find_creature(tree: BodyTree) -> CreatureLimbs:
-    """Return the limbs, spine, neck, head and tail of a body that is not human."""
-    pairs = _chosen(tree, limb_pairs(tree, _LEAST_REACH, off=_STRIDE))
+def find_creature(tree: BodyTree, pairs: Sequence[LimbPair]) -> CreatureLimbs:
+    """Return the limbs, of these pairs, the trunk, tail and face of a body that is not human."""
     if not pairs:
         limbs = CreatureLimbs()
         limbs.add("tail", [bone for bone in tree.members if tree.readings[bone].part == "tail"], _BY_NAME)
         return limbs
-    up, _ = stance(tree, pairs)
+    up = find_up(tree, pairs)
     legs, others = _legs_and_others(tree, pairs, up)
     forward, sure = _forward(tree, legs, others, up)
     left = np.cross(up, forward)
@@ -203,9 +206,7 @@ def _kind(tree: BodyTree, pair: LimbPair, legs: Sequence[LimbPair]) -> str:
     return "arm" if shorter or parts & (ARM_PARTS | LEG_PARTS) else "wing"
 
 
-def _tail(
-    tree: BodyTree, hips: int, taken: Collection[int], back: Array, left: Array, least: int = 1
-) -> Sequence[int]:
+def _tail(tree: BodyTree, hips: int, taken: Collection[int], back: Array, left: Array, least: int = 1) -> Sequence[int]:
     """Return the middle chain on the hips that is called a tail, or the longest in the direction `back` (3,).
 
     One that no name tells has `least` bones.
@@ -223,9 +224,10 @@ def _tail(
             chain, start, end = chain[::-1], end, start  # generated Rigify rigs parent it by its tip
         if named:
             return chain
-        aside = abs(float((end - start) @ left)) + abs(float((start - tree.heads[hips]) @ left))
-        reach = float(np.linalg.norm(end - start))
-        behind = (end - start) @ back > max(aside, _BACK * reach)
+        way: Array = end - start
+        aside = abs(float(way @ left)) + abs(float((start - tree.heads[hips]) @ left))
+        reach = float(np.linalg.norm(way))
+        behind = float(way @ back) > max(aside, _BACK * reach)
         if not set(chain) & set(taken) and len(chain) >= least and behind and reach > longest:
             best, longest = chain, reach
     return best
@@ -236,8 +238,9 @@ def _add_trunk(
 ) -> None:
     """Add spine, neck, head and tail."""
     left = left_vector(limbs.up, limbs.facing)
-    hind, chest = (legs or others)[-1].trunk, (others or legs)[0].trunk
-    hips = tree.common(hind, chest)
+    hind, front = (legs or others)[-1], (legs if len(legs) > 1 or not others else others)[0]
+    chest = front.trunk
+    hips = tree.common(hind.trunk, chest)
     if hips < 0:
         return
     taken = {bone for pair in (*legs, *others) for bone in pair.bones}
@@ -253,9 +256,9 @@ def _add_trunk(
         head = find_head(tree, chest, {*taken, *tail}, ahead, left, human=False)
     spine, neck = tree.path(hips, chest), tree.path(chest, head)[:-1] if head >= 0 else []
     if chest == hips:  # all limbs hang on one bone: the neck begins where its name says, or beyond the front ones
-        front = start_of(tree, (others or legs)[0]) @ forward
+        begin = start_of(tree, front) @ forward
         called = [tree.readings[bone].part == "neck" for bone in neck]
-        ahead = [float(tree.heads[bone] @ forward) > front for bone in neck]
+        ahead = [float(tree.heads[bone] @ forward) > begin for bone in neck]
         place = (called if any(called) else [*ahead, True]).index(True)
         spine, neck = neck[:place], neck[place:]
     spine, neck = named_neck(tree, spine, neck)
@@ -280,7 +283,9 @@ def _add_face(limbs: CreatureLimbs, tree: BodyTree, head: int, forward: Array, l
     if not called["ear"]:
         pairs = [pair for bone in middle for pair in _mirrored(tree, tree.children[bone], left)]
         ears = [(one, other) for one, other in pairs if unit(_way(tree, one)) @ forward < _AHEAD]
-        for name, first in zip(("ear.L", "ear.R"), max(ears, key=lambda pair: _extent(tree, pair[0]), default=()), strict=False):
+        for name, first in zip(
+            ("ear.L", "ear.R"), max(ears, key=lambda pair: _extent(tree, pair[0]), default=()), strict=False
+        ):
             limbs.add(name, tree.chain(first), _BY_SHAPE)
     jaws = [bone for bone in called["jaw"] if not tree.readings[bone].side][:1]
     trust = _BY_NAME if jaws else _BY_SHAPE

@@ -40,7 +40,8 @@ _EMPTY: Final = _words_in("""
 # Part -> its names, compound words written together. Of several parts in one name the last counts.
 _NAMES: Final = {
     "hips": "hips hip pelvis lowerbody sacrum ilium 下半身 腰",
-    "spine": "spine back lowerback waist abdomen belly torso stomach ribs upperbody spinelower spineupper lumbar thoracic 上半身",
+    "spine": """spine back lowerback waist abdomen belly torso stomach ribs upperbody spinelower spineupper lumbar
+             thoracic 上半身""",
     "chest": "chest upperchest breastbone ribcage thorax 胸",
     "neck": "neck cervical 首",
     "head": "head skull 頭",

@@ -211,8 +211,8 @@ def fit_pair(
     """Return two chains as a pair of limbs with the three best joints, the same on both sides.
 
     points (2, m, 3): the first `count` are heads, a further one is the tip of the last bone; reach (2,): to the ends.
-    None if there are less than three points, or the chains are no mirror images: if more than the share `off` of the gaps
-    between them is off the line from side to side.
+    None if there are less than three points, or the chains are no mirror images: if more than the share `off` of the
+    gaps between them is off the line from side to side.
     """
     if points.shape[1] < 3:
         return None

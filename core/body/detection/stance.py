@@ -14,7 +14,7 @@ _GROUND: Final = 0.2  # of the height: distance of the ends of legs from the low
 
 
 def side_axis(tree: BodyTree, pairs: Sequence[LimbPair]) -> int:
-    """Return the axis, 0 to 2, from side to side: along it are pairs that are like limbs, and in the middle many bones."""
+    """Return the axis, 0 to 2, from side to side: that of pairs that are like limbs, with many bones in the middle."""
     along = np.sum([abs(pair.across) / (1.0 + pair.cost) for pair in pairs], axis=0)
     centre = np.median(tree.heads[[pair.trunk for pair in pairs]], axis=0)
     middle = np.abs(tree.heads[list(tree.members)] - centre) < MIDDLE
@@ -32,15 +32,15 @@ def standing_pairs(tree: BodyTree, pairs: Sequence[LimbPair], up: Array) -> list
     ]
 
 
-def stance(tree: BodyTree, pairs: Sequence[LimbPair]) -> tuple[Array, float]:
-    """Return the axis upwards (3,), on which pairs stand highest, and the sum of their heights."""
-    best = np.array([0.0, 0.0, 1.0]), 0.0
+def find_up(tree: BodyTree, pairs: Sequence[LimbPair]) -> Array:
+    """Return the axis upwards (3,), along which a pair stands highest."""
     side = side_axis(tree, pairs)
-    for up in (*np.eye(3), *-np.eye(3)):
-        if up[side] == 0.0:
-            heights = [height_of(tree, pair, up) for pair in standing_pairs(tree, pairs, up)]
-            best = max(best, (up, float(sum(heights))), key=lambda one: one[1])
-    return best
+    axes = [up for up in (np.array([0.0, 0.0, 1.0]), *np.eye(3), *-np.eye(3)) if up[side] == 0.0]
+
+    def highest(up: Array) -> float:
+        return max((height_of(tree, pair, up) for pair in standing_pairs(tree, pairs, up)), default=0.0)
+
+    return max(axes, key=highest)
 
 
 def start_of(tree: BodyTree, pair: LimbPair) -> Array:
