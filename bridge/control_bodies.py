@@ -197,7 +197,7 @@ def _find_controls(
         if shown in graph.in_chains:
             chain = bent[bone] = graph.in_chains[shown]
             chain.parts[bone] = shown
-            begins = -1 if chain.poled else graph.starter(shown, bent.get(parent) is chain, parent)
+            begins = -1 if chain.poled and chain.whole else graph.starter(shown, bent.get(parent) is chain, parent)
             controls[bone] = Control(begins=begins, blends=graph.mixed_with(bone))
             continue
         control = graph.mover(bone, trunk, besides[:1]) if parent < 0 else Control(turns=shown)

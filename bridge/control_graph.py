@@ -40,6 +40,7 @@ class _Chain:
     target: int  # the bone that it leads to, or -1: another object
     pole: int  # the free bone that is its pole, or -1
     poled: bool  # it has a pole
+    whole: bool  # it bends as its target and pole say alone: Blender mixes in part of where its own channels end
     parts: dict[int, int]  # part of the body -> the bone of the chain that it shows
 
 
@@ -143,7 +144,8 @@ class Graph:
         pole = pole if pole >= 0 and self.free[pole] else -1
         bent = [index(name) for name in constrained_bones(constraint, bone)]  # the last one first
         target = index(constraint.subtarget) if inside else -1
-        chain = _Chain(bent[0], target, pole, constraint.pole_target is not None, {})
+        poled, whole = constraint.pole_target is not None, constraint.influence == 1.0
+        chain = _Chain(bent[0], target, pole, poled, whole, {})
         self.chains.append(chain)
         if aims(constraint):
             self.aiming.add(bent[0])
