@@ -20,8 +20,8 @@ from .control_graph import Graph
 from .controls import ControlledBody, read_controlled, with_ik_starts
 from .motion import iterate_frames, preserve_channels
 
-_BESIDE: Final = 3e-3  # of the skeleton's size: a part of an IK limb that is further from where it was solved is said
-_TURNED: Final = float(np.radians(1.0))  # likewise
+_BESIDE: Final = 1e-3  # of the skeleton's size: a part of an IK limb that is further from where it was solved is said
+_TURNED: Final = float(np.radians(0.5))  # likewise
 
 State = bytes  # of all constraints of an armature: what of them is in force
 

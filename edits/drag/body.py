@@ -9,12 +9,15 @@ from numpy.typing import ArrayLike
 
 from ... import bridge
 from ...bridge import ControlledBody, Grab
+from ...bridge.turns import update
 from ...core import CoreError, forward, rotation
 from ...core.rotation import Array
 from ..held import HeldRig
 from ..pin_list import with_other_side
-from ..pins import part_of
+from ..pins import PinTarget, part_of
 
+_SAME: Final = 1e-5  # of the skeleton's size: a shift of a control beside its part that does not count
+_TURNED: Final = 1e-4  # radians: likewise
 _ACROSS: Final = np.array([-1.0, 1.0, 1.0])  # a point in a bone's frame, in that of the bone on the other side
 
 
@@ -135,6 +138,25 @@ class DragBody:
         """Return the bone of the skeleton that a bone is, or is carried by; there its point (3,) and its turn (4,)."""
         return part_of(self.rig, self.controlled, self._matrices, name, point)
 
+    def follow(self, context: Any, armature: Any, pinned: Sequence[PinTarget]) -> bool:
+        """Take over where controls are beside their parts, as those of paws that turn with the leg.
+
+        Return whether one of the grabbed or `pinned` has moved there.
+        """
+        if self.controlled is None or self.alone:
+            return False
+        update(context)
+        held = [*((one.name, one.grabbed) for one in self.effectors), *((one.bone, one.point) for one in pinned)]
+        before, self._matrices = [self.part_of(*one) for one in held], bridge.read_matrices(armature)
+        after = [self.part_of(*one) for one in held]
+        near = _SAME * self.rig.skeleton.size
+        if not any(_is_apart(*pair, near) for pair in zip(before, after, strict=True)):
+            return False
+        self.effectors = [
+            replace(effector, point=point) for effector, (_, point, _) in zip(self.effectors, after, strict=False)
+        ]
+        return True
+
     def _find_controlled(self, armature: Any, grabs: Sequence[Grab]) -> ControlledBody | None:
         """Return the body of the controls, if the grabbed bones are of it and one of them, or a pin, needs a control.
 
@@ -228,6 +250,12 @@ class DragBody:
                     twin = replace(twin, place=place, turn=turn)
                 found[twin.bone] = replace(twin, mirrored=True)
         return list(found.values())
+
+
+def _is_apart(one: tuple[int, Array, Array], other: tuple[int, Array, Array], near: float) -> bool:
+    """Return whether two points of a part, or their turns, differ."""
+    far, turned = rotation.lengths(one[1] - other[1]), rotation.angle_between(one[2], other[2])
+    return bool(far > near or turned > _TURNED)
 
 
 def _has_location(rig: bridge.Rig, bone: int) -> bool:

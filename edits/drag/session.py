@@ -64,6 +64,7 @@ class DragSession:
         self._frames: tuple[Array, Array] | None = None  # of the present pose, computed on demand
         self._settle = settle
         self._live = live
+        self._beside = False  # whether a control is elsewhere beside its part than at the press
         self._yielding: list[Goal] = []  # rotations of pins that parts without keys cannot have: the last goals
         self._refusals = [*self.pins.refusals]  # sentences about settings that have no effect
         self._problem: Any
@@ -143,7 +144,7 @@ class DragSession:
         """Solve for the effectors moved by `shift` (3,) and `turn` (4,) of the world from the start; write the pose."""
         begin = perf_counter()
         # what other bones turn or carry is seen now, as it was in the last tick
-        if self._live and (self.writer.carries or self.body.held.goals):
+        if self._live and (self.writer.carries or self.body.held.goals or self._beside):
             self._takes_shown()
         shifted, turned = self.body.to_armature(shift, turn)
         self.targets = []
@@ -175,8 +176,11 @@ class DragSession:
         """Take over what the rig does by itself: lengths by IK, and carried bones; return whether that has changed."""
         armature = self.body.find()
         take, went = self.writer.shown(armature, self.pose), self.body.held.follow(bpy.context, armature)
-        if take is None and not went:
+        moved = self.body.follow(bpy.context, armature, self.pins.targets)
+        self._beside |= moved
+        if take is None and not went and not moved:
             return False
+        self.effectors = self.body.effectors
         if take is not None:
             self.pose, self.start = take(self.pose), take(self.start)
         self.renew()

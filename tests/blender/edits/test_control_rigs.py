@@ -235,3 +235,14 @@ def test_a_drag_keys_no_control_that_only_rounding_has_changed(monkeypatch: Any)
     assert bpy.ops.poise.drag(bone="foot_ik.R", shift=(0.0, 0.1, 0.05)) == {"FINISHED"}
     fresh = {path.split('"')[1] for path, _ in keys(rig)} - {path.split('"')[1] for path in before}
     assert fresh <= {f"{part}.{side}" for part in ("thigh_ik", "toe_ik") for side in "LR"}  # the left foot stays
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")
+def test_a_control_beside_a_paw_that_turns_with_its_leg_is_where_the_mouse_is() -> None:
+    for bone, way in (("front_foot_ik.L", (-0.03, -0.08, -0.1)), ("foot_ik.L", (0.0, 0.06, 0.2))):
+        rig, _ = RIGS["Rigify's wolf"]()
+        shift = size_of(rig) * np.array(way)
+        wanted = world(rig, bone) + shift
+        assert bpy.ops.poise.drag(bone=bone, shift=tuple(shift)) == {"FINISHED"}
+        context.view_layer.update()
+        np.testing.assert_allclose(world(rig, bone), wanted, atol=NEAR * size_of(rig))

@@ -41,7 +41,7 @@ HERE = 22
 THREE = ("Auto-Rig Pro on IK", "CloudRig on FK", "reverse feet without poles")
 NAMES = RIGS if FULL else (*THREE, *(("Rigify on IK",) if SHARED.exists() else ()))
 DOWN = (0.0, 0.0, -0.05)  # metres of a human of 1.7 m
-SAID = 3e-3, 1.0  # metres of such a human, degrees: what a limb on IK is further beside is said
+SAID = 1e-3, 0.5  # metres of such a human, degrees: what a limb on IK is further beside is said
 SAME = 1e-5  # of the size
 
 
