@@ -104,4 +104,5 @@ from .roles import (
     write_corrections,
 )
 from .shapes import read_outline
+from .surfaces import MeshSurface, is_deformed, meshes_near, read_skin
 from .view import View, read_view

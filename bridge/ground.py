@@ -7,9 +7,9 @@ from mathutils.bvhtree import BVHTree
 
 from ..core.rotation import Array
 from .armature import world_up
-from .channels import ArmatureObject, gather
+from .channels import ArmatureObject
 from .errors import BridgeError
-from .turns import evaluated_graph
+from .surfaces import read_triangles
 
 _ABOVE: Final = 0.25  # sizes of the skeleton: what is so far below the ground is on it, not below a roof
 
@@ -24,25 +24,16 @@ class MeshGround:
     def __init__(self, context: Any, collection: Any, world: Array, size: float) -> None:
         up = world_up(world)
         self._up, self._above = up / np.linalg.norm(up), _ABOVE * size
-        vertices, triangles, count = [np.zeros((0, 3))], list[list[int]](), 0
-        depsgraph = evaluated_graph(context)
-        for owner in collection.all_objects:
-            if owner.type != "MESH":
-                continue
-            evaluated = owner.evaluated_get(depsgraph)
-            mesh = evaluated.to_mesh()
-            mesh.calc_loop_triangles()
-            corners = np.empty(3 * len(mesh.loop_triangles), np.int32)
-            mesh.loop_triangles.foreach_get("vertices", corners)
-            matrix = np.linalg.solve(world, np.array(evaluated.matrix_world, float))
-            places = gather(mesh.vertices, "co", 3) @ matrix[:3, :3].T + matrix[:3, 3]
-            evaluated.to_mesh_clear()
-            triangles += (corners.reshape(-1, 3) + count).tolist()
-            vertices.append(places)
-            count += len(places)
+        read = [read_triangles(context, owner, world) for owner in collection.all_objects if owner.type == "MESH"]
+        starts = np.cumsum([0, *(len(places) for places, _ in read)])
+        triangles = [
+            corner for (_, corners), start in zip(read, starts, strict=False) for corner in (corners + start).tolist()
+        ]
         if not triangles:
             raise BridgeError(f'There is no mesh with faces in "{collection.name}", which is to be the ground.')
-        tree: Any = BVHTree.FromPolygons(np.concatenate(vertices).tolist(), triangles, all_triangles=True)
+        tree: Any = BVHTree.FromPolygons(
+            np.concatenate([places for places, _ in read]).tolist(), triangles, all_triangles=True
+        )
         self._tree = tree
 
     def __call__(self, positions: Array) -> Array:

@@ -17,7 +17,7 @@ from ..core.formats.report import GoalReport
 from ..core.pose import stack
 from ..core.rotation import Array, lengths
 from ..core.steps import run_steps
-from .body_tools import BodyTool, PoseGoals, Wanted
+from .body_tools import BodyTool, Posed, PoseGoals, Wanted
 from .controls import find_control_motion, frames_of_body
 from .evaluation import Evaluation, evaluate
 from .motion_edit import POSITION_TOLERANCE, ROTATION_TOLERANCE, MotionEdit, Progress
@@ -49,6 +49,7 @@ class BodyEdit(MotionEdit):
                 bodies.append(bridge.read_body_again(armature, there))
                 found.append(tool.apply(context, armature, bodies[-1]))
         self.body = bodies[0]
+        self.missed: list[str] = []  # sentences
         asked = [one for one in found if isinstance(one, PoseGoals)]
         posed = [one for one in found if not isinstance(one, PoseGoals)]
         if asked:  # in every frame
@@ -57,6 +58,10 @@ class BodyEdit(MotionEdit):
             self.asked = together.pose
             self.solutions: list[Solution | _Frame] = [_Frame(together, place) for place in range(len(asked))]
         else:
+            notes = [one for one in posed if isinstance(one, Posed)]
+            self.missed = [*dict.fromkeys(sentence for one in notes for sentence in one.missed)]
+            if notes and not any(one.said for one in notes):
+                notes[0].need()
             self.asked = stack([pose_of(one) for one in posed])
             self.solutions = [one for one in posed if isinstance(one, Solution)]
         self.controlled, wanted = controlled, self.asked
@@ -100,7 +105,7 @@ class BodyEdit(MotionEdit):
             if self.control_motion is None
             else [*bridge.explain_limited_controls(self.control_motion.at_limit), *self.control_motion.misfit]
         )
-        return (*explain_goals(goals, self.solutions), *held)
+        return (*explain_goals(goals, self.solutions), *self.missed, *held)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,9 +135,9 @@ def _stacked(goals: Sequence[Sequence[Goal]]) -> list[Goal]:
     ]  # fmt: skip
 
 
-def pose_of(found: Pose | Solution) -> Pose:
-    """Return a pose, or the pose of a solution."""
-    return found.pose if isinstance(found, Solution) else found
+def pose_of(found: Pose | Solution | Posed) -> Pose:
+    """Return a pose, or the pose of what has one."""
+    return found if isinstance(found, Pose) else found.pose
 
 
 def report_goals(

@@ -3,21 +3,25 @@
 The metadata of each field are the keywords of its property in Blender; the command line reads choices and ranges there.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
+import bpy
 import numpy as np
 
 from .. import bridge
-from ..core import CoreError, Goal, Humanoid, Pose, Solution, forward, solve
+from ..core import CoreError, Goal, Humanoid, Pose, Solution, forward, rotation, solve
 from ..core.body import SIDES
+from ..core.body.closing import Grip, close_fingers, hand_reach
 from ..core.body.gaze import gaze_at
 from ..core.body.grip import finger_chains, pose_fingers
 from ..core.body.ground import Plane, lay_hands, plant_feet
 from ..core.body.mirror import mirror_pose
 from ..core.body.posture import take_posture
 from ..core.rotation import Array
+from .words import counted
 
+_INSIDE: Final = 1e-3  # metres: fingers that are deeper in a mesh are reported
 _UP: Final = np.array([0.0, 0.0, 1.0])  # of the world
 _BOTH: Final = ("BOTH", "Both", "Left and right")
 _SIDES: Final = (_BOTH, ("L", "Left", "The body's own left"), ("R", "Right", "The body's own right"))
@@ -35,7 +39,25 @@ class PoseGoals:
         return solve(body.skeleton, self.pose, self.goals, Humanoid(body.roles))
 
 
-Wanted = Pose | Solution | PoseGoals
+@dataclass(frozen=True)
+class Posed:
+    """A pose of a body.
+
+    said    what was reached; empty if nothing was
+    missed  what was not reached
+    """
+
+    pose: Pose
+    said: str
+    missed: tuple[str, ...] = ()
+
+    def need(self) -> None:
+        """Raise CoreError if nothing was reached."""
+        if not self.said:
+            raise CoreError(f"{'; '.join(self.missed)}.")
+
+
+Wanted = Pose | Solution | PoseGoals | Posed
 
 
 def _setting(default: Any, name: str, description: str, **keywords: Any) -> Any:
@@ -109,6 +131,68 @@ class PoseFingers(BodyTool):
         for side in [side for side in sides if finger_chains(body.roles, side)] or sides:
             pose = pose_fingers(body.skeleton, body.roles, pose, side, self.close, self.spread)
         return pose
+
+
+@dataclass(frozen=True)
+class GripObject(BodyTool):
+    """Close the fingers of hands round meshes until they touch; the hands stay where they are."""
+
+    target: str = _setting(
+        "NEAR", "Target", "What is gripped",
+        items=(
+            ("NEAR", "Nearby Meshes", "All visible meshes in reach of the fingers that are no part of the body"),
+            ("OBJECT", "Object", "Another object's mesh"),
+            ("COLLECTION", "Collection", "All meshes of a collection"),
+        ),
+    )  # fmt: skip
+    side: str = _setting("BOTH", "Hands", "Which hands", items=_SIDES)
+    close: float = _setting(
+        1.0, "Close", "How far the fingers go: at 0 they stay as they are, at 1 they touch",
+        subtype="FACTOR", min=0.0, max=1.0,
+    )  # fmt: skip
+    margin: float = _setting(
+        0.0, "Margin", "Distance between skin and meshes; below zero the skin is pressed in",
+        subtype="DISTANCE", precision=4, soft_min=-0.01, soft_max=0.05, min=-1.0, max=1.0,
+    )  # fmt: skip
+    object: str = _setting("", "Object", "The object that is gripped")
+    collection: str = _setting("", "Collection", "The collection whose meshes are gripped")
+
+    def apply(self, context: Any, armature: Any, body: bridge.Body) -> Posed:
+        pose, world = body.pose, bridge.world_matrix(armature)
+        scale = float(bridge.length_scale(world))
+        touching, missed = 0, list[str]()
+        for side in _chosen_sides(self.side, body, "hand"):
+            meshes = self._meshes(context, armature, body, side)
+            if not meshes:
+                continue
+            surface = bridge.MeshSurface(context, meshes, world)
+            skin = bridge.read_skin(context, armature, body, side, meshes)
+            found = close_fingers(body.skeleton, body.roles, pose, side, skin, surface, self.margin / scale)
+            if not found.touching:
+                continue
+            pose, touching = found.pose, touching + len(found.touching)
+            if scale * found.depth + min(self.margin, 0.0) > _INSIDE:
+                missed.append(f"fingers of hand.{side} are inside even if they are open; move the hand away")
+        if not touching:
+            return Posed(body.pose, "", ("No finger reaches a mesh; move the hand to it, with the palm towards it",))
+        turned = rotation.slerp(body.pose.rotations, pose.rotations, self.close)
+        said = f"{counted(touching, 'finger')} {'touches' if touching == 1 else 'touch'}"
+        return Posed(replace(pose, rotations=turned), said, tuple(missed))
+
+    def _meshes(self, context: Any, armature: Any, body: bridge.Body, side: str) -> list[Any]:
+        """Return the objects that a hand is to grip."""
+        if self.target == "OBJECT":
+            found = _find_object(context, self.object, armature)
+            if found.type != "MESH":
+                raise CoreError(f'"{found.name}" is no mesh.')
+            return [found]
+        if self.target == "COLLECTION":
+            collection = bpy.data.collections.get(self.collection)
+            if collection is None:
+                raise CoreError("Name the collection in Adjust Last Operation.")
+            objects: Any = collection.all_objects
+            return [one for one in objects if one.type == "MESH" and not bridge.is_deformed(one, armature)]
+        return bridge.meshes_near(context, armature, *hand_reach(body.skeleton, body.roles, body.pose, side))
 
 
 @dataclass(frozen=True)
@@ -244,6 +328,7 @@ TOOLS: Final = {
     "feet": (PlantFeet, {}),
     "hands": (LayHands, {}),
     "fingers": (PoseFingers, {}),
+    "grip": (GripObject, {}),
     "look-at": (AimGaze, {}),
 }
 

@@ -1,7 +1,7 @@
 """Pose a body by its parts: postures, mirror, feet, hands, fingers, gaze."""
 
 from dataclasses import fields
-from typing import Any
+from typing import Any, Final
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
@@ -47,6 +47,8 @@ class BodyOperator(Tool):
         body = held.body(body)
         found = tool.apply(context, armature, body)
         found = found.solve(body) if isinstance(found, body_tools.PoseGoals) else found
+        if isinstance(found, body_tools.Posed):
+            found.need()
         pose = pose_of(found)
         changes = bridge.write_body(armature, body, pose)
         lists = changes.rotated, changes.moved, changes.grown
@@ -54,14 +56,16 @@ class BodyOperator(Tool):
         changed = len({bone for bones in lists for bone in bones})
         lost = autokey.explain_lost(context, armature, *lists)
         said = [counted(changed, "bone") + " changed", *([f"{len(keyed)} keyed"] if keyed else [])]
+        notes = [found] if isinstance(found, body_tools.Posed) else []
         solved = [found] if isinstance(found, Solution) else []
         shown = evaluate(context, armature, None)
         seen = frames_of_body(body.controlled and bridge.repeated(body.controlled, 1), shown)
         missed = explain_goals(report_goals(body.skeleton, solved, seen), solved)
+        missed += [sentence for note in notes for sentence in note.missed]
         now = bridge.read_body_again(armature, body).pose
         stays, wanted = held.explain_missed(pose, now)
         missed += bridge.explain_missed_bones(body, wanted, now) + bridge.explain_limited_controls(changes.held) + stays
-        return "WARNING" if missed else "INFO", "; ".join([", ".join(said), *lost, *missed])
+        return "WARNING" if missed else "INFO", "; ".join([*(note.said for note in notes), ", ".join(said), *lost, *missed])
 
 
 class POISE_OT_take_posture(BodyOperator, bpy.types.Operator):
@@ -82,8 +86,11 @@ class POISE_OT_mirror_pose(BodyOperator, bpy.types.Operator):
     __annotations__ = _properties(tool)
 
 
+_LISTS: Final = {"object": lambda context: context.scene, "collection": lambda _: bpy.data}  # what has things to choose
+
+
 class ObjectTool(BodyOperator):
-    """A tool whose panel shows its settings in the order `shown`, and the object only where the first asks for it."""
+    """A tool whose panel shows its settings in the order `shown`, object and collection only where the first says so."""
 
     shown: tuple[str, ...]
     layout: Any
@@ -91,10 +98,10 @@ class ObjectTool(BodyOperator):
     def draw(self, context: Any) -> None:
         self.layout.use_property_split = True
         for name in self.shown:
-            if name != "object":
+            if name not in _LISTS:
                 self.layout.prop(self, name)
-            elif getattr(self, self.shown[0]) == "OBJECT":
-                self.layout.prop_search(self, name, context.scene, "objects")
+            elif getattr(self, self.shown[0]) == name.upper():
+                self.layout.prop_search(self, name, _LISTS[name](context), f"{name}s")
 
 
 class POISE_OT_plant_feet(ObjectTool, bpy.types.Operator):
@@ -127,6 +134,16 @@ class POISE_OT_pose_fingers(BodyOperator, bpy.types.Operator):
 
     def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
         return context.window_manager.invoke_props_popup(self, event)
+
+
+class POISE_OT_grip(ObjectTool, bpy.types.Operator):
+    """Close the fingers of the hands round what is in them until they touch; the hands stay where they are"""
+
+    bl_idname = "poise.grip"
+    bl_label = "Grip"
+    tool = body_tools.GripObject
+    shown = ("target", "side", "close", "margin", "object", "collection")
+    __annotations__ = _properties(tool)
 
 
 class POISE_OT_look_at(ObjectTool, bpy.types.Operator):

@@ -39,6 +39,7 @@ class POISE_PT_body(Side, bpy.types.Panel):
         row = column.row(align=True)
         for side, text in _HANDS:
             row.operator("poise.pose_fingers", text=text).side = side
+        column.operator("poise.grip")
         layout.operator("poise.look_at", text="Look at 3D Cursor", icon="HIDE_OFF").target = "CURSOR"
         column = layout.column(align=True)
         column.label(text="Pose from Another Body")
@@ -54,7 +55,7 @@ def draw_body_menu(layout: Any) -> None:
     """Draw the tools of the panel Body in the Pose menu, where the search finds them."""
     layout.operator_menu_enum("poise.take_posture", "posture", text="Go to Posture")
     layout.operator_menu_enum("poise.mirror_pose", "model", text="Mirror Pose")
-    draw_tools(layout, ("plant_feet", "lay_hands", "pose_fingers", "look_at", "make_rest"))
+    draw_tools(layout, ("plant_feet", "lay_hands", "pose_fingers", "grip", "look_at", "make_rest"))
     layout.separator()
     layout.operator("poise.copy_pose")
     for source, text in (("CLIPBOARD", "Paste Pose by Parts"), ("ARMATURE", "Apply Pose of Selected Armature")):

@@ -18,13 +18,13 @@ from .posture import rest_turn
 from .roles import FINGERS, SIDES, Roles
 
 # Degrees of a fist by joint from the knuckle: more than in a relaxed grip, within the joints' ranges.
-_FIST: Final = (80.0, 100.0, 65.0)
-_THUMB: Final = (20.0, 45.0, 60.0)
+FIST: Final = (80.0, 100.0, 65.0)
+THUMB: Final = (20.0, 45.0, 60.0)
 # Range in degrees from straight, negative backwards, by joint from the knuckle.
-_CLOSES: Final = ((-45.0, 95.0), (-5.0, 115.0), (-10.0, 85.0))
-_THUMB_CLOSES: Final = ((-25.0, 50.0), (-10.0, 75.0), (-20.0, 90.0))
+CLOSES: Final = ((-45.0, 95.0), (-5.0, 115.0), (-10.0, 85.0))
+THUMB_CLOSES: Final = ((-25.0, 50.0), (-10.0, 75.0), (-20.0, 90.0))
 # Degrees of each finger in a spread hand, towards the thumb.
-_SPREAD: Final = {"thumb": 25.0, "index": 14.0, "middle": 0.0, "ring": -10.0, "pinky": -22.0}
+SPREAD: Final = {"thumb": 25.0, "index": 14.0, "middle": 0.0, "ring": -10.0, "pinky": -22.0}
 
 Hinges = dict[int, tuple[Array, Array]]  # bone -> the axes that close and that spread its finger
 
@@ -41,12 +41,12 @@ def pose_fingers(skeleton: Skeleton, roles: Roles, pose: Pose, side: str, close:
     hinges = finger_hinges(skeleton, roles)
     rotations = np.array(pose.rotations)
     for finger, chain in chains.items():
-        angles = close * np.radians(_THUMB if finger == "thumb" else _FIST)
+        angles = close * np.radians(THUMB if finger == "thumb" else FIST)
         for joint, bone in enumerate(chain):
             hinge, aside = hinges[bone]
             rotations[bone] = rotation.exp(float(angles[min(joint, len(angles) - 1)]) * hinge)
             if joint == 0:
-                sideways = rotation.exp(float(np.radians(_SPREAD[finger])) * spread * aside)
+                sideways = rotation.exp(float(np.radians(SPREAD[finger])) * spread * aside)
                 rotations[bone] = rotation.mul(sideways, rotations[bone])
     return replace(pose, rotations=rotations)
 
@@ -86,10 +86,10 @@ def finger_limits(skeleton: Skeleton, roles: Roles, hinges: Hinges) -> tuple[Fra
     limited = {bone for group in skeleton.limits for bone in group.bones.tolist()}
     ranges: dict[int, Array] = {}
     for finger, chain in (pair for side in SIDES for pair in finger_chains(roles, side).items()):
-        closes = np.radians(_THUMB_CLOSES if finger == "thumb" else _CLOSES)
+        closes = np.radians(THUMB_CLOSES if finger == "thumb" else CLOSES)
         for joint, bone in enumerate(chain):
             if bone in hinges and bone not in limited and skeleton.inherit_rotation[bone]:
-                ranges[bone] = closes[min(joint, len(closes) - 1)] - _bent_at_rest(skeleton, hinges, chain, joint)
+                ranges[bone] = closes[min(joint, len(closes) - 1)] - bent_at_rest(skeleton, hinges, chain, joint)
     if not ranges:
         return ()
     lower, upper = (np.full((len(ranges), 3), np.radians(sign * ASIDE)) for sign in (-1.0, 1.0))
@@ -101,7 +101,7 @@ def finger_limits(skeleton: Skeleton, roles: Roles, hinges: Hinges) -> tuple[Fra
     return (framed(box, axes, still),)
 
 
-def _bent_at_rest(skeleton: Skeleton, hinges: Hinges, chain: tuple[int, ...], joint: int) -> float:
+def bent_at_rest(skeleton: Skeleton, hinges: Hinges, chain: tuple[int, ...], joint: int) -> float:
     """Return the angle, radians, by which a finger's joint is closed at rest; 0 for the knuckle and the last joint."""
     if not 0 < joint < len(chain) - 1:
         return 0.0

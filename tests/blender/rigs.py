@@ -40,7 +40,7 @@ SUFFIXES = {".blend", ".fbx", ".glb", ".gltf", ".vrm", ".bvh"}
 REFUSED = "quaternius_horse_ASCII_unsupported.fbx"
 
 
-TOOLS = ("take_posture", "mirror_pose", "plant_feet", "lay_hands", "pose_fingers", "look_at")
+TOOLS = ("take_posture", "mirror_pose", "plant_feet", "lay_hands", "pose_fingers", "grip", "look_at")
 
 
 Bones = dict[str, tuple[str | None, Sequence[float], Sequence[float]]]  # parent, head, tail

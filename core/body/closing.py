@@ -1,0 +1,316 @@
+"""Close the fingers of a hand round a surface until they touch.
+
+Every finger flexes from straight towards a fist. A joint stops where its motion would press a touching point further
+in; the joints beyond go on, as in a finger that is pulled by a tendon (A. T. Miller and P. K. Allen, "GraspIt!", 2004).
+No step is so long that a point could pass its distance from the surface (conservative advancement, B. Mirtich 1996), so
+that no finger goes through what is thin. Ways to close, with other spread, curl and opposition of the thumb, are tried
+side by side, and the one in which most skin touches is taken.
+"""
+
+from collections.abc import Callable, Mapping
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from .. import rotation
+from ..errors import CoreError
+from ..limits import clamp_rotations
+from ..pose import Pose, forward, forward_matrices, stack
+from ..rotation import Array, lengths
+from ..skeleton import Flags, Indices, Skeleton
+from .axes import unit
+from .grip import FIST, SPREAD, THUMB, bent_at_rest, finger_chains, finger_hinges
+from .ground import find_palm
+from .posture import rest_turn
+from .roles import Roles
+from .skin import LEAST, Skin, capsule_distances, round_bones, with_round_fingers
+
+# Lengths as shares of the skeleton's size: metres of a human of 1.7 m.
+TOUCH: Final = 2.5e-4  # what is nearer touches
+_NEAR: Final = 3e-3  # skin that is so far off counts by 1/e, where ways to close are compared
+_SAMPLE: Final = 60  # points of a finger by which ways to close are compared
+_STEPS: Final = 1000  # of a hand, at most
+_STALE: Final = 0.5  # a distance is measured again when it may be less than this share of what it was
+_OPEN: Final = -15.0  # degrees of the knuckle of an open hand, whose other joints are straight
+_CURLS: Final = ((1.0, 1.0), (1.0, 0.5), (0.6, 1.0))  # how fast knuckles and the other joints close
+_SPREADS: Final = (0.0, -0.25, 0.25, 0.5, 0.75, 1.0)  # shares of a spread hand
+_OPPOSED: Final = (60.0, 30.0, 0.0, 90.0)  # degrees that a thumb is below the plane of the palm
+_EASY: Final = 0.01  # of the skin that touches: the first ways are taken unless others have so much more each
+_ROUNDING: Final = 1e-9  # radians
+_CLAMPS: Final = 33  # angles at which a bone's own limits are looked at
+
+Surface = Callable[
+    [Array], tuple[Array, Array]
+]  # points (n, 3) -> distances (n,), negative inside, unit normals (n, 3)
+
+
+@dataclass(frozen=True, eq=False)
+class Grip:
+    """A pose (J) in which fingers are closed round something.
+
+    touching  the fingers of which skin touches it
+    depth     how far the deepest point of the fingers is inside of it; 0 if none is
+    """
+
+    pose: Pose
+    touching: tuple[str, ...]
+    depth: float
+
+
+def close_fingers(
+    skeleton: Skeleton, roles: Roles, pose: Pose, side: str, skin: Skin, surface: Surface, margin: float = 0.0
+) -> Grip:
+    """Return a pose (J) with the fingers of a hand closed round a surface, up to `margin` from it.
+
+    Fingers without points of `skin` are as thick as fingers are. Fingers that reach nothing close to a fist. Lengths
+    are those of armature space. Raises CoreError if there is no hand, or it has no fingers.
+    """
+    hand, palm, ahead, _ = find_palm(skeleton, roles, side)
+    chains = finger_chains(roles, side)
+    if not chains:
+        raise CoreError(f"No fingers of hand.{side} are found; say which bones they are.")
+    skin = with_round_fingers(skeleton, chains.values(), skin)
+    turn = rest_turn(skeleton, hand)
+    pressed = -forward_matrices(skeleton, pose)[hand, :, :3] @ palm  # the normal of what touches the palm
+    touching: list[str] = []
+    deepest, taken = 0.0, surface
+    for names in ([one for one in chains if one != "thumb"], [one for one in chains if one == "thumb"]):
+        if not names:
+            continue
+        fingers = _Fingers(skeleton, roles, pose, {name: chains[name] for name in names}, skin)
+        swings = fingers.swings(rotation.rotate(turn, palm), rotation.rotate(turn, ahead))
+        swings, curls = np.repeat(swings, len(_CURLS), axis=0), np.tile(_CURLS, (len(swings), 1))
+        score = fingers.sampled().close(swings, curls, taken, margin).opposing(pressed)
+        best = [int(np.argmax(score - _EASY * np.abs(score).max() * np.arange(len(score))))]
+        found = fingers.close(swings[best], curls[best], taken, margin)
+        pose, distances = found.pose[0], surface(found.places[0])[0]
+        touched = np.bincount(found.finger, distances - margin <= found.near, len(names)) > 0
+        touching += [name for name, touches in zip(names, touched, strict=True) if touches]
+        deepest = max(deepest, -float(distances.min()))
+        pressed = found.normal() if touched.any() else pressed
+        taken = _both(surface, fingers.capsules(found))
+    return Grip(pose, tuple(touching), deepest)
+
+
+def _both(one: Surface, other: Surface) -> Surface:
+    """Return the distances from the nearer of two surfaces."""
+
+    def nearer(points: Array) -> tuple[Array, Array]:
+        (first, normals), (second, others) = one(points), other(points)
+        return np.minimum(first, second), np.where((first <= second)[:, None], normals, others)
+
+    return nearer
+
+
+def hand_reach(skeleton: Skeleton, roles: Roles, pose: Pose, side: str) -> tuple[Array, float]:
+    """Return a sphere in armature space that the fingers of a hand do not leave: its centre (3,) and its radius."""
+    heads, _ = forward(skeleton, pose)
+    (hand,), chains = roles.require(f"hand.{side}"), finger_chains(roles, side)
+    far = [
+        lengths(np.diff(heads[[hand, *chain]], axis=0)).sum() + skeleton.lengths[chain[-1]] for chain in chains.values()
+    ]
+    return heads[hand], float(max(far, default=0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class _Closed:
+    """Fingers that are closed in C ways: poses (C, J), and of V points the places, the distances from where they touch,
+    and normals.
+
+    finger (V,) is that of a point, near the length that counts as touching
+    """
+
+    pose: Pose
+    places: Array
+    gaps: Array
+    normals: Array
+    finger: Indices
+    near: float
+
+    def opposing(self, pressed: Array) -> Array:
+        """Return how much skin touches (C,), the sum of the fingers' shares, where it presses against a normal (3,).
+
+        What is inside counts as less.
+        """
+        shares = self._weights() * 0.5 * (1.0 - self.normals @ pressed)
+        shares += np.minimum(self.gaps + self.near, 0.0) * TOUCH / _NEAR / self.near
+        return shares @ (1.0 / np.bincount(self.finger)[self.finger])
+
+    def normal(self) -> Array:
+        """Return the mean normal (3,) of what is touched in the first way."""
+        return unit(self._weights()[0] @ self.normals[0])
+
+    def _weights(self) -> Array:
+        return np.exp(-np.maximum(self.gaps, 0.0) / (_NEAR / TOUCH * self.near))
+
+
+class _Fingers:
+    """Some fingers (F) of a hand, with up to n joints each; joints that a finger lacks are -1 and never move.
+
+    Of the points (V) of their skin: the finger, the last joint that moves it, where it is in the frames of its bones
+    (V, K, 3), their indices and weights (V, K), and how far it is from the joints (V, n) at most, 0 of those after it.
+    """
+
+    def __init__(
+        self, skeleton: Skeleton, roles: Roles, pose: Pose, chains: Mapping[str, tuple[int, ...]], skin: Skin
+    ) -> None:
+        self._skeleton, self._pose, self._names = skeleton, pose, list(chains)
+        self._near = TOUCH * skeleton.size
+        hinges = finger_hinges(skeleton, roles)
+        count = max(map(len, chains.values()))
+        self._bones = np.array([[*chain, *[-1] * (count - len(chain))] for chain in chains.values()])
+        self._hinges = np.array([[hinges.get(bone, (np.zeros(3),))[0] for bone in row] for row in self._bones.tolist()])
+        self._asides = np.array([hinges[chain[0]][1] for chain in chains.values()])
+        self._ends = np.zeros((2, *self._bones.shape))  # radians of straight fingers and of a fist
+        for finger, (name, chain) in enumerate(chains.items()):
+            fist = THUMB if name == "thumb" else FIST
+            for joint, bone in enumerate(chain):
+                opened, closed = np.radians([_OPEN if joint == 0 else 0.0, fist[min(joint, len(fist) - 1)]])
+                bent = bent_at_rest(skeleton, hinges, chain, joint)
+                angles: Array = np.linspace(float(opened), float(closed), _CLAMPS) - bent
+                self._ends[:, finger, joint] = self._allowed(bone, angles)
+        self._take(skin)
+
+    def _allowed(self, bone: int, angles: Array) -> tuple[float, float]:
+        """Return the first and the last of some angles of a joint, radians, that the bone's own limits let it take."""
+        if not self._skeleton.movable[bone]:
+            return 0.0, 0.0
+        rotations = np.tile(rotation.IDENTITY, (len(angles), len(self._skeleton), 1))
+        rotations[:, bone] = rotation.exp(angles[:, None] * self._hinges[self._bones == bone][0])
+        inside = angles[~clamp_rotations(self._skeleton.limits, rotations)[1][:, bone]]
+        return (float(inside[0]), float(inside[-1])) if len(inside) else (0.0, 0.0)
+
+    def _take(self, skin: Skin) -> None:
+        """Take the points of a skin that these fingers move, finger by finger."""
+        finger_of, joint_of = np.full((2, len(self._skeleton)), -1)
+        for (finger, joint), bone in np.ndenumerate(self._bones):
+            if bone >= 0:
+                finger_of[bone], joint_of[bone] = finger, joint
+        weights = np.where(skin.weights > LEAST, skin.weights, 0.0)
+        of = finger_of[skin.bones]
+        shares = np.stack([np.where(of == finger, weights, 0.0).sum(axis=1) for finger in range(len(self._bones))])
+        mostly = shares.argmax(axis=0)
+        points = np.flatnonzero(shares.any(axis=0))
+        points = points[np.argsort(mostly[points], kind="stable")]
+        own = (of == mostly[:, None]) & (weights > 0.0)
+        self._finger, skin = mostly[points], skin.of(points)
+        self._joint = np.where(own[points], joint_of[skin.bones], -1).max(axis=1)
+        self._local, self._moved_by, self._weights = skin.in_bones(self._skeleton), skin.bones, skin.weights
+        matrices = forward_matrices(self._skeleton, self._pose)
+        heads = matrices[self._bones][..., 3]
+        ways = np.cumsum(lengths(np.diff(heads, axis=1, prepend=heads[:, :1])), axis=1)
+        here = self._places(matrices[None], np.zeros(len(points), int), np.arange(len(points)))
+        reach = ways[self._finger, self._joint] + lengths(here - heads[self._finger, self._joint])
+        number: Array = np.arange(self._bones.shape[1], dtype=float)
+        self._levers: Array = np.where(number <= self._joint[:, None], reach[:, None] - ways[self._finger], 0.0)
+
+    def sampled(self) -> "_Fingers":
+        """Return the same fingers with fewer points."""
+        counts = np.bincount(self._finger)
+        number = np.arange(len(self._finger)) - np.searchsorted(self._finger, self._finger)
+        few = number % -(-counts // _SAMPLE)[self._finger] == 0
+        other = copy(self)
+        for name in ("_finger", "_joint", "_local", "_moved_by", "_weights", "_levers"):
+            setattr(other, name, getattr(self, name)[few])
+        return other
+
+    def swings(self, palm: Array, ahead: Array) -> Array:
+        """Return the turns (C, F, 4) of the first bones that are tried: spread fingers, or a thumb below the palm.
+
+        `palm` and `ahead` (3,): the normal of the palm and the direction of the fingers at rest, in armature space.
+        """
+        if self._names != ["thumb"]:
+            degrees = np.outer(_SPREADS, [SPREAD[name] for name in self._names])
+            return rotation.exp(np.radians(degrees)[..., None] * self._asides)
+        base, tip = self._bones[0, 0], self._bones[0].max()
+        turn = rest_turn(self._skeleton, base)
+        side = np.cross(rotation.rotate(turn, self._asides[0]), ahead)  # where the thumb points
+        along = self._skeleton.rest_matrices[tip, :, 3] - self._skeleton.rest_matrices[base, :, 3]
+        axis = np.cross(side, palm)
+        angles = np.radians(_OPPOSED) - np.arctan2(along @ palm, along @ side)
+        return rotation.exp(angles[:, None, None] * rotation.rotate(rotation.inv(turn), axis))
+
+    def close(self, swings: Array, curls: Array, surface: Surface, margin: float) -> _Closed:
+        """Return the fingers closed in C ways, with swings (C, F, 4) of the first bones and `_CURLS` (C, 2)."""
+        ways, points, joints = len(swings), len(self._finger), self._bones.shape[1]
+        straight, fist = self._ends
+        moves = np.array([self._levers[self._finger == one].any(axis=0) for one in range(len(self._bones))])
+        rates: Array = moves * (fist - straight) * np.repeat(curls, (1, joints - 1), axis=1)[:, None]  # (C, F, n)
+        angles, stopped = np.tile(straight, (ways, 1, 1)), np.asarray(rates <= 0.0)
+        gaps, measured = np.zeros((2, ways, points))
+        normals = np.zeros((ways, points, 3))
+        pose = self._pose_at(swings, angles)
+        matrices = forward_matrices(self._skeleton, pose)
+        for _ in range(_STEPS):
+            moving = np.where(stopped, 0.0, rates)
+            speeds = (moving[:, self._finger] * self._levers).sum(axis=-1)  # no point is faster
+            due = np.nonzero((speeds > 0.0) & (gaps <= np.maximum(self._near, _STALE * measured)))
+            places = self._places(matrices, *due)
+            distances, normals[due] = surface(places)
+            gaps[due] = measured[due] = distances - margin
+            touching = gaps[due] <= self._near
+            way, point = (index[touching] for index in due)
+            blocked = self._pressing(matrices[way], point, places[touching], normals[way, point])
+            np.logical_or.at(stopped, (way, self._finger[point]), blocked)
+            moving = np.where(stopped, 0.0, rates)
+            if not moving.any():
+                break
+            speeds = (moving[:, self._finger] * self._levers).sum(axis=-1)
+            step = self._longest(np.maximum(gaps, self._near), speeds, fist - angles, moving)
+            angles = angles + step[..., None] * moving
+            stopped |= angles >= fist - _ROUNDING
+            gaps -= step[:, self._finger] * speeds
+            pose = self._pose_at(swings, angles)
+            matrices = forward_matrices(self._skeleton, pose)
+        places = self._places(matrices, *np.indices((ways, points)).reshape(2, -1))
+        distances, found = surface(places)
+        placed, normals = (values.reshape(ways, points, 3) for values in (places, found))
+        return _Closed(pose, placed, distances.reshape(ways, points) - margin, normals, self._finger, self._near)
+
+    def capsules(self, closed: _Closed) -> Surface:
+        """Return the distances from these fingers, as they are closed in the first way, each bone as a capsule.
+
+        Those next to the palm are left out: the skin of the thumb begins there.
+        """
+        heads = forward_matrices(self._skeleton, closed.pose[0])[..., 3]
+        found = [
+            round_bones(heads[row[row >= 0]], closed.places[0, own], self._joint[own])
+            for finger, row in enumerate(self._bones)
+            for own in [self._finger == finger]
+        ]
+        starts, ends, radii = (np.concatenate([part[1:] for part in parts]) for parts in zip(*found, strict=True))
+        return lambda points: capsule_distances(points, starts, ends, radii)
+
+    def _longest(self, gaps: Array, speeds: Array, left: Array, moving: Array) -> Array:
+        """Return the longest step (C, F) in which no point goes further than its gap, and no joint beyond its end."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            far = np.where(speeds > 0.0, gaps / speeds, np.inf)
+            ends = np.where(moving > 0.0, left / moving, np.inf).min(axis=-1)
+        nearest = [far[:, self._finger == one].min(axis=1, initial=np.inf) for one in range(len(self._bones))]
+        step = np.stack(nearest, axis=1)
+        return np.where(moving.any(axis=-1), np.minimum(step, ends), 0.0)
+
+    def _pressing(self, matrices: Array, points: Indices, places: Array, normals: Array) -> Flags:
+        """Return which joints (k, n), if they close, move some points, at places (k, 3), against the normals there."""
+        bones = self._bones[self._finger[points]]
+        frames = np.take_along_axis(matrices, bones[..., None, None], axis=1)
+        axes = (frames[..., :3] @ self._hinges[self._finger[points]][..., None])[..., 0]
+        motion = np.cross(axes, places[:, None] - frames[..., 3])
+        return ((motion * normals[:, None]).sum(axis=-1) < 0.0) & (self._levers[points] > 0.0)
+
+    def _places(self, matrices: Array, ways: Indices, points: Indices) -> Array:
+        """Return where points (k,) are in bone frames (C, J, 3, 4) of some ways (k,)."""
+        frames = matrices[ways[:, None], self._moved_by[points]]
+        moved = (frames[..., :3] @ self._local[points][..., None])[..., 0] + frames[..., 3]
+        return (self._weights[points][..., None] * moved).sum(axis=1)
+
+    def _pose_at(self, swings: Array, angles: Array) -> Pose:
+        """Return the poses (C, J) of the body with swings (C, F, 4) of the first bones and angles (C, F, n)."""
+        turns = rotation.exp(angles[..., None] * self._hinges)
+        turns[:, :, 0] = rotation.mul(swings, turns[:, :, 0])
+        free = (self._bones >= 0) & self._skeleton.movable[self._bones]
+        rotations = np.tile(self._pose.rotations, (len(angles), 1, 1))
+        rotations[:, self._bones[free]] = turns[:, free]
+        return replace(stack([self._pose] * len(angles)), rotations=rotations)

@@ -1,0 +1,133 @@
+"""Props put into the hands of bodies, and how far the skin of their fingers is from them, as Blender shows both."""
+
+from typing import Any
+
+import bpy
+import numpy as np
+from mathutils import Matrix, Vector
+from mathutils.bvhtree import BVHTree
+
+import bridge
+from core import forward
+from core.body.grip import finger_chains
+from core.body.ground import find_palm
+from core.pose import forward_matrices
+
+context: Any = bpy.context
+WAYS = tuple(Vector(way).normalized() for way in ((0.3, 0.5, 0.81), (-0.7, 0.2, 0.68), (0.1, -0.9, 0.42)))
+
+
+def make_prop(kind: str, radius: float) -> Any:
+    """A mesh about the origin: "cylinder" along Z, "sphere", "box", or "mug", a wall with a thickness, open at its ends."""
+    if kind == "sphere":
+        bpy.ops.mesh.primitive_uv_sphere_add(radius=radius, segments=48, ring_count=32)
+    elif kind == "box":
+        bpy.ops.mesh.primitive_cube_add(size=2.0 * radius)
+    else:
+        ends = "NOTHING" if kind == "mug" else "NGON"
+        bpy.ops.mesh.primitive_cylinder_add(radius=radius, depth=0.2, vertices=64, end_fill_type=ends)
+    prop = context.active_object
+    prop.name = kind
+    if kind == "mug":
+        wall = prop.modifiers.new("Wall", "SOLIDIFY")
+        wall.thickness, wall.offset = 0.1 * radius, -1.0
+    return prop
+
+
+def palm_of(rig: Any, side: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+    """The middle knuckles, the palm's normal and the direction of the fingers in the world, and the length of the palm."""
+    body = bridge.read_body(rig)
+    hand, palm, out, _ = find_palm(body.skeleton, body.roles, side)
+    frame, matrix = forward_matrices(body.skeleton, body.pose)[hand], np.array(rig.matrix_world)
+    heads, _ = forward(body.skeleton, body.pose)
+    knuckles, wrist = heads[body.roles.knuckles(side)].mean(axis=0), heads[hand]
+    normal, ahead = (matrix[:3, :3] @ frame[:, :3] @ way for way in (palm, out))
+    place = matrix[:3, :3] @ knuckles + matrix[:3, 3]
+    reach = float(np.linalg.norm(matrix[:3, :3] @ (knuckles - wrist)))
+    return place, normal / np.linalg.norm(normal), ahead / np.linalg.norm(ahead), reach
+
+
+def put_in_hand(rig: Any, side: str, kind: str, radius: float, gap: float, ahead: float = 0.0) -> Any:
+    """A prop in front of the palm, along the knuckles, `gap` off the plane of the knuckles' joints; all in metres."""
+    mode = rig.mode
+    bpy.ops.object.mode_set(mode="OBJECT")
+    prop = make_prop(kind, radius)
+    place, normal, out, _ = palm_of(rig, side)
+    along = np.cross(out, normal)
+    frame = np.stack([out, np.cross(along, out), along], axis=1)
+    spot = place + (radius + gap) * normal + ahead * out
+    prop.matrix_world = Matrix.Translation(spot.tolist()) @ Matrix(frame.tolist()).to_4x4()
+    prop.select_set(False)
+    context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode=mode)
+    context.view_layer.update()
+    return prop
+
+
+def finger_names(rig: Any, side: str) -> dict[str, str]:
+    """Bone -> its finger."""
+    body = bridge.read_body(rig)
+    chains = finger_chains(body.roles, side)
+    return {body.skeleton.names[bone]: finger for finger, chain in chains.items() for bone in chain}
+
+
+def skin_distances(rig: Any, side: str, prop: Any) -> dict[str, np.ndarray]:
+    """Finger -> how far the vertices of its skin are from a prop in the world; inside, where rays meet it oddly, below 0."""
+    fingers = finger_names(rig, side)
+    depsgraph = context.evaluated_depsgraph_get()
+    shown = prop.evaluated_get(depsgraph)
+    mesh = shown.to_mesh()
+    mesh.calc_loop_triangles()
+    places = [shown.matrix_world @ vertex.co for vertex in mesh.vertices]
+    tree: Any = BVHTree.FromPolygons(places, [tuple(face.vertices) for face in mesh.loop_triangles], all_triangles=True)
+    found: dict[str, list[float]] = {}
+    for owner in context.view_layer.objects:
+        if not any(one.type == "ARMATURE" and one.object == rig for one in owner.modifiers):
+            continue
+        skin = owner.evaluated_get(depsgraph)
+        groups = {group.index: fingers[group.name] for group in owner.vertex_groups if group.name in fingers}
+        for vertex in skin.to_mesh().vertices:
+            weights = [(one.weight, groups[one.group]) for one in vertex.groups if one.group in groups]
+            if weights and max(weights)[0] > 0.01:
+                place = skin.matrix_world @ vertex.co
+                far = tree.find_nearest(place)[3]
+                found.setdefault(max(weights)[1], []).append(-far if is_inside(tree, place) else far)
+    return {finger: np.array(far) for finger, far in found.items()}
+
+
+def is_inside(tree: Any, place: Vector) -> bool:
+    """Whether most of some rays from a place meet the surface an odd number of times."""
+    odd = 0
+    for way in WAYS:
+        start, count = place.copy(), 0
+        while (hit := tree.ray_cast(start, way)[0]) is not None:
+            start, count = hit + 1e-6 * way, count + 1
+        odd += count % 2
+    return odd >= 2
+
+
+def wrap_fingers(rig: Any, radius: float = 0.0075) -> Any:
+    """A skin of a tube round each deforming bone of the fingers, which moves with it alone."""
+    fingers = finger_names(rig, "L") | finger_names(rig, "R")
+    corners, faces, owners = list[Vector](), list[tuple[int, ...]](), list[str]()
+    scale = float(np.cbrt(abs(np.linalg.det(np.array(rig.matrix_world)[:3, :3]))))
+    for bone in rig.data.bones:
+        if bone.name not in fingers:
+            continue
+        first = len(corners)
+        for along in np.linspace(0.0, bone.length, 9):
+            for angle in np.linspace(0.0, 2.0 * np.pi, 12, endpoint=False):
+                ring = radius / scale * np.array((np.cos(angle), 0.0, np.sin(angle)))
+                corners.append(bone.matrix_local @ Vector((ring[0], along, ring[2])))
+        owners += [bone.name] * (len(corners) - first)
+        rings = [(first + 12 * row + col, first + 12 * row + (col + 1) % 12) for row in range(8) for col in range(12)]
+        faces += [(one, other, other + 12, one + 12) for one, other in rings]
+    mesh = bpy.data.meshes.new("skin")
+    mesh.from_pydata(corners, [], faces)
+    skin: Any = bpy.data.objects.new("skin", mesh)
+    context.scene.collection.objects.link(skin)
+    for number, name in enumerate(owners):
+        (skin.vertex_groups.get(name) or skin.vertex_groups.new(name=name)).add([number], 1.0, "REPLACE")
+    skin.modifiers.new("Armature", "ARMATURE").object = skin.parent = rig
+    context.view_layer.update()
+    return skin
