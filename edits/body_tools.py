@@ -12,7 +12,7 @@ import numpy as np
 from .. import bridge
 from ..core import CoreError, Goal, Humanoid, Pose, Solution, forward, rotation, solve
 from ..core.body import SIDES
-from ..core.body.closing import Grip, close_fingers, hand_reach
+from ..core.body.closing import close_fingers, hand_reach
 from ..core.body.gaze import gaze_at
 from ..core.body.grip import finger_chains, pose_fingers
 from ..core.body.ground import Plane, lay_hands, plant_feet

@@ -65,7 +65,8 @@ class BodyOperator(Tool):
         now = bridge.read_body_again(armature, body).pose
         stays, wanted = held.explain_missed(pose, now)
         missed += bridge.explain_missed_bones(body, wanted, now) + bridge.explain_limited_controls(changes.held) + stays
-        return "WARNING" if missed else "INFO", "; ".join([*(note.said for note in notes), ", ".join(said), *lost, *missed])
+        told = [*(note.said for note in notes), ", ".join(said), *lost, *missed]
+        return "WARNING" if missed else "INFO", "; ".join(told)
 
 
 class POISE_OT_take_posture(BodyOperator, bpy.types.Operator):
@@ -90,7 +91,7 @@ _LISTS: Final = {"object": lambda context: context.scene, "collection": lambda _
 
 
 class ObjectTool(BodyOperator):
-    """A tool whose panel shows its settings in the order `shown`, object and collection only where the first says so."""
+    """A tool whose panel shows its settings in the order `shown`, of _LISTS only what the first one asks for."""
 
     shown: tuple[str, ...]
     layout: Any

@@ -10,7 +10,7 @@ side by side, and the one in which most skin touches is taken.
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -19,9 +19,9 @@ from ..errors import CoreError
 from ..limits import clamp_rotations
 from ..pose import Pose, forward, forward_matrices, stack
 from ..rotation import Array, lengths
-from ..skeleton import Flags, Indices, Skeleton
+from ..skeleton import Indices, Skeleton
 from .axes import unit
-from .grip import FIST, SPREAD, THUMB, bent_at_rest, finger_chains, finger_hinges
+from .grip import FIST, SPREAD, THUMB_CLOSES, bent_at_rest, finger_chains, finger_hinges
 from .ground import find_palm
 from .posture import rest_turn
 from .roles import Roles
@@ -34,9 +34,12 @@ _SAMPLE: Final = 60  # points of a finger by which ways to close are compared
 _STEPS: Final = 1000  # of a hand, at most
 _STALE: Final = 0.5  # a distance is measured again when it may be less than this share of what it was
 _OPEN: Final = -15.0  # degrees of the knuckle of an open hand, whose other joints are straight
+_THUMB: Final = tuple(most for _, most in THUMB_CLOSES)  # degrees: as far as thumbs go, for they meet the fingers first
 _CURLS: Final = ((1.0, 1.0), (1.0, 0.5), (0.6, 1.0))  # how fast knuckles and the other joints close
 _SPREADS: Final = (0.0, -0.25, 0.25, 0.5, 0.75, 1.0)  # shares of a spread hand
 _OPPOSED: Final = (60.0, 30.0, 0.0, 90.0)  # degrees that a thumb is below the plane of the palm
+_OUT: Final = -15.0  # the same of an open hand
+_SWINGS: Final = 4.0  # how fast fingers swing to the side beside how fast they close
 _EASY: Final = 0.01  # of the skin that touches: the first ways are taken unless others have so much more each
 _ROUNDING: Final = 1e-9  # radians
 _CLAMPS: Final = 33  # angles at which a bone's own limits are looked at
@@ -72,24 +75,22 @@ def close_fingers(
     if not chains:
         raise CoreError(f"No fingers of hand.{side} are found; say which bones they are.")
     skin = with_round_fingers(skeleton, chains.values(), skin)
-    turn = rest_turn(skeleton, hand)
+    at_rest = [rotation.rotate(rest_turn(skeleton, hand), way) for way in (palm, ahead)]
     pressed = -forward_matrices(skeleton, pose)[hand, :, :3] @ palm  # the normal of what touches the palm
     touching: list[str] = []
     deepest, taken = 0.0, surface
     for names in ([one for one in chains if one != "thumb"], [one for one in chains if one == "thumb"]):
         if not names:
             continue
-        fingers = _Fingers(skeleton, roles, pose, {name: chains[name] for name in names}, skin)
-        swings = fingers.swings(rotation.rotate(turn, palm), rotation.rotate(turn, ahead))
-        swings, curls = np.repeat(swings, len(_CURLS), axis=0), np.tile(_CURLS, (len(swings), 1))
-        score = fingers.sampled().close(swings, curls, taken, margin).opposing(pressed)
-        best = [int(np.argmax(score - _EASY * np.abs(score).max() * np.arange(len(score))))]
-        found = fingers.close(swings[best], curls[best], taken, margin)
-        pose, distances = found.pose[0], surface(found.places[0])[0]
-        touched = np.bincount(found.finger, distances - margin <= found.near, len(names)) > 0
-        touching += [name for name, touches in zip(names, touched, strict=True) if touches]
-        deepest = max(deepest, -float(distances.min()))
-        pressed = found.normal() if touched.any() else pressed
+        fingers = _Fingers(skeleton, roles, pose, {name: chains[name] for name in names}, skin, *at_rest)
+        swings = np.repeat(fingers.swings, len(_CURLS), axis=0)
+        curls = np.tile(_CURLS, (len(fingers.swings), 1))
+        best = [fingers.sampled().close(swings, curls, taken, surface, margin).best(pressed)]
+        found = fingers.close(swings[best], curls[best], taken, surface, margin)
+        touched = [*np.unique(found.finger[found.gaps[0] <= found.near]).tolist()]
+        touching += [names[finger] for finger in touched]
+        pose, deepest = found.pose[0], max(deepest, -margin - float(found.gaps.min()))
+        pressed = found.normal() if touched else pressed
         taken = _both(surface, fingers.capsules(found))
     return Grip(pose, tuple(touching), deepest)
 
@@ -129,14 +130,11 @@ class _Closed:
     finger: Indices
     near: float
 
-    def opposing(self, pressed: Array) -> Array:
-        """Return how much skin touches (C,), the sum of the fingers' shares, where it presses against a normal (3,).
-
-        What is inside counts as less.
-        """
+    def best(self, pressed: Array) -> int:
+        """Return the way in which most skin touches, the sum of the fingers' shares, pressing against a normal (3,)."""
         shares = self._weights() * 0.5 * (1.0 - self.normals @ pressed)
-        shares += np.minimum(self.gaps + self.near, 0.0) * TOUCH / _NEAR / self.near
-        return shares @ (1.0 / np.bincount(self.finger)[self.finger])
+        score = shares @ (1.0 / np.bincount(self.finger)[self.finger])
+        return int(np.argmax(score - _EASY * score.max() * np.arange(len(score))))
 
     def normal(self) -> Array:
         """Return the mean normal (3,) of what is touched in the first way."""
@@ -147,38 +145,53 @@ class _Closed:
 
 
 class _Fingers:
-    """Some fingers (F) of a hand, with up to n joints each; joints that a finger lacks are -1 and never move.
+    """Some fingers (F) of a hand, with n joints: the swing of the first bone to the side, and the flexion of each bone.
 
-    Of the points (V) of their skin: the finger, the last joint that moves it, where it is in the frames of its bones
-    (V, K, 3), their indices and weights (V, K), and how far it is from the joints (V, n) at most, 0 of those after it.
+    Joints that a finger lacks are -1 and never move. Of the points (V) of their skin it has the finger, the last joint
+    that moves it, where it is in the frames of its bones (V, K, 3), their indices and weights (V, K), and how far it is
+    from the joints (V, n) at most, 0 from those after it. `swings` (C, F) are the angles of swings to try.
     """
 
     def __init__(
-        self, skeleton: Skeleton, roles: Roles, pose: Pose, chains: Mapping[str, tuple[int, ...]], skin: Skin
-    ) -> None:
-        self._skeleton, self._pose, self._names = skeleton, pose, list(chains)
+        self, skeleton: Skeleton, roles: Roles, pose: Pose, chains: Mapping[str, tuple[int, ...]], skin: Skin,
+        palm: Array, ahead: Array,
+    ) -> None:  # fmt: skip
+        """`palm` and `ahead` (3,): the normal of the palm and the direction of the fingers at rest."""
+        self._skeleton, self._pose = skeleton, pose
         self._near = TOUCH * skeleton.size
         hinges = finger_hinges(skeleton, roles)
         count = max(map(len, chains.values()))
-        self._bones = np.array([[*chain, *[-1] * (count - len(chain))] for chain in chains.values()])
-        self._hinges = np.array([[hinges.get(bone, (np.zeros(3),))[0] for bone in row] for row in self._bones.tolist()])
-        self._asides = np.array([hinges[chain[0]][1] for chain in chains.values()])
-        self._ends = np.zeros((2, *self._bones.shape))  # radians of straight fingers and of a fist
+        self._bones = np.array([[chain[0], *chain, *[-1] * (count - len(chain))] for chain in chains.values()])
+        self._axes = np.array([[hinges.get(bone, (np.zeros(3),))[0] for bone in row] for row in self._bones.tolist()])
+        self._ends = np.zeros((2, *self._bones.shape))  # radians of open fingers and of a fist
         for finger, (name, chain) in enumerate(chains.items()):
-            fist = THUMB if name == "thumb" else FIST
+            fist = _THUMB if name == "thumb" else FIST
             for joint, bone in enumerate(chain):
                 opened, closed = np.radians([_OPEN if joint == 0 else 0.0, fist[min(joint, len(fist) - 1)]])
                 bent = bent_at_rest(skeleton, hinges, chain, joint)
                 angles: Array = np.linspace(float(opened), float(closed), _CLAMPS) - bent
-                self._ends[:, finger, joint] = self._allowed(bone, angles)
+                self._ends[:, finger, joint + 1] = self._allowed(bone, hinges[bone][0], angles)
+        self._axes[:, 0] = [hinges[chain[0]][1] for chain in chains.values()]
+        self.swings = np.radians(np.outer(_SPREADS, [SPREAD[name] for name in chains]))
+        if "thumb" in chains:
+            heads, (base, *_, last) = skeleton.rest_matrices[:, :, 3], self._bones[0]
+            back = rotation.inv(rest_turn(skeleton, base))
+            side = np.cross(rotation.rotate(rest_turn(skeleton, base), self._axes[0, 0]), ahead)  # where it points
+            self._axes[0, 0] = rotation.rotate(back, np.cross(side, palm))
+            along = heads[last] - heads[base]
+            lowered = np.radians([_OUT, *_OPPOSED]) - np.arctan2(along @ palm, along @ side)
+            self._ends[0, 0, 0], self.swings = lowered[0], lowered[1:, None]
+        limited = [bone for group in skeleton.limits for bone in group.bones.tolist()]
+        still = ~skeleton.movable[self._bones[:, 0]] | np.isin(self._bones[:, 0], limited)
+        self._ends[0, still, 0], self.swings[:, still] = 0.0, 0.0
         self._take(skin)
 
-    def _allowed(self, bone: int, angles: Array) -> tuple[float, float]:
+    def _allowed(self, bone: int, hinge: Array, angles: Array) -> tuple[float, float]:
         """Return the first and the last of some angles of a joint, radians, that the bone's own limits let it take."""
         if not self._skeleton.movable[bone]:
             return 0.0, 0.0
         rotations = np.tile(rotation.IDENTITY, (len(angles), len(self._skeleton), 1))
-        rotations[:, bone] = rotation.exp(angles[:, None] * self._hinges[self._bones == bone][0])
+        rotations[:, bone] = rotation.exp(angles[:, None] * hinge)
         inside = angles[~clamp_rotations(self._skeleton.limits, rotations)[1][:, bone]]
         return (float(inside[0]), float(inside[-1])) if len(inside) else (0.0, 0.0)
 
@@ -216,54 +229,44 @@ class _Fingers:
             setattr(other, name, getattr(self, name)[few])
         return other
 
-    def swings(self, palm: Array, ahead: Array) -> Array:
-        """Return the turns (C, F, 4) of the first bones that are tried: spread fingers, or a thumb below the palm.
+    def close(self, swings: Array, curls: Array, taken: Surface, surface: Surface, margin: float) -> _Closed:
+        """Return the fingers closed in C ways, with swings (C, F) and `_CURLS` (C, 2).
 
-        `palm` and `ahead` (3,): the normal of the palm and the direction of the fingers at rest, in armature space.
+        They are stopped by what is `taken`, and their distances are those from the surface.
         """
-        if self._names != ["thumb"]:
-            degrees = np.outer(_SPREADS, [SPREAD[name] for name in self._names])
-            return rotation.exp(np.radians(degrees)[..., None] * self._asides)
-        base, tip = self._bones[0, 0], self._bones[0].max()
-        turn = rest_turn(self._skeleton, base)
-        side = np.cross(rotation.rotate(turn, self._asides[0]), ahead)  # where the thumb points
-        along = self._skeleton.rest_matrices[tip, :, 3] - self._skeleton.rest_matrices[base, :, 3]
-        axis = np.cross(side, palm)
-        angles = np.radians(_OPPOSED) - np.arctan2(along @ palm, along @ side)
-        return rotation.exp(angles[:, None, None] * rotation.rotate(rotation.inv(turn), axis))
-
-    def close(self, swings: Array, curls: Array, surface: Surface, margin: float) -> _Closed:
-        """Return the fingers closed in C ways, with swings (C, F, 4) of the first bones and `_CURLS` (C, 2)."""
         ways, points, joints = len(swings), len(self._finger), self._bones.shape[1]
-        straight, fist = self._ends
         moves = np.array([self._levers[self._finger == one].any(axis=0) for one in range(len(self._bones))])
-        rates: Array = moves * (fist - straight) * np.repeat(curls, (1, joints - 1), axis=1)[:, None]  # (C, F, n)
-        angles, stopped = np.tile(straight, (ways, 1, 1)), np.asarray(rates <= 0.0)
+        ends = np.tile(self._ends[1], (ways, 1, 1))
+        ends[..., 0] = swings
+        angles = np.tile(self._ends[0], (ways, 1, 1))
+        rates: Any = np.where(moves, ends - angles, 0.0)  # (C, F, n)
+        rates[..., 0] *= _SWINGS
+        rates[..., 1:] *= np.repeat(curls, (1, joints - 2), axis=1)[:, None]
         gaps, measured = np.zeros((2, ways, points))
         normals = np.zeros((ways, points, 3))
-        pose = self._pose_at(swings, angles)
-        matrices = forward_matrices(self._skeleton, pose)
         for _ in range(_STEPS):
-            moving = np.where(stopped, 0.0, rates)
-            speeds = (moving[:, self._finger] * self._levers).sum(axis=-1)  # no point is faster
+            pose = self._pose_at(angles)
+            matrices = forward_matrices(self._skeleton, pose)
+            speeds = (np.abs(rates)[:, self._finger] * self._levers).sum(axis=-1)  # no point is faster
             due = np.nonzero((speeds > 0.0) & (gaps <= np.maximum(self._near, _STALE * measured)))
             places = self._places(matrices, *due)
-            distances, normals[due] = surface(places)
+            distances, normals[due] = taken(places)
             gaps[due] = measured[due] = distances - margin
             touching = gaps[due] <= self._near
             way, point = (index[touching] for index in due)
-            blocked = self._pressing(matrices[way], point, places[touching], normals[way, point])
-            np.logical_or.at(stopped, (way, self._finger[point]), blocked)
-            moving = np.where(stopped, 0.0, rates)
-            if not moving.any():
+            motion = self._motion(matrices[way], angles[way], point, places[touching])
+            pressing = (motion * normals[way, point][:, None]).sum(axis=-1) * rates[way, self._finger[point]] < 0.0
+            stopped = np.abs(ends - angles) <= _ROUNDING
+            np.logical_or.at(stopped, (way, self._finger[point]), pressing & (self._levers[point] > 0.0))
+            rates = np.where(stopped, 0.0, rates)
+            if not rates.any():
                 break
-            speeds = (moving[:, self._finger] * self._levers).sum(axis=-1)
-            step = self._longest(np.maximum(gaps, self._near), speeds, fist - angles, moving)
-            angles = angles + step[..., None] * moving
-            stopped |= angles >= fist - _ROUNDING
+            speeds = (np.abs(rates)[:, self._finger] * self._levers).sum(axis=-1)
+            step = self._longest(np.maximum(gaps, self._near), speeds, ends - angles, rates)
+            angles = angles + step[..., None] * rates
             gaps -= step[:, self._finger] * speeds
-            pose = self._pose_at(swings, angles)
-            matrices = forward_matrices(self._skeleton, pose)
+        pose = self._pose_at(angles)
+        matrices = forward_matrices(self._skeleton, pose)
         places = self._places(matrices, *np.indices((ways, points)).reshape(2, -1))
         distances, found = surface(places)
         placed, normals = (values.reshape(ways, points, 3) for values in (places, found))
@@ -276,29 +279,31 @@ class _Fingers:
         """
         heads = forward_matrices(self._skeleton, closed.pose[0])[..., 3]
         found = [
-            round_bones(heads[row[row >= 0]], closed.places[0, own], self._joint[own])
-            for finger, row in enumerate(self._bones)
+            round_bones(heads[row[row >= 0]], closed.places[0, own], self._joint[own] - 1)
+            for finger, row in enumerate(self._bones[:, 1:])
             for own in [self._finger == finger]
         ]
         starts, ends, radii = (np.concatenate([part[1:] for part in parts]) for parts in zip(*found, strict=True))
         return lambda points: capsule_distances(points, starts, ends, radii)
 
-    def _longest(self, gaps: Array, speeds: Array, left: Array, moving: Array) -> Array:
+    def _longest(self, gaps: Array, speeds: Array, left: Array, rates: Array) -> Array:
         """Return the longest step (C, F) in which no point goes further than its gap, and no joint beyond its end."""
         with np.errstate(divide="ignore", invalid="ignore"):
             far = np.where(speeds > 0.0, gaps / speeds, np.inf)
-            ends = np.where(moving > 0.0, left / moving, np.inf).min(axis=-1)
+            ends = np.where(rates != 0.0, left / rates, np.inf).min(axis=-1)
         nearest = [far[:, self._finger == one].min(axis=1, initial=np.inf) for one in range(len(self._bones))]
-        step = np.stack(nearest, axis=1)
-        return np.where(moving.any(axis=-1), np.minimum(step, ends), 0.0)
+        return np.where(rates.any(axis=-1), np.minimum(np.stack(nearest, axis=1), ends), 0.0)
 
-    def _pressing(self, matrices: Array, points: Indices, places: Array, normals: Array) -> Flags:
-        """Return which joints (k, n), if they close, move some points, at places (k, 3), against the normals there."""
-        bones = self._bones[self._finger[points]]
-        frames = np.take_along_axis(matrices, bones[..., None, None], axis=1)
-        axes = (frames[..., :3] @ self._hinges[self._finger[points]][..., None])[..., 0]
-        motion = np.cross(axes, places[:, None] - frames[..., 3])
-        return ((motion * normals[:, None]).sum(axis=-1) < 0.0) & (self._levers[points] > 0.0)
+    def _motion(self, matrices: Array, angles: Array, points: Indices, places: Array) -> Array:
+        """Return how points (k,) at places (k, 3) move (k, n, 3) while each joint turns."""
+        finger = self._finger[points]
+        frames = np.take_along_axis(matrices, self._bones[finger][..., None, None], axis=1)
+        axes = self._axes[finger]
+        flexed = angles[np.arange(len(points)), finger, 1, None] * axes[:, 1]
+        axes[:, 0] = rotation.rotate(
+            rotation.inv(rotation.exp(flexed)), axes[:, 0]
+        )  # the bone swings when it is flexed
+        return np.cross((frames[..., :3] @ axes[..., None])[..., 0], places[:, None] - frames[..., 3])
 
     def _places(self, matrices: Array, ways: Indices, points: Indices) -> Array:
         """Return where points (k,) are in bone frames (C, J, 3, 4) of some ways (k,)."""
@@ -306,11 +311,12 @@ class _Fingers:
         moved = (frames[..., :3] @ self._local[points][..., None])[..., 0] + frames[..., 3]
         return (self._weights[points][..., None] * moved).sum(axis=1)
 
-    def _pose_at(self, swings: Array, angles: Array) -> Pose:
-        """Return the poses (C, J) of the body with swings (C, F, 4) of the first bones and angles (C, F, n)."""
-        turns = rotation.exp(angles[..., None] * self._hinges)
-        turns[:, :, 0] = rotation.mul(swings, turns[:, :, 0])
+    def _pose_at(self, angles: Array) -> Pose:
+        """Return the poses (C, J) of the body with angles (C, F, n) of the joints."""
+        turns = rotation.exp(angles[..., None] * self._axes)
+        turns[:, :, 1] = rotation.mul(turns[:, :, 0], turns[:, :, 1])
         free = (self._bones >= 0) & self._skeleton.movable[self._bones]
+        free[:, 0] = False
         rotations = np.tile(self._pose.rotations, (len(angles), 1, 1))
         rotations[:, self._bones[free]] = turns[:, free]
         return replace(stack([self._pose] * len(angles)), rotations=rotations)

@@ -61,7 +61,7 @@ def with_round_fingers(skeleton: Skeleton, chains: Iterable[Sequence[int]], skin
         radius = _THICK * float(lengths(ways).sum())
         for bone, head, way in zip(chain, heads, ways, strict=True):
             along = unit(way)
-            across = unit(rotation.cross(along, np.eye(3)[int(np.argmin(np.abs(along)))]))
+            across = unit(rotation.cross(along, np.eye(3)[int(np.argmin(np.abs(along).round(3)))]))
             circle: Array = radius * (np.cos(angles) * across + np.sin(angles) * rotation.cross(along, across))
             rings = [head + share * way + circle for share in np.linspace(0.0, 1.0, _RINGS)]
             if bone == chain[-1]:

@@ -14,11 +14,12 @@ from core.body.ground import find_palm
 from core.pose import forward_matrices
 
 context: Any = bpy.context
+OFF = 5e-4  # metres
 WAYS = tuple(Vector(way).normalized() for way in ((0.3, 0.5, 0.81), (-0.7, 0.2, 0.68), (0.1, -0.9, 0.42)))
 
 
 def make_prop(kind: str, radius: float) -> Any:
-    """A mesh about the origin: "cylinder" along Z, "sphere", "box", or "mug", a wall with a thickness, open at its ends."""
+    """A mesh about the origin: "cylinder" along Z, "sphere", "box", or "mug", a thick wall that is open at its ends."""
     if kind == "sphere":
         bpy.ops.mesh.primitive_uv_sphere_add(radius=radius, segments=48, ring_count=32)
     elif kind == "box":
@@ -35,7 +36,7 @@ def make_prop(kind: str, radius: float) -> Any:
 
 
 def palm_of(rig: Any, side: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-    """The middle knuckles, the palm's normal and the direction of the fingers in the world, and the length of the palm."""
+    """The middle of the knuckles, the palm's normal, the direction of the fingers in the world, the palm's length."""
     body = bridge.read_body(rig)
     hand, palm, out, _ = find_palm(body.skeleton, body.roles, side)
     frame, matrix = forward_matrices(body.skeleton, body.pose)[hand], np.array(rig.matrix_world)
@@ -47,16 +48,20 @@ def palm_of(rig: Any, side: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, fl
     return place, normal / np.linalg.norm(normal), ahead / np.linalg.norm(ahead), reach
 
 
-def put_in_hand(rig: Any, side: str, kind: str, radius: float, gap: float, ahead: float = 0.0) -> Any:
-    """A prop in front of the palm, along the knuckles, `gap` off the plane of the knuckles' joints; all in metres."""
+def put_in_hand(rig: Any, side: str, kind: str, radius: float) -> Any:
+    """A prop that lies in a hand, along the knuckles, half a millimetre off the skin of the fingers."""
     mode = rig.mode
     bpy.ops.object.mode_set(mode="OBJECT")
     prop = make_prop(kind, radius)
     place, normal, out, _ = palm_of(rig, side)
     along = np.cross(out, normal)
-    frame = np.stack([out, np.cross(along, out), along], axis=1)
-    spot = place + (radius + gap) * normal + ahead * out
-    prop.matrix_world = Matrix.Translation(spot.tolist()) @ Matrix(frame.tolist()).to_4x4()
+    turned = Matrix(np.stack([out, np.cross(along, out), along], axis=1).tolist()).to_4x4()
+    room = radius + 0.01
+    for _ in range(8):
+        prop.matrix_world = Matrix.Translation((place + room * normal).tolist()) @ turned
+        context.view_layer.update()
+        far = [gaps.min() for finger, gaps in skin_distances(rig, side, prop).items() if finger != "thumb"]
+        room += max(OFF - min(far, default=OFF), 0.0)
     prop.select_set(False)
     context.view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode=mode)
@@ -72,7 +77,7 @@ def finger_names(rig: Any, side: str) -> dict[str, str]:
 
 
 def skin_distances(rig: Any, side: str, prop: Any) -> dict[str, np.ndarray]:
-    """Finger -> how far the vertices of its skin are from a prop in the world; inside, where rays meet it oddly, below 0."""
+    """Finger -> how far the vertices of its skin are from a prop in the world, below 0 inside, by parity of rays."""
     fingers = finger_names(rig, side)
     depsgraph = context.evaluated_depsgraph_get()
     shown = prop.evaluated_get(depsgraph)

@@ -10,6 +10,7 @@ from mathutils import Vector
 
 from core import rotation
 from panels.body import POISE_PT_body
+from tests.blender.props import put_in_hand
 from tests.blender.rigs import (
     TOOLS,
     contents,
@@ -226,6 +227,7 @@ USES = {
     "plant_feet": {"roll": 0.3},
     "lay_hands": {},
     "pose_fingers": {"side": "L", "close": 0.5},
+    "grip": {"side": "L"},
     "look_at": {},
 }  # each tool, with settings that change something
 
@@ -242,6 +244,7 @@ def test_a_tool_is_one_undo_step_keys_what_it_changed_and_asks_for_no_selection(
     other = mixamo.copy()  # of the same armature
     context.scene.collection.objects.link(other)
     other.name, other.location = "Other", (5.0, 0.0, 0.0)
+    put_in_hand(mixamo, "L", "cylinder", 0.02)
     context.scene.cursor.location = (0.0, -3.0, 1.0)
     name = mixamo.name
     select(mixamo, [])
@@ -274,6 +277,7 @@ def test_the_active_keying_set_is_heeded(mixamo: Any, tool: str) -> None:
     settings.use_keyframe_insert_auto = settings.use_keyframe_insert_keyingset = True
     context.scene.keying_sets_all.active = named
     context.scene.cursor.location = (0.0, -3.0, 1.0)
+    put_in_hand(mixamo, "L", "cylinder", 0.02)
     getattr(bpy.ops.poise, tool)(**USES[tool])
     (bag,) = mixamo.animation_data.action.layers[0].strips[0].channelbags
     assert {curve.data_path for curve in bag.fcurves} == {path}
