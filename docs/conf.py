@@ -25,6 +25,7 @@ CONTENTS: Final = {
         "docs/controls",
         "docs/humanoid",
         "docs/poses",
+        "docs/grip",
         "docs/contribution",
         "docs/motion",
         "docs/retarget",
