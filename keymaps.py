@@ -4,18 +4,30 @@ from typing import Any, Final
 
 MAP: Final = "Pose"
 
-# Operator, key and modifiers: free in the keymaps of Blender 4.5 and 5.2, which a test looks through.
-SHORTCUTS: Final[tuple[tuple[str, str, dict[str, bool]], ...]] = (("poise.drag", "G", {"ctrl": True}),)
+# Operator, its settings, key and modifiers: free in the keymaps of Blender 4.5 and 5.2, which a test looks through.
+SHORTCUTS: Final[tuple[tuple[str, dict[str, str], str, dict[str, bool]], ...]] = (
+    ("poise.drag", {}, "G", {"ctrl": True}),
+    ("wm.call_menu_pie", {"name": "POISE_MT_pie"}, "Q", {"shift": True}),
+)
 
 
-def add(configs: Any, operator: str, key: str, modifiers: dict[str, bool]) -> tuple[Any, Any]:
+def add(configs: Any, operator: str, settings: dict[str, str], key: str, modifiers: dict[str, bool]) -> tuple[Any, Any]:
     """Add a shortcut to Blender's add-on keymap; return the keymap and the item."""
     keymap = configs.addon.keymaps.new(name=MAP)
-    return keymap, keymap.keymap_items.new(operator, key, "PRESS", **modifiers)
+    item = keymap.keymap_items.new(operator, key, "PRESS", **modifiers)
+    for name, value in settings.items():
+        setattr(item.properties, name, value)
+    return keymap, item
 
 
 def user_items(configs: Any) -> list[tuple[Any, Any]]:
     """Yield keymap and item of each shortcut as the user has configured it."""
     keymap = configs.user.keymaps.get(MAP)
-    operators = {operator for operator, *_ in SHORTCUTS}
-    return [(keymap, item) for item in (keymap.keymap_items if keymap else ()) if item.idname in operators]
+    items = [(_names(item), item) for item in (keymap.keymap_items if keymap else ())]
+    return [(keymap, item) for ours, settings, *_ in SHORTCUTS for names, item in items if names == (ours, settings)]
+
+
+def _names(item: Any) -> tuple[str, dict[str, str]]:
+    """Return the operator that a shortcut calls, and the menu that this one shows."""
+    name = getattr(item.properties, "name", "")
+    return item.idname, {"name": name} if name else {}

@@ -11,7 +11,7 @@ from ..core.formats.goals import Point
 from ..properties.overrides import linked_count
 from .pins import ANIMATION, ARMATURE, OBJECT, WORLD, read_pin
 
-KINDS: Final = ("NONE", "POSITION", "BOTH")  # of the pin of what is dragged, in the order in which it changes
+KINDS: Final = ("NONE", "BOTH", "POSITION")  # of the pin of what is dragged, in the order in which it changes
 
 
 def find_pin(armature: Any, bone: str) -> Any:
@@ -173,7 +173,7 @@ def pin_kind(armature: Any, bone: str) -> str:
 
 
 def next_kind(kind: str) -> str:
-    """Return the kind of pin that comes after this one: position, both, none; after a rotation both."""
+    """Return the kind of pin that comes after this one: both, position, none; after a rotation both."""
     return KINDS[(KINDS.index(kind) + 1) % len(KINDS)] if kind in KINDS else "BOTH"
 
 

@@ -5,12 +5,10 @@ from typing import Any
 import bpy
 from bpy.props import FloatProperty
 
-from .. import bridge
 from ..edits.fix_ground import FARTHEST, FixedGround
 from ..edits.motion_edit import MotionEdit
 from ..edits.words import counted
 from .keys import RangeTool
-from .tool import fill_in
 
 
 class POISE_OT_fix_ground(RangeTool, bpy.types.Operator):
@@ -23,11 +21,6 @@ class POISE_OT_fix_ground(RangeTool, bpy.types.Operator):
         name="Height", description="Height of the ground, where it has no mesh of the collection Ground", default=0.0,
         min=-FARTHEST, max=FARTHEST, subtype="DISTANCE", unit="LENGTH",
     )  # fmt: skip
-
-    def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
-        first, last = bridge.keyed_range(context.active_object)
-        fill_in(self, frame_start=first, frame_end=last)
-        return context.window_manager.invoke_props_dialog(self, confirm_text="Raise")
 
     def begin(self, context: Any, armature: Any) -> MotionEdit:
         return FixedGround(context, armature, self.frames(armature), self.height)

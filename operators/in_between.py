@@ -5,13 +5,11 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, FloatProperty
 
-from .. import bridge
 from ..edits.in_between import TOLERANCE, InBetweenEdit, fewer_keys
 from ..edits.motion_edit import MotionEdit
 from ..edits.reduce import Reduced
 from ..edits.words import counted
 from .keys import RangeTool
-from .tool import fill_in
 
 
 class POISE_OT_fill_between(RangeTool, bpy.types.Operator):
@@ -36,11 +34,6 @@ class POISE_OT_fill_between(RangeTool, bpy.types.Operator):
         subtype="DISTANCE",
         unit="LENGTH",
     )
-
-    def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
-        first, last = bridge.keyed_range(context.active_object)
-        fill_in(self, frame_start=first, frame_end=last)
-        return context.window_manager.invoke_props_dialog(self, confirm_text="Fill In")
 
     def begin(self, context: Any, armature: Any) -> MotionEdit:
         return InBetweenEdit(context, armature, self.frames(armature), self.plant)

@@ -13,7 +13,7 @@ from ..edits.motion_edit import MotionEdit, no_action
 from ..edits.reduce import BODY, TOLERANCE, Reduced
 from ..edits.words import counted
 from .lasting import Background
-from .tool import frame_property, selected_bones
+from .tool import fill_in, frame_property, selected_bones
 
 WHERE = (
     ("NEW", "New", "A copy of the current action, which stays unchanged"),
@@ -31,6 +31,15 @@ class RangeTool(Background):
     def need(cls, context: Any, armature: Any) -> None:
         bridge.keyed_range(armature)
         bridge.check_target(armature)
+
+    def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
+        self.fill_range(context.active_object)
+        return context.window_manager.invoke_props_dialog(self, confirm_text=self.bl_label)
+
+    def fill_range(self, armature: Any) -> None:
+        """Show the range of the action in the fields that nobody has set."""
+        first, last = bridge.keyed_range(armature)
+        fill_in(self, frame_start=first, frame_end=last)
 
     def frames(self, armature: Any) -> tuple[int, int]:
         """Return the range; raises CoreError if it runs backwards."""

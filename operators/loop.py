@@ -5,11 +5,9 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, FloatProperty
 
-from .. import bridge
 from ..edits.loop import FADE, LONGEST, LoopEdit
 from ..edits.motion_edit import MotionEdit
 from .keys import RangeTool
-from .tool import fill_in
 
 
 class POISE_OT_make_loop(RangeTool, bpy.types.Operator):
@@ -28,11 +26,6 @@ class POISE_OT_make_loop(RangeTool, bpy.types.Operator):
         description="Turn in each cycle as the body does in the range, instead of going straight ahead",
     )
     plant: BoolProperty(name="Plant Feet", description="Hold the feet while they are on the ground", default=True)
-
-    def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
-        first, last = bridge.keyed_range(context.active_object)
-        fill_in(self, frame_start=first, frame_end=last)
-        return context.window_manager.invoke_props_dialog(self, confirm_text="Make Loop")
 
     def begin(self, context: Any, armature: Any) -> MotionEdit:
         return LoopEdit(context, armature, self.frames(armature), self.find, self.fade, self.turning, self.plant)

@@ -6,12 +6,10 @@ import bpy
 import numpy as np
 from bpy.props import BoolProperty, FloatProperty, FloatVectorProperty
 
-from .. import bridge
 from ..edits.motion_edit import MotionEdit
 from ..edits.path import EASE, PathEdit
 from ..edits.words import counted
 from .keys import RangeTool
-from .tool import fill_in
 
 
 class POISE_OT_edit_path(RangeTool, bpy.types.Operator):
@@ -40,11 +38,6 @@ class POISE_OT_edit_path(RangeTool, bpy.types.Operator):
         unit="TIME_ABSOLUTE",
     )
     plant: BoolProperty(name="Plant Feet", description="Hold the feet where they touch the ground", default=True)
-
-    def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
-        first, last = bridge.keyed_range(context.active_object)
-        fill_in(self, frame_start=first, frame_end=last)
-        return context.window_manager.invoke_props_dialog(self, confirm_text="Edit")
 
     def begin(self, context: Any, armature: Any) -> MotionEdit:
         bend = float(np.degrees(self.bend))

@@ -117,7 +117,7 @@ class POISE_OT_clear_pins(PinsTool, bpy.types.Operator):
 
 
 class POISE_OT_cycle_pin(Tool, bpy.types.Operator):
-    """Pin a bone, with the key the one under the mouse: first its position, then also its rotation, then unpin it"""
+    """Pin a bone, with the key the one under the mouse: position and rotation, then position only, then unpin it"""
 
     bl_idname = "poise.cycle_pin"
     bl_label = "Cycle Pin"

@@ -18,7 +18,7 @@ from ..edits.retarget import FADE, LONGEST, Retargeted, imported
 from ..edits.words import counted
 from ..properties.keypoints import SAID, UPS
 from .lasting import Background
-from .tool import chosen_path, fill_in, frame_property, other_armatures
+from .tool import chosen_path, fill_in, frame_property, name_property, other_armatures
 
 _PARTS = [
     ("upper", "Upper Body", "Spine, head and arms"),
@@ -87,10 +87,12 @@ class POISE_OT_retarget(Background, RetargetOptions, bpy.types.Operator):
     bl_label = "Retarget Motion"
 
     filepath: StringProperty(
-        name="File", description="File with the motion. If empty, the other selected armature is the source",
+        name="File", description="File with the motion. If empty, an armature of the scene is the source",
         subtype="FILE_PATH", options={"SKIP_SAVE"},
     )  # fmt: skip
     filter_glob: StringProperty(default=";".join(f"*{kind}" for kind in MOTIONS), options={"HIDDEN"})
+    source: name_property("Source", "Armature of the scene with the motion. If empty, the other selected one")
+    browse: BoolProperty(name="Browse", description="Choose a file", options={"SKIP_SAVE", "HIDDEN"})
     take: StringProperty(
         name="Take", description="Motion to use if the file has several. By default the active one",
         options={"SKIP_SAVE"}, search=_takes, search_options={"SUGGESTION"},
@@ -109,7 +111,7 @@ class POISE_OT_retarget(Background, RetargetOptions, bpy.types.Operator):
     start: frame_property("Start", "Frame at which the motion starts. By default as in the source")
 
     def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
-        if self.filepath or other_armatures(context):
+        if self.filepath or self.source or (other_armatures(context) and not self.browse):
             return super().invoke(context, event)
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
@@ -125,11 +127,21 @@ class POISE_OT_retarget(Background, RetargetOptions, bpy.types.Operator):
                     take_mapping([armature, source], read_mapping(chosen_path(self.mapping)))
                 check_sure(source, by_motion=True)
                 return self._retargeted(context, armature, source)
-        others = in_main_thread(partial(other_armatures, context))
+        source = in_main_thread(partial(self._source, context))
+        self._from = source.name
+        return self._retargeted(context, armature, source)
+
+    def _source(self, context: Any) -> Any:
+        """Return the armature of the scene that has the motion."""
+        if self.source:
+            source = context.scene.objects.get(self.source)
+            if source is None or source.type != "ARMATURE":
+                raise CoreError(f'No armature "{self.source}" in the scene "{context.scene.name}".')
+            return source
+        others = other_armatures(context)
         if len(others) != 1:
             raise CoreError("Select one other armature that has the motion, or choose a file.")
-        self._from = others[0].name
-        return self._retargeted(context, armature, others[0])
+        return others[0]
 
     def _retargeted(self, context: Any, armature: Any, source: Any) -> Retargeted:
         fill_in(self, start=bridge.keyed_range(source)[0])

@@ -5,12 +5,10 @@ from typing import Any
 import bpy
 from bpy.props import EnumProperty, FloatProperty
 
-from .. import bridge
 from ..edits.motion_edit import MotionEdit
 from ..edits.root_motion import LONGEST, SMOOTH, RootMotion
 from ..edits.words import counted
 from .keys import RangeTool
-from .tool import fill_in
 
 
 class POISE_OT_root_motion(RangeTool, bpy.types.Operator):
@@ -54,11 +52,6 @@ class POISE_OT_root_motion(RangeTool, bpy.types.Operator):
         options={"ENUM_FLAG"},
         default={"X", "Y", "TURN"},
     )
-
-    def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
-        first, last = bridge.keyed_range(context.active_object)
-        fill_in(self, frame_start=first, frame_end=last)
-        return context.window_manager.invoke_props_dialog(self, confirm_text="Change")
 
     def begin(self, context: Any, armature: Any) -> MotionEdit:
         carrier: Any = self.carrier.lower()

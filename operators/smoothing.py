@@ -16,7 +16,7 @@ from ..overlay.marks import Marks
 from .drafts import PosePreview, TrailDrafts, redraw, shown_trails
 from .keys import RangeTool
 from .slider import Slider
-from .tool import fill_in, selected_bones
+from .tool import selected_bones
 from .trails import mark_of
 
 _OCTAVES: Final = 4.0  # of the cutoff over the way of the mouse
@@ -55,8 +55,7 @@ class POISE_OT_smooth_motion(Slider, RangeTool, bpy.types.Operator):
 
     def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
         armature = context.active_object
-        first, last = bridge.keyed_range(armature)
-        fill_in(self, frame_start=first, frame_end=last)
+        self.fill_range(armature)
         if context.area is None:
             return self.become_modal(context)
         try:

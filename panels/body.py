@@ -51,16 +51,21 @@ class POISE_PT_body(Side, bpy.types.Panel):
         row.operator("poise.blend_pose", text="Blend Selected").source = "ARMATURE"
 
 
-def draw_body_menu(layout: Any) -> None:
-    """Draw the tools of the panel Body in the Pose menu, where the search finds them."""
-    layout.operator_menu_enum("poise.take_posture", "posture", text="Go to Posture")
-    layout.operator_menu_enum("poise.mirror_pose", "model", text="Mirror Pose")
-    draw_tools(layout, ("plant_feet", "lay_hands", "pose_fingers", "grip", "look_at", "make_rest"))
-    layout.separator()
-    layout.operator("poise.copy_pose")
-    for source, text in (("CLIPBOARD", "Paste Pose by Parts"), ("ARMATURE", "Apply Pose of Selected Armature")):
-        layout.operator("poise.apply_pose", text=text).source = source
-    layout.operator("poise.blend_pose", text="Blend Pose of Selected Armature").source = "ARMATURE"
+class POISE_MT_body(bpy.types.Menu):
+    """Pose the body by its parts"""
+
+    bl_label = "Body"
+
+    def draw(self, context: Any) -> None:
+        layout: Any = self.layout
+        layout.operator_menu_enum("poise.take_posture", "posture", text="Go to Posture")
+        layout.operator_menu_enum("poise.mirror_pose", "model", text="Mirror Pose")
+        draw_tools(layout, ("plant_feet", "lay_hands", "pose_fingers", "grip", "look_at", "make_rest"))
+        layout.separator()
+        layout.operator("poise.copy_pose")
+        for source, text in (("CLIPBOARD", "Paste Pose by Parts"), ("ARMATURE", "Apply Pose of Selected Armature")):
+            layout.operator("poise.apply_pose", text=text).source = source
+        layout.operator("poise.blend_pose", text="Blend Pose of Selected Armature").source = "ARMATURE"
 
 
 def draw_in_asset_menu(menu: Any, context: Any) -> None:
@@ -77,4 +82,4 @@ def draw_in_asset_menu(menu: Any, context: Any) -> None:
             tool.source, tool.mirrored = "ASSET", mirrored
 
 
-CLASSES = (POISE_PT_body,)
+CLASSES = (POISE_PT_body, POISE_MT_body)

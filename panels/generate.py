@@ -6,11 +6,11 @@ import bpy
 from bpy_extras.anim_utils import action_get_channelbag_for_slot
 
 from ..properties.generate import label_of
-from .side import ArmaturePanel, chosen_in, draw_list, labelled
+from .side import ArmaturePanel, chosen_in, draw_list, draw_tools, labelled
 
-TOOLS = (
-    "store_pose", "generate", "add_track", "remove_track", "add_sample", "remove_sample", "equal_samples",
-    "weigh_samples", "add_phase", "remove_phase", "regenerate", "load_recipe", "save_recipe",
+_TOOLS = (
+    "store_pose", "regenerate", "add_track", "remove_track", "add_sample", "remove_sample", "equal_samples",
+    "weigh_samples", "add_phase", "remove_phase", "load_recipe", "save_recipe",
 )  # fmt: skip
 
 
@@ -135,4 +135,16 @@ def _curve(armature: Any, path: str, index: int) -> Any:
     return bag.fcurves.find(path, index=index) if bag else None
 
 
-CLASSES = (POISE_UL_tracks, POISE_UL_phases, POISE_PT_generate)
+class POISE_MT_generate(bpy.types.Menu):
+    """Generate motions from two key poses"""
+
+    bl_label = "Generate"
+
+    def draw(self, context: Any) -> None:
+        layout: Any = self.layout
+        layout.operator_enum("poise.generate", "recipe")
+        layout.separator()
+        draw_tools(layout, _TOOLS)
+
+
+CLASSES = (POISE_UL_tracks, POISE_UL_phases, POISE_PT_generate, POISE_MT_generate)

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import bpy
 
-from .side import ArmaturePanel, Side, draw_sentence, labelled
+from .side import ArmaturePanel, Side, draw_sentence, draw_tools, labelled
 
 _COUNTS: Final = ("received", "applied", "used", "parts", "refused", "late", "skipped", "lost")
 
@@ -63,4 +63,15 @@ def settings(layout: Any, live: Any) -> Any:
     return column
 
 
-CLASSES = (POISE_PT_keypoints, POISE_PT_live_settings)
+class POISE_MT_keypoints(bpy.types.Menu):
+    """Motion from keypoints of files and live trackers"""
+
+    bl_label = "Keypoints"
+
+    def draw(self, context: Any) -> None:
+        layout: Any = self.layout
+        layout.operator("poise.import_keypoints", text="Import Keypoints (Mocap)")
+        draw_tools(layout, ("listen", "stop_listening"))
+
+
+CLASSES = (POISE_PT_keypoints, POISE_PT_live_settings, POISE_MT_keypoints)

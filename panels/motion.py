@@ -4,15 +4,16 @@ from typing import Any
 
 import bpy
 
-from .side import ArmaturePanel, chosen_in, draw_list, labelled
+from .side import ArmaturePanel, chosen_in, draw_list, draw_tools, labelled
 
 _ICONS = {"MOTION": "ANIM", "FRAME": "KEYTYPE_KEYFRAME_VEC", "PLACE": "PINNED", "OBJECT": "OBJECT_DATA"}
 _KINDS = {"heel": "REW", "ball": "DOT", "toe": "FF", "hand": "VIEW_PAN"}  # of contacts: back, middle, front of a foot
-TOOLS = (
-    "find_contacts", "add_timed_pin", "remove_timed_pin", "goto_timed_pin", "place_timed_pin", "solve_motion",
-    "give_motion_back", "keep_motion", "reduce_keys", "bake_motion", "edit_path", "root_motion", "make_loop",
-    "smooth_motion", "fix_ground", "fill_between", "breakdown", "retarget", "retarget_files",
-    "export_vrma",
+_PINNING = (
+    "add_timed_pin", "remove_timed_pin", "goto_timed_pin", "place_timed_pin", "give_motion_back", "keep_motion",
+)  # fmt: skip
+_EDITING = (
+    "smooth_motion", "fix_ground", "make_loop", "root_motion", "edit_path", "fill_between", "breakdown", "reduce_keys",
+    "bake_motion",
 )  # fmt: skip
 
 
@@ -47,19 +48,30 @@ class POISE_PT_motion(ArmaturePanel, bpy.types.Panel):
     """Retarget, edit and pin the motion of the active armature"""
 
     bl_label = "Motion"
+    bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Any) -> None:
         layout: Any = self.layout
         armature: Any = context.active_object
         column = layout.column(align=True)
-        row = column.row(align=True)
-        row.operator("poise.retarget", icon="IMPORT")
-        row.prop(armature, "poise_use_layers", toggle=True, icon="NLA")
+        column.menu("POISE_MT_retarget", icon="IMPORT")
         column.operator("poise.retarget_files", text="Retarget Motions...")
         column.operator("poise.export_vrma", text="Export VRM Animation...")
-        layout.prop(armature, "poise_ground")
-        column = layout.column(align=True)
-        column.operator("poise.find_contacts", icon="VIEWZOOM")
+        column = labelled(layout.column())
+        column.prop(armature, "poise_use_layers")
+        column.prop(armature, "poise_ground")
+
+
+class POISE_PT_timed_pins(ArmaturePanel, bpy.types.Panel):
+    """Hold bones over frame ranges of the motion"""
+
+    bl_label = "Timed Pins"
+    bl_parent_id = "POISE_PT_motion"
+
+    def draw(self, context: Any) -> None:
+        layout: Any = self.layout
+        armature: Any = context.active_object
+        layout.operator("poise.find_contacts", icon="VIEWZOOM")
         side = draw_list(layout, armature, "timed_pins", rows=4)
         side.operator("poise.add_timed_pin", text="", icon="ADD")
         side.operator("poise.remove_timed_pin", text="", icon="REMOVE")
@@ -75,19 +87,54 @@ class POISE_PT_motion(ArmaturePanel, bpy.types.Panel):
         row = column.row(align=True)
         row.operator("poise.give_motion_back")
         row.operator("poise.keep_motion", text="Keep")
-        row = layout.row(align=True)
-        row.operator("poise.reduce_keys")
-        row.operator("poise.bake_motion")
-        row = layout.row(align=True)
-        row.operator("poise.edit_path", text="Edit Path...")
-        row.operator("poise.root_motion", text="Root Motion...")
-        row = layout.row(align=True)
-        row.operator("poise.make_loop", text="Make Loop...")
-        row.operator("poise.smooth_motion", text="Smooth")
-        row.operator("poise.fix_ground", text="Fix Ground...")
-        row = layout.row(align=True)
-        row.operator("poise.fill_between", text="Fill In-Betweens...")
-        row.operator("poise.breakdown")
+
+
+class POISE_PT_edit_motion(ArmaturePanel, bpy.types.Panel):
+    """Change the whole motion of the active armature, or a range of it"""
+
+    bl_label = "Edit Motion"
+    bl_parent_id = "POISE_PT_motion"
+
+    def draw(self, context: Any) -> None:
+        layout: Any = self.layout
+        column = layout.column(align=True)
+        draw_tools(column, _EDITING)
+
+
+class POISE_MT_retarget(bpy.types.Menu):
+    """Retarget the motion of an armature of the scene, or of a file, to the active armature"""
+
+    bl_label = "Retarget Motion"
+
+    def draw(self, context: Any) -> None:
+        layout: Any = self.layout
+        layout.operator("poise.retarget", text="From File...", icon="FILEBROWSER").browse = True
+        sources = [
+            other for other in context.scene.objects if other.type == "ARMATURE" and other != context.active_object
+        ]
+        if sources:
+            layout.separator()
+        for source in sources:
+            layout.operator(
+                "poise.retarget", text=source.name, icon="ARMATURE_DATA", translate=False
+            ).source = source.name
+
+
+class POISE_MT_motion(bpy.types.Menu):
+    """Retarget, edit and pin the motion of the active armature"""
+
+    bl_label = "Motion"
+
+    def draw(self, context: Any) -> None:
+        layout: Any = self.layout
+        layout.menu("POISE_MT_retarget")
+        draw_tools(layout, ("retarget_files", "export_vrma"))
+        layout.separator()
+        layout.operator("poise.find_contacts", text="Find Foot Contacts")
+        layout.operator("poise.solve_motion", text="Solve Motion (Lock Feet)")
+        draw_tools(layout, _PINNING)
+        layout.separator()
+        draw_tools(layout, _EDITING)
 
 
 def draw_timed_pin(layout: Any, pin: Any) -> None:
@@ -110,4 +157,11 @@ def draw_timed_pin(layout: Any, pin: Any) -> None:
     column.operator("poise.place_timed_pin", icon="POSE_HLT")
 
 
-CLASSES = (POISE_UL_timed_pins, POISE_PT_motion)
+CLASSES = (
+    POISE_UL_timed_pins,
+    POISE_PT_motion,
+    POISE_PT_timed_pins,
+    POISE_PT_edit_motion,
+    POISE_MT_retarget,
+    POISE_MT_motion,
+)

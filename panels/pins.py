@@ -5,13 +5,13 @@ from typing import Any
 import bpy
 from bl_ui.utils import PresetPanel
 
-from . import generate, motion
-from .body import draw_body_menu
-from .rig import draw_roles_menu
-from .side import ArmaturePanel, Side, chosen_in, draw_tools, labelled, refuses
+from .rig import draw_hindrances
+from .side import ArmaturePanel, Side, chosen_in, draw_list, draw_sentence, draw_tools, labelled, refuses
+from .toolbar import POISE_TOOL_drag
 
 _ICONS = {"use_position": "CON_LOCLIKE", "use_rotation": "CON_ROTLIKE"}
 _TIP = 1e-3  # of the bone's length
+TOOL = POISE_TOOL_drag.bl_idname
 _SPACES = {"WORLD": "WORLD", "ARMATURE": "ARMATURE_DATA", "OBJECT": "OBJECT_DATA", "ANIMATION": "ANIM"}
 
 
@@ -37,15 +37,12 @@ class POISE_UL_pins(bpy.types.UIList):
         label.active = not item.mute
         label.alert = not there or (item.space == "OBJECT" and item.target is None)
         label.label(
-            text=f"{name}{_said(item)}" if there else f"{name} (no such bone)", icon="NONE" if there else "ERROR"
+            text=f"{name}{_said(item)}" if there else f"{name} (no such bone)",
+            icon=_SPACES[item.space] if there else "ERROR",
         )
-        menu = row.operator_menu_enum("poise.pin_space", "space", text="", icon=_SPACES[item.space])
-        menu.bone = item.name
         for held, symbol in _ICONS.items():
             row.prop(item, held, text="", icon=symbol)
-        row.operator("poise.goto_pin", text="", icon="RESTRICT_SELECT_OFF", emboss=False).bone = item.name
         row.prop(item, "mute", text="", icon="HIDE_ON" if item.mute else "HIDE_OFF", emboss=False)
-        row.operator("poise.unpin", text="", icon="X", emboss=False).bone = item.name
 
 
 class POISE_PT_pins(Side, bpy.types.Panel):
@@ -59,30 +56,49 @@ class POISE_PT_pins(Side, bpy.types.Panel):
         if refuses(layout, context):
             return
 
-        if context.mode != "POSE":
-            layout.label(text="Pin bones in Pose Mode", icon="INFO")
+        draw_hindrances(layout, context)
         column = layout.column(align=True)
-        column.operator("poise.pin", icon="PINNED").kind = "BOTH"
+        row = column.row(align=True)
+        row.operator("poise.pin", icon="PINNED").kind = "BOTH"
+        selected = context.selected_pose_bones_from_active_object or ()  # none outside Pose Mode
+        button = row.row(align=True)
+        button.enabled = any(bone.name in armature.poise_pins for bone in selected)
+        button.operator("poise.unpin", icon="UNPINNED").bone = ""
         row = column.row(align=True)
         for kind, text in (("POSITION", "Position Only"), ("ROTATION", "Rotation Only")):
             row.operator("poise.pin", text=text).kind = kind
-        labelled(layout).prop(armature, "poise_pin_space")
-        layout.template_list("POISE_UL_pins", "", armature, "poise_pins", armature, "poise_active_pin", rows=3)
-        pin = chosen_in(armature, "pins")
-        if pin is not None:
-            draw_pin(layout, pin)
-        row = layout.row(align=True)
-        if context.mode == "POSE":  # bones can be selected only there
-            row.operator("poise.unpin").bone = ""
-        row.operator("poise.pin_here", text="Pin Here")
-        row.operator("poise.mirror_pins", text="Mirror")
-        row.operator("poise.clear_pins", text="Clear All")
+        labelled(layout.column()).prop(armature, "poise_pin_space")
+        if len(armature.poise_pins):
+            side = draw_list(layout, armature, "pins", rows=4)
+            pin = chosen_in(armature, "pins")
+            if pin is not None:
+                side.operator("poise.unpin", text="", icon="REMOVE").bone = pin.name
+                side.operator("poise.goto_pin", text="", icon="RESTRICT_SELECT_OFF").bone = pin.name
+                side.separator()
+                draw_pin(layout, pin)
+            side.operator("poise.clear_pins", text="", icon="X")
+            row = layout.row(align=True)
+            row.operator("poise.pin_here", text="Pin Here")
+            row.operator("poise.mirror_pins", text="Mirror")
+        else:
+            draw_first_steps(layout, context)
         column = layout.column(align=True)
         column.operator_context = "INVOKE_REGION_WIN"  # in the viewport, where the mouse then drags the bone
         column.operator("poise.drag").use_active = True  # not the bone behind the panel
         column = layout.column(align=True)
         column.operator("poise.solve")
         column.operator("poise.bake", text="Bake...")
+
+
+def draw_first_steps(layout: Any, context: Any) -> None:
+    """Draw what to do where nothing is pinned yet."""
+    if context.mode != "POSE":
+        layout.operator("object.mode_set", text="Enter Pose Mode", icon="POSE_HLT").mode = "POSE"
+        return
+    tool = context.workspace.tools.from_space_view3d_mode("POSE", create=False)
+    if tool is None or tool.idname != TOOL:
+        layout.operator("wm.tool_set_by_id", text="Use Poise Tool", icon="VIEW_PAN").name = TOOL
+    draw_sentence(layout, context, "Select the feet and press Pin. Then drag the hips or a hand", "INFO")
 
 
 class POISE_PT_presets(PresetPanel, bpy.types.Panel):
@@ -232,36 +248,65 @@ def draw_pin(layout: Any, pin: Any) -> None:
         column.prop(pin, "target")
 
 
-class POISE_MT_pose(bpy.types.Menu):
+class POISE_MT_pins(bpy.types.Menu):
     """Pins of the armature"""
 
-    bl_label = "Poise"
+    bl_label = "Pins"
 
     def draw(self, context: Any) -> None:
         layout: Any = self.layout
-        layout.operator("poise.drag").use_active = True  # not the bone behind the menu
-        layout.separator()
         for kind, held in (("BOTH", "Position and Rotation"), ("POSITION", "Position"), ("ROTATION", "Rotation")):
             layout.operator("poise.pin", text=f"Pin {held}").kind = kind
         layout.operator("poise.cycle_pin").bone = ""
         layout.operator_menu_enum("poise.pin_space", "space")
         layout.operator("poise.unpin").bone = ""
         draw_tools(layout, ("pin_here", "mirror_pins", "clear_pins", "goto_pin"))
+
+
+class POISE_MT_joints(bpy.types.Menu):
+    """Ranges, limits and stiffness of the joints"""
+
+    bl_label = "Joints"
+
+    def draw(self, context: Any) -> None:
+        layout: Any = self.layout
+        draw_tools(layout, ("set_range", "mirror_range"))
         layout.separator()
-        draw_tools(layout, ("solve", "bake"))
+        draw_tools(layout, ("learn_limits", "forget_limits", "load_limits", "save_limits"))
         layout.separator()
-        layout.menu("POISE_MT_chains")
-        draw_tools(layout, (*motion.TOOLS, *generate.TOOLS))
+        draw_tools(layout, ("learn_stiffness", "forget_stiffness"))
+
+
+class POISE_MT_pose(bpy.types.Menu):
+    """Tools of Poise, where the search (F3) finds them"""
+
+    bl_label = "Poise"
+
+    def draw(self, context: Any) -> None:
+        layout: Any = self.layout
+        layout.operator("poise.drag").use_active = True  # not the bone behind the menu
+        layout.operator("poise.solve", text="Solve Here (IK)")
+        layout.operator("poise.bake")
         layout.separator()
-        layout.operator("poise.survey")
-        draw_roles_menu(layout)
-        layout.separator()
-        draw_body_menu(layout)
-        layout.separator()
-        draw_tools(layout, ("learn_limits", "forget_limits", "learn_stiffness", "forget_stiffness"))
-        draw_tools(layout, ("set_range", "mirror_range", "load_limits", "save_limits"))
-        layout.separator()
-        draw_tools(layout, ("import_keypoints", "listen", "stop_listening"))
+        for name in ("pins", "body", "motion", "generate", "chains", "keypoints", "joints", "rig"):
+            layout.menu(f"POISE_MT_{name}")
+
+
+class POISE_MT_pie(bpy.types.Menu):
+    """What is needed most while posing"""
+
+    bl_label = "Poise"
+
+    def draw(self, context: Any) -> None:
+        pie: Any = self.layout.menu_pie()
+        pie.operator("poise.unpin", icon="UNPINNED").bone = ""  # to the left
+        pie.operator("poise.pin", icon="PINNED").kind = "BOTH"  # to the right
+        pie.operator("poise.plant_feet", text="Feet on Ground").surface = "GROUND"  # below
+        pie.operator("poise.solve")  # above
+        pie.operator("poise.mirror_pose", text="Mirror").model = "BOTH"
+        pie.operator("poise.take_posture", text="Relaxed").posture = "RELAXED"
+        pie.operator("poise.pin_here", text="Pin Here")
+        pie.operator("poise.take_posture", text="T-Pose").posture = "T"
 
 
 def draw_in_pose_menu(menu: Any, context: Any) -> None:
@@ -278,5 +323,8 @@ CLASSES = (
     POISE_PT_solver_advanced,
     POISE_PT_active_bone,
     POISE_PT_bone,
+    POISE_MT_pins,
+    POISE_MT_joints,
     POISE_MT_pose,
+    POISE_MT_pie,
 )

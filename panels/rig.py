@@ -30,6 +30,14 @@ class POISE_PT_rig(ArmaturePanel, bpy.types.Panel):
     """What Poise detected in the armature"""
 
     bl_label = "Rig"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw_header(self, context: Any) -> None:
+        layout: Any = self.layout
+        kinds = [finding.kind for finding in _findings(context)]
+        layout.label(
+            text="", icon=next((_ICONS[kind] for kind in ("HINDRANCE", "ASK") if kind in kinds), "ARMATURE_DATA")
+        )
 
     def draw_header_preset(self, context: Any) -> None:
         layout: Any = self.layout
@@ -46,6 +54,20 @@ class POISE_PT_rig(ArmaturePanel, bpy.types.Panel):
                 draw_sentence(layout, context, finding.text, _ICONS[finding.kind])
 
 
+def _findings(context: Any) -> Iterator[Any]:
+    """Yield what was found out about the active armature."""
+    survey = context.window_manager.poise_survey
+    if survey.owner == context.active_object.session_uid:
+        yield from survey.findings
+
+
+def draw_hindrances(layout: Any, context: Any) -> None:
+    """Draw what prevents the armature from being posed."""
+    for finding in _findings(context):
+        if finding.kind == "HINDRANCE":
+            draw_sentence(layout, context, finding.text, _ICONS[finding.kind])
+
+
 class _Part(Side):
     """A subpanel for findings of one kind."""
 
@@ -59,9 +81,7 @@ class _Part(Side):
 
     @classmethod
     def findings(cls, context: Any) -> Iterator[Any]:
-        survey = context.window_manager.poise_survey
-        if survey.owner == context.active_object.session_uid:
-            yield from (finding for finding in survey.findings if finding.kind == cls.kind)
+        yield from (finding for finding in _findings(context) if finding.kind == cls.kind)
 
 
 class POISE_PT_parts(_Part, bpy.types.Panel):
@@ -128,12 +148,18 @@ class POISE_PT_driven(_Part, bpy.types.Panel):
                 draw_sentence(layout, context, finding.name, "BLANK1")
 
 
-def draw_roles_menu(layout: Any) -> None:
-    """Draw the tools that correct roles in the Pose menu, where the search finds them."""
-    layout.operator_menu_enum("poise.set_role", "role", text="Part of the Body")
-    layout.operator("poise.clear_roles", text="Reset All Parts").role = ""
-    layout.operator_menu_enum("poise.set_facing", "facing")
-    draw_tools(layout, ("swap_sides", "import_roles", "export_roles"))
+class POISE_MT_rig(bpy.types.Menu):
+    """What Poise detected in the armature"""
+
+    bl_label = "Rig"
+
+    def draw(self, context: Any) -> None:
+        layout: Any = self.layout
+        layout.operator("poise.survey")
+        layout.operator_menu_enum("poise.set_role", "role", text="Part of the Body")
+        layout.operator("poise.clear_roles", text="Reset All Parts").role = ""
+        layout.operator_menu_enum("poise.set_facing", "facing")
+        draw_tools(layout, ("swap_sides", "import_roles", "export_roles"))
 
 
-CLASSES = (POISE_PT_rig, POISE_PT_parts, POISE_PT_driven)
+CLASSES = (POISE_PT_rig, POISE_PT_parts, POISE_PT_driven, POISE_MT_rig)

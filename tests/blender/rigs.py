@@ -347,6 +347,11 @@ class Layout:
     def __init__(self, seen: list[tuple[str, ...]]) -> None:
         self.seen = seen
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name == "enabled":
+            self.seen.append((name, str(value)))
+
     def row(self, **_: Any) -> "Layout":
         return Layout(self.seen)
 
@@ -384,7 +389,8 @@ class Layout:
         seen.append(("operator", name))
         return Properties()
 
-    def menu(self, name: str) -> None:
+    def menu(self, name: str, *, icon: str = "NONE") -> None:
+        self.icon(icon)
         assert hasattr(bpy.types, name)
         self.seen.append(("menu", name))
 
@@ -393,6 +399,9 @@ class Layout:
 
     def operator_menu_enum(self, name: str, _: str, *, text: str = "", icon: str = "") -> Any:
         return self.operator(name)
+
+    def operator_enum(self, name: str, _: str) -> None:
+        self.operator(name)
 
     def template_list(self, kind: str, _: str, data: Any, name: str, active_data: Any, active: str, **__: Any) -> None:
         rows = getattr(bpy.types, kind)

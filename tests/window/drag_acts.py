@@ -254,8 +254,6 @@ def first_drag(hand: Any) -> Generator[float, None, dict[str, Any]]:
         hand.screenshot(f"drag_hover_{foot}")
         hand.press("P")
         yield WAIT
-        hand.press("P")
-        yield WAIT
     seen["pins"] = [[pin.name, pin.use_position, pin.use_rotation] for pin in armature().poise_pins]
     seen["start"], seen["hand"], seen["feet"] = channels(), head(HAND), [head(foot) for foot in FEET]
     x, y = hand.pixel(head(HAND))

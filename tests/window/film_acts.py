@@ -58,7 +58,6 @@ def film(hand: Any, every: str) -> Generator[float, None, dict[str, Any]]:
         camera.go(hand.pixel(head(toes)))
         yield SOON
         yield from key(hand, "P")
-        yield from key(hand, "P")
     seen: dict[str, Any] = {"toes": [head(toes) for toes in TOES], "off": [], "toes off": []}
     yield from shoot_drags(hand, camera, WAYS, TOES, seen)
     camera.end()

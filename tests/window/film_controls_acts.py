@@ -62,7 +62,6 @@ def film(hand: Any, every: str, file: str) -> Generator[float, None, dict[str, A
             camera.go(hand.pixel(head(foot)) if name == "metarig" else on_shape(hand, control))
             yield SOON
             yield from key(hand, "P")
-            yield from key(hand, "P")
         feet = FEET[name]
         seen[take] = {"toes": [head(foot) for foot in feet], "off": [], "toes off": [], "pins": len(rig.poise_pins)}
         ways = tuple((JOINTS[name][joint], legs) for joint, legs in WAYS)

@@ -111,7 +111,7 @@ def test_the_operator_turns_the_bone_in_the_world(rig: Any) -> None:
         ({"bone": "hnad.L"}, 'No bone "hnad.L"'),
         ({"bone": "hand.L", "object": "Nobody"}, 'No object "Nobody"'),
         ({"bone": "hand.L", "object": "Cup"}, '"Cup" is no armature'),
-        ({"bone": "hand.L", "shift": (float("nan"), 0.0, 0.0)}, "have to be finite numbers"),
+        ({"bone": "hand.L", "shift": (float("nan"), 0.0, 0.0)}, "must be finite numbers"),
         ({"bone": "hand.L", "turn": (0.0, 0.0, 0.0, 0.0)}, "a quaternion that is not zero"),
         ({}, "No bone is named, and none is active"),
     ],
@@ -627,7 +627,7 @@ def test_the_kind_of_a_pin_goes_round(rig: Any) -> None:
     for _ in range(3):
         bpy.ops.poise.cycle_pin(bone="head")
         seen.append(next(((pin.use_position, pin.use_rotation) for pin in rig.poise_pins), None))
-    assert seen == [(True, False), (True, True), None]
+    assert seen == [(True, True), (True, False), None]
     select(rig, ["head"])
     bpy.ops.poise.pin(kind="ROTATION")
     bpy.ops.poise.cycle_pin(bone="head")

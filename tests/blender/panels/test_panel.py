@@ -120,7 +120,7 @@ def test_with_the_humanoid_method_only_what_it_heeds_is_offered() -> None:
     }
     header: list[tuple[str, ...]] = []
     POISE_TOOL_drag.draw_settings(bpy.context, Layout(header), None)
-    assert header == [("prop", "poise_limits"), ("prop", "poise_pin_space")]
+    assert header == [("prop", "poise_method"), ("prop", "poise_limits"), ("prop", "poise_pin_space")]
     bpy.context.object.poise_method = "PINS"
     assert not POISE_PT_humanoid.poll(bpy.context)
 
@@ -133,13 +133,23 @@ def test_what_a_namespace_puts_before_bones_leaves_room_for_their_names() -> Non
     assert list(labels()) == ["LeftFoot"]
 
 
-def test_where_no_bones_are_selected_no_button_lets_them_go() -> None:
+def test_bones_are_unpinned_only_where_a_pinned_one_is_selected() -> None:
     rig = make_armature()
     select(rig, ["foot.L"])
     bpy.ops.poise.pin()
-    assert ("set", "bone=") in drawn_by(POISE_PT_pins)
+    assert ("enabled", "True") in drawn_by(POISE_PT_pins)
+    select(rig, ["foot.R"])
+    assert ("enabled", "False") in drawn_by(POISE_PT_pins)
     bpy.ops.object.mode_set(mode="OBJECT")
-    assert ("set", "bone=") not in drawn_by(POISE_PT_pins)
+    assert ("enabled", "False") in drawn_by(POISE_PT_pins)
+
+
+def test_without_pins_the_panel_says_what_to_do_first() -> None:
+    select(make_armature(), [])
+    assert ("set", "name=poise.drag") in drawn_by(POISE_PT_pins)
+    assert any("press Pin" in text for _, text in drawn_by(POISE_PT_pins))
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert ("set", "mode=POSE") in drawn_by(POISE_PT_pins)
 
 
 def test_a_pin_whose_bone_is_gone_is_shown_as_such() -> None:

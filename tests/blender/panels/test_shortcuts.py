@@ -45,11 +45,11 @@ def test_no_key_of_poise_is_blenders_in_pose_mode(monkeypatch: pytest.MonkeyPatc
     taken: set[tuple[str, frozenset[str], str]] = set()
     for name, event in blenders_keys(monkeypatch):
         taken.add((event["type"], frozenset(key for key in MODIFIERS if event.get(key)), name))
-        assert not (event.get("any") and event["type"] in {key for _, key, _ in keymaps.SHORTCUTS})
+        assert not (event.get("any") and event["type"] in {key for *_, key, _ in keymaps.SHORTCUTS})
     assert ("G", frozenset(), "Pose") in taken  # to move bones: it does look where it should
     keys = {(key, modifiers) for key, modifiers, _ in taken}
     assert ("P", frozenset({"ctrl"})) in keys
-    for _, key, modifiers in keymaps.SHORTCUTS:
+    for *_, key, modifiers in keymaps.SHORTCUTS:
         assert (key, frozenset(modifiers)) not in keys
 
 
@@ -57,7 +57,8 @@ def test_the_keys_are_in_the_keymap_that_users_edit() -> None:
     bpy.context.window_manager.keyconfigs.update()
     items = keymaps.user_items(bpy.context.window_manager.keyconfigs)
     assert [(item.idname, item.type, item.ctrl, item.shift, item.alt) for _, item in items] == [
-        ("poise.drag", "G", True, False, False)
+        ("poise.drag", "G", True, False, False),
+        ("wm.call_menu_pie", "Q", False, True, False),
     ]
     assert {keymap.name for keymap, _ in items} == {"Pose"}
     assert all(item.name for _, item in items)  # what the editor lists it by
