@@ -43,6 +43,7 @@ class POISE_PT_generate(ArmaturePanel, bpy.types.Panel):
     """Generate motions from two key poses"""
 
     bl_label = "Generate"
+    bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Any) -> None:
         layout: Any = self.layout

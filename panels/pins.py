@@ -1,12 +1,11 @@
-"""The panels Pins and Solver, the panel of the active bone, and the entry in the Pose menu."""
+"""The panel Pins, the pie menu, and the entry in the Pose menu."""
 
 from typing import Any
 
 import bpy
-from bl_ui.utils import PresetPanel
 
 from .rig import draw_hindrances
-from .side import ArmaturePanel, Side, chosen_in, draw_list, draw_sentence, draw_tools, labelled, refuses
+from .side import Side, chosen_in, draw_list, draw_sentence, draw_tools, labelled, refuses
 from .toolbar import POISE_TOOL_drag
 
 _ICONS = {"use_position": "CON_LOCLIKE", "use_rotation": "CON_ROTLIKE"}
@@ -101,141 +100,6 @@ def draw_first_steps(layout: Any, context: Any) -> None:
     draw_sentence(layout, context, "Select the feet and press Pin. Then drag the hips or a hand", "INFO")
 
 
-class POISE_PT_presets(PresetPanel, bpy.types.Panel):
-    """Presets of the solver's settings"""
-
-    bl_label = "Solver Presets"
-    preset_subdir = "poise/solver"
-    preset_operator = "poise.use_preset"
-    preset_add_operator = "poise.add_preset"
-
-
-class POISE_PT_solver(ArmaturePanel, bpy.types.Panel):
-    """Settings of the solver"""
-
-    bl_label = "Solver"
-
-    def draw_header_preset(self, context: Any) -> None:
-        POISE_PT_presets.draw_panel_header(self.layout)
-
-    def draw(self, context: Any) -> None:
-        armature: Any = context.active_object
-        column = labelled(self.layout)
-        column.row().prop(armature, "poise_method", expand=True)
-        column.row().prop(armature, "poise_limits", expand=True)
-        column.prop(armature, "poise_use_anatomy_limits")
-        if armature.poise_method == "HUMANOID":
-            return
-        column.row().prop(armature, "poise_wins", expand=True)
-        column.prop(armature, "poise_root")
-        column.row().prop(armature, "poise_balance", expand=True)
-        row = column.row(align=True, heading="Strength")
-        row.prop(armature, "poise_use_strength", text="")
-        number = row.row()
-        number.active = armature.poise_use_strength
-        number.prop(armature, "poise_strength", text="")
-
-
-class POISE_PT_solver_advanced(ArmaturePanel, bpy.types.Panel):
-    """Settings of the solver that are rarely needed"""
-
-    bl_label = "Advanced"
-    bl_parent_id = "POISE_PT_solver"
-    bl_options = {"DEFAULT_CLOSED"}
-
-    def draw(self, context: Any) -> None:
-        armature: Any = context.active_object
-        column = labelled(self.layout)
-        column.prop(armature, "poise_use_fk_switch")
-        column.prop(armature, "poise_use_reduce")
-        if armature.poise_method == "HUMANOID":
-            return
-        column.prop(armature, "poise_use_stretch")
-        column.prop(armature, "poise_joint_targets")
-        if armature.poise_joint_targets == "ACTION":
-            column.prop(armature, "poise_target_action")
-        row = column.row(align=True)
-        row.operator("poise.learn_stiffness")
-        row.operator("poise.forget_stiffness", text="Forget")
-
-
-class _Bone:
-    """A panel of the active bone."""
-
-    bl_options = {"DEFAULT_CLOSED"}
-
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        return context.active_pose_bone is not None
-
-    def draw(self, context: Any) -> None:
-        """Draw the pin of the active bone and Blender's fields that the solver respects."""
-        panel: Any = self
-        layout = panel.layout
-        bone, armature = context.active_pose_bone, context.active_object
-        place = armature.poise_pins.find(bone.name)
-        row = layout.row(align=True)
-        if place >= 0:
-            pin = armature.poise_pins[place]
-            row.prop(pin, "use_position", toggle=True)
-            row.prop(pin, "use_rotation", toggle=True)
-            row.prop(pin, "mute", text="", icon="HIDE_ON" if pin.mute else "HIDE_OFF")
-            row.operator("poise.unpin", text="", icon="X").bone = bone.name
-            draw_pin(layout, pin)
-        else:
-            row.operator("poise.cycle_pin", text="Pin Position", icon="PINNED").bone = bone.name
-        column = labelled(layout.column())
-        for axis in "xyz":
-            heading = f"Stiffness {axis.upper()}" if axis == "x" else axis.upper()
-            column.prop(bone, f"ik_stiffness_{axis}", text=heading, slider=True)
-        column.prop(bone, "ik_stretch", slider=True)
-        for axis in "xyz":
-            row = column.row(align=True, heading=f"Limit {axis.upper()}")
-            row.prop(bone, f"use_ik_limit_{axis}", text="")
-            ends = row.row(align=True)
-            ends.active = getattr(bone, f"use_ik_limit_{axis}")
-            ends.prop(bone, f"ik_min_{axis}", text="")
-            ends.prop(bone, f"ik_max_{axis}", text="")
-        row = column.row(align=True, heading="Range")
-        row.prop(bone, "poise_use_range", text="")
-        row.operator("poise.set_range", text="From Anatomy")
-        row.operator("poise.mirror_range", text="Mirror")
-        for index, axis in enumerate("XYZ" if bone.poise_use_range else ""):
-            split = column.split(factor=0.4)  # as wide as the names above
-            split.use_property_split = False
-            name = split.row()
-            name.alignment = "RIGHT"
-            name.label(text=axis)
-            row = split.row(align=True)
-            row.prop(bone, "poise_range_min", index=index, text="")
-            row.prop(bone, "poise_range_max", index=index, text="")
-        if armature.poise_method == "HUMANOID":
-            column.prop(bone, "poise_share", text="Share of Turn")
-        elif armature.poise_joint_targets == "ACTION":
-            column.prop(bone, "poise_target", slider=True)
-        row = column.row(align=True)
-        row.operator("poise.learn_limits", text="Learn Again" if bone.poise_learned else "Learn Limits")
-        row.operator("poise.forget_limits", text="Forget")
-        row = column.row(align=True)
-        row.operator("poise.load_limits", text="Load...")
-        row.operator("poise.save_limits", text="Save...")
-
-
-class POISE_PT_bone(_Bone, bpy.types.Panel):
-    """Pin, stiffness and limits of the active bone"""
-
-    bl_label = "Poise"
-    bl_space_type = "PROPERTIES"
-    bl_region_type = "WINDOW"
-    bl_context = "bone"
-
-
-class POISE_PT_active_bone(_Bone, Side, bpy.types.Panel):
-    """Pin, stiffness and limits of the active bone"""
-
-    bl_label = "Active Bone"
-
-
 def draw_pin(layout: Any, pin: Any) -> None:
     """Draw the settings of one pin."""
     column = labelled(layout.column())
@@ -315,16 +179,4 @@ def draw_in_pose_menu(menu: Any, context: Any) -> None:
     menu.layout.menu("POISE_MT_pose")
 
 
-CLASSES = (
-    POISE_UL_pins,
-    POISE_PT_presets,
-    POISE_PT_pins,
-    POISE_PT_solver,
-    POISE_PT_solver_advanced,
-    POISE_PT_active_bone,
-    POISE_PT_bone,
-    POISE_MT_pins,
-    POISE_MT_joints,
-    POISE_MT_pose,
-    POISE_MT_pie,
-)
+CLASSES = (POISE_UL_pins, POISE_PT_pins, POISE_MT_pins, POISE_MT_joints, POISE_MT_pose, POISE_MT_pie)

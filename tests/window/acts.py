@@ -14,7 +14,7 @@ LAST_FRAME = 8
 
 NEAR = 1e-3  # metres, and radians near enough: how far a pinned foot may be off
 SAME = 1e-5  # an undone pose
-RIG = 0.18  # of the sidebar's height, from above: the panel Rig in Pose Mode, of which nothing is wanted
+RIG = 0.04  # of the sidebar's height, from above: the header of the panel Rig, of which nothing is wanted
 MANY = 100  # red pixels that make a text
 RED = (0.6, 0.45)  # what Blender writes a reason in: at least this much red, at most this much green and blue
 

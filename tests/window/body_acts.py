@@ -1,9 +1,15 @@
 """What a person does with the panel Body and the figure of parts. It runs inside Blender, which has no pytest."""
 
+import sys
 from collections.abc import Generator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent))  # this file is loaded by its path
+
+from chain_acts import open_panel
 
 PICKED = "mixamorig:LeftForeArm"
 HEADER = 32  # pixels from the first button of a panel up to its header
@@ -95,10 +101,7 @@ def body_tools(hand: Any) -> Generator[float, None, dict[str, Any]]:
     seen["limits"].append(getattr(rig, LIMITS))
     seen["head beyond limits"] = yield from turn_head(hand, "body_beyond_limits")
     seen["back"] = turned()
-    for button in ("poise_method", "bpy.ops.poise.pin(kind='BOTH')"):  # their panels are folded, for room
-        x, y = panel[button][0]
-        yield from hand.click(x, y + HEADER)
-    panel = yield from hand.read_panels("bpy.ops.poise.look_at(target='CURSOR')", below=0.25)
+    panel = yield from hand.read_panels("bpy.ops.poise.look_at(target='CURSOR')")
     hand.screenshot("body_panel")
     seen["panel"] = sorted(panel)
 
@@ -162,6 +165,7 @@ def correct_part(hand: Any) -> Generator[float, None, dict[str, Any]]:
 
     seen: dict[str, Any] = {}
     rig = yield from pose_beside_panel(hand)
+    yield from open_panel(hand, "POISE_PT_rig")
     panel = yield from hand.read_panels("bpy.ops.poise.pin(kind='BOTH')")
     x, y = panel["bpy.ops.poise.pin(kind='BOTH')"][0]
     yield from hand.click(x, y + 2 * HEADER)  # unfolds what is above: the parts
@@ -234,11 +238,12 @@ def pull_along(hand: Any) -> Generator[float, None, dict[str, Any]]:
     rig = bpy.context.object
     rig.poise_method = "HUMANOID"
     hand.rest()
-    panel = yield from hand.read_panels("poise_use_anatomy_limits", 0.5)
+    yield from open_panel(hand, "POISE_PT_solver")
+    panel = yield from hand.read_panels("poise_use_anatomy_limits")
     x, y = panel["poise_use_anatomy_limits"][0]
     yield from hand.click(x, y - HUMANOID)  # unfolds it
     yield 0.5
-    panel = yield from hand.read_panels("poise_resist_hips", 0.7)
+    panel = yield from hand.read_panels("poise_resist_hips", 0.2)
     hand.screenshot("humanoid_panel")
     seen: dict[str, Any] = {"panel": sorted(name for name in panel if name.startswith("poise_"))}
     x, y = panel["poise_resist_hips"][0]

@@ -48,7 +48,7 @@ def open_chains(hand: Any) -> Generator[float, None, dict[str, Any]]:
 
 
 def open_panel(hand: Any, name: str) -> Generator[float, None, None]:
-    """Close the panels of the tab from above, by a click on each header, and open the one of this class."""
+    """Close the panels of the tab above the one of this class, by a click on each header, and open that one."""
     import bpy
 
     classes = sys.modules[f"{EXTENSION}.panels"].CLASSES
@@ -60,6 +60,8 @@ def open_panel(hand: Any, name: str) -> Generator[float, None, None]:
         if is_closed == (panel.__name__ == name):
             yield from hand.click(x, first - number * HEADER)
             yield FOLDS
+        if panel.__name__ == name:
+            break  # those below have moved down
     hand.rest()
     hand.screenshot(f"{name}_opened")
 

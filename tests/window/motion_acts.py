@@ -1,7 +1,13 @@
 """Locking the feet of a captured walk, as a person does it. It runs inside Blender, which has no pytest."""
 
+import sys
 from collections.abc import Generator
+from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))  # this file is loaded by its path
+
+from chain_acts import open_panel
 
 FIND = "bpy.ops.poise.find_contacts()"
 SOLVE = "bpy.ops.poise.solve_motion()"
@@ -9,7 +15,6 @@ ORIGINAL = "bpy.ops.poise.give_motion_back()"
 FRAME = 40
 LIFT = 2.0  # of a foot's pin, in the walk's units
 LONG = 4000  # frames, which take many seconds
-NOTCHES = 60  # of the wheel, to the end of the sidebar
 
 
 def lock_feet(hand: Any, clip: str) -> Generator[float, None, dict[str, Any]]:
@@ -30,23 +35,13 @@ def lock_feet(hand: Any, clip: str) -> Generator[float, None, dict[str, Any]]:
     seen: dict[str, Any] = {"source": rig.animation_data.action.name}
 
     yield from hand.open_tab("Poise")
-    side = hand.region("UI")
-    hand.move(side.x + side.width // 3, side.y + side.height // 2)
-    yield 0.2
-    for _ in range(NOTCHES):
-        hand.press("WHEELDOWNMOUSE")
-        yield 0.02
-    yield 1.0  # until Blender has scrolled to the end
-    panel = yield from hand.read_panels(FIND, 0.3)
+    yield from open_panel(hand, "POISE_PT_motion")
+    panel = yield from hand.read_panels(FIND)
     yield from hand.click(*panel[FIND][0])
     yield from hand.until(lambda: len(bpy.data.objects[name].poise_timed_pins) > 0)
     seen["pins"] = [(pin.label, pin.start, pin.end) for pin in bpy.data.objects[name].poise_timed_pins]
-    hand.move(side.x + side.width // 3, side.y + side.height // 2)
-    yield 0.2
-    for _ in range(NOTCHES):
-        hand.press("WHEELDOWNMOUSE")
-        yield 0.02
-    yield 0.3
+    hand.rest()
+    yield 0.5
     seen["picture"] = hand.screenshot("motion_contacts")
 
     def action() -> str:
@@ -57,7 +52,7 @@ def lock_feet(hand: Any, clip: str) -> Generator[float, None, dict[str, Any]]:
         curves = made.layers[0].strips[0].channelbags[0].fcurves
         return [curve.evaluate(FRAME) for curve in curves]
 
-    panel = yield from hand.read_panels(ORIGINAL, 0.4)
+    panel = yield from hand.read_panels(ORIGINAL)
     yield from hand.click(*panel[SOLVE][0])
     yield from hand.until(lambda: action() != seen["source"], 90.0)
     seen["solved"] = action()
@@ -189,12 +184,7 @@ def generate(hand: Any, rig: str) -> Generator[float, None, dict[str, Any]]:
     with bpy.context.temp_override(window=hand.window, area=graph, region=region):
         bpy.ops.graph.view_all()
     yield from hand.open_tab("Poise")
-    side = hand.region("UI")
-    hand.move(side.x + side.width // 3, side.y + side.height // 2)
-    for _ in range(NOTCHES):
-        hand.press("WHEELDOWNMOUSE")
-        yield 0.02
-    yield 0.5
+    yield from open_panel(hand, "POISE_PT_generate")
     seen["picture"] = hand.screenshot("motion_generate")
     object = bpy.data.objects[name]
     before = [tuple(bone.head) for bone in object.pose.bones]

@@ -1,7 +1,13 @@
 """Many motion files retargeted from the panel. It runs inside Blender, which has no pytest."""
 
+import sys
 from collections.abc import Generator
+from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))  # this file is loaded by its path
+
+from chain_acts import open_panel
 
 MANY = "bpy.ops.poise.retarget_files()"
 ACROSS, UP = 180, 148  # pixels from the left and the bottom of the panel of the last operation to the head of its parts
@@ -36,13 +42,6 @@ def retarget_many(hand: Any, folder: str) -> Generator[float, None, dict[str, An
         return next((area for area in hand.window.screen.areas if area.type == "FILE_BROWSER"), None)
 
     def choose(picture: str) -> Generator[float, None, None]:
-        yield from hand.open_tab("Poise")
-        side = hand.region("UI")
-        hand.move(side.x + side.width // 3, side.y + side.height // 2)
-        for _ in range(60):  # notches of the wheel, to the end of the sidebar
-            hand.press("WHEELDOWNMOUSE")
-            yield 0.02
-        yield 1.0
         panel = yield from hand.read_panels(MANY)
         yield from hand.click(*panel[MANY][0])
         yield from hand.until(lambda: browser() is not None)
@@ -59,6 +58,8 @@ def retarget_many(hand: Any, folder: str) -> Generator[float, None, dict[str, An
         yield from hand.click(button.x + button.width - BUTTON, button.y + button.height // 2)
         yield from hand.until(at_work)
 
+    yield from hand.open_tab("Poise")
+    yield from open_panel(hand, "POISE_PT_motion")
     yield from choose("retarget_files_dialog")
     seen["at work"] = at_work()
     hand.rest()

@@ -13,7 +13,7 @@ from core import CoreError, rotation
 from core.formats.job import parse
 from edits.job import perform_job
 from operators.drawings import _pins
-from panels.pins import POISE_PT_active_bone
+from panels.bone import POISE_PT_active_bone
 from tests.blender.rigs import contents, curves, drawn_by, make_armature, select, world
 
 pytestmark = pytest.mark.usefixtures("empty_file")

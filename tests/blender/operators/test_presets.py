@@ -9,7 +9,7 @@ import bpy
 import pytest
 
 from operators.presets import FOLDER
-from panels.pins import POISE_PT_presets
+from panels.solver import POISE_PT_presets
 from properties.pins import SOLVER
 from tests.blender.rigs import make_armature, make_empty
 

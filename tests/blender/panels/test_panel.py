@@ -5,8 +5,10 @@ from typing import Any
 import bpy
 import pytest
 
+from panels.bone import POISE_PT_bone
 from panels.humanoid import POISE_PT_humanoid
-from panels.pins import POISE_MT_pose, POISE_PT_bone, POISE_PT_pins, POISE_PT_solver, POISE_PT_solver_advanced
+from panels.pins import POISE_MT_pose, POISE_PT_pins
+from panels.solver import POISE_PT_solver, POISE_PT_solver_advanced
 from panels.toolbar import POISE_TOOL_drag
 from properties.humanoid import SETTINGS as HUMANOID
 from properties.pins import SETTINGS, SOLVER

@@ -1,0 +1,69 @@
+"""The panel Solver: how drags and Solve Here pose the body."""
+
+from typing import Any
+
+import bpy
+from bl_ui.utils import PresetPanel
+
+from .side import ArmaturePanel, labelled
+
+
+class POISE_PT_presets(PresetPanel, bpy.types.Panel):
+    """Presets of the solver's settings"""
+
+    bl_label = "Solver Presets"
+    preset_subdir = "poise/solver"
+    preset_operator = "poise.use_preset"
+    preset_add_operator = "poise.add_preset"
+
+
+class POISE_PT_solver(ArmaturePanel, bpy.types.Panel):
+    """Settings of the solver"""
+
+    bl_label = "Solver"
+
+    def draw_header_preset(self, context: Any) -> None:
+        POISE_PT_presets.draw_panel_header(self.layout)
+
+    def draw(self, context: Any) -> None:
+        armature: Any = context.active_object
+        column = labelled(self.layout)
+        column.row().prop(armature, "poise_method", expand=True)
+        column.row().prop(armature, "poise_limits", expand=True)
+        column.prop(armature, "poise_use_anatomy_limits")
+        if armature.poise_method == "HUMANOID":
+            return
+        column.row().prop(armature, "poise_wins", expand=True)
+        column.prop(armature, "poise_root")
+        column.row().prop(armature, "poise_balance", expand=True)
+        row = column.row(align=True, heading="Strength")
+        row.prop(armature, "poise_use_strength", text="")
+        number = row.row()
+        number.active = armature.poise_use_strength
+        number.prop(armature, "poise_strength", text="")
+
+
+class POISE_PT_solver_advanced(ArmaturePanel, bpy.types.Panel):
+    """Settings of the solver that are rarely needed"""
+
+    bl_label = "Advanced"
+    bl_parent_id = "POISE_PT_solver"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Any) -> None:
+        armature: Any = context.active_object
+        column = labelled(self.layout)
+        column.prop(armature, "poise_use_fk_switch")
+        column.prop(armature, "poise_use_reduce")
+        if armature.poise_method == "HUMANOID":
+            return
+        column.prop(armature, "poise_use_stretch")
+        column.prop(armature, "poise_joint_targets")
+        if armature.poise_joint_targets == "ACTION":
+            column.prop(armature, "poise_target_action")
+        row = column.row(align=True)
+        row.operator("poise.learn_stiffness")
+        row.operator("poise.forget_stiffness", text="Forget")
+
+
+CLASSES = (POISE_PT_presets, POISE_PT_solver, POISE_PT_solver_advanced)
