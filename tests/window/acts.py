@@ -8,6 +8,8 @@ import numpy as np
 FEET = ("mixamorig:LeftFoot", "mixamorig:RightFoot")
 HIPS = "mixamorig:Hips"
 PIN = "bpy.ops.poise.pin(kind='BOTH')"
+T_POSE = "bpy.ops.poise.take_posture(posture='T')"
+HEADER = 32  # pixels from the first button of a panel up to its header
 SOLVE = "bpy.ops.poise.solve()"
 BAKE = "bpy.ops.poise.bake()"
 LAST_FRAME = 8
@@ -114,6 +116,10 @@ def first_minute(hand: Any) -> Generator[float, None, dict[str, Any]]:
 
     priority = panel["poise_pins[1].priority"]
     seen["spaces"] = yield from spaces(hand, priority[0][0], height(priority) - 23)
+    x, y = panel[T_POSE][0]
+    yield from hand.click(x, y + HEADER)  # folds the panel Body: that of the solver comes up
+    yield 1.5
+    panel = panel | (yield from hand.read_panels("poise_root", below=0.4))
     seen["presets"] = yield from presets(hand, height(panel["poise_method"]) + 31)
     hand.move(*panel["poise_root"][0])
     for _ in range(5):  # Ctrl and the wheel go through the list

@@ -42,8 +42,8 @@ def went(seen: dict[str, Any], way: str) -> np.ndarray:
 
 def test_p_goes_round_the_kinds_of_pin(seen: dict[str, Any]) -> None:
     hand, feet = seen["rig"].hand, seen["rig"].feet
-    assert seen["pins"][:3] == [[[hand, True, False]], [[hand, True, True]], []]
-    assert seen["pins"][3] == [[foot, True, False] for foot in feet]
+    assert seen["pins"][:3] == [[[hand, True, True]], [[hand, True, False]], []]
+    assert seen["pins"][3] == [[foot, True, True] for foot in feet]
 
 
 def test_the_dragged_bone_is_under_the_mouse_and_the_pins_hold(seen: dict[str, Any]) -> None:
