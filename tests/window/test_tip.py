@@ -18,7 +18,7 @@ def seen(person: Any) -> dict[str, Any]:
 
 
 def test_p_pins_the_position_of_the_tip(seen: dict[str, Any]) -> None:
-    assert seen["pin"] == [BONE, True, True]
+    assert seen["pin"] == [BONE, True, False]
     np.testing.assert_allclose(seen["point"], [0.0, seen["length"], 0.0], atol=1e-4 * seen["length"])
     assert np.linalg.norm(seen["off"]) < NEAR * seen["size"]
 

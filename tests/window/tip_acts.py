@@ -22,7 +22,8 @@ def pin_tip(hand: Any, file: str) -> Generator[float, None, dict[str, Any]]:
     x, y = hand.pixel(tip(rig))
     yield from do.grab(hand, (x, y))
     yield from do.lead(hand, (x + 24, y - 16))
-    yield from do.key(hand, "P")
+    for _ in range(2):  # position and rotation, then position only
+        yield from do.key(hand, "P")
     yield do.WAIT
     yield from do.drop(hand)
     (pin,) = rig.poise_pins
