@@ -162,7 +162,8 @@ class POISE_MT_pie(bpy.types.Menu):
     bl_label = "Poise"
 
     def draw(self, context: Any) -> None:
-        pie: Any = self.layout.menu_pie()
+        layout: Any = self.layout
+        pie = layout.menu_pie()
         pie.operator("poise.unpin", icon="UNPINNED").bone = ""  # to the left
         pie.operator("poise.pin", icon="PINNED").kind = "BOTH"  # to the right
         pie.operator("poise.plant_feet", text="Feet on Ground").surface = "GROUND"  # below
