@@ -13,6 +13,7 @@ from ..bridge.motion import preserve_channels
 from ..bridge.shapes import placed
 from ..core import Motion, Pose
 from ..core.body.anatomy import carrier_of
+from ..core.body.unfolding import rebased, unfold
 from ..core.editing.contacts import BodyPoint, point_positions
 from ..core.rotation import Array
 from ..core.steps import run_steps
@@ -26,6 +27,9 @@ from .shown import WantedPose, wanted_body
 class BodyMotion(MotionEdit):
     """The motion of a body with its parts, `roles` of `skeleton`; where controls drive the body, they get the keys.
 
+    Where the rest pose shows no body, as of clips whose bones all lie along one axis, the skeleton has one from the
+    motion.
+
     besides: names of controls that are to be bones of the body, as far as they move with a part of it.
     placed: bones of the rig that have their pose of `channels` before the controls are posed.
     """
@@ -35,8 +39,11 @@ class BodyMotion(MotionEdit):
 
     def __init__(self, context: Any, armature: Any, frames: tuple[int, int] | Frames) -> None:
         super().__init__(context, armature, frames)
-        self.roles = bridge.read_roles(armature, self.skeleton)
         self.channels = self.before
+        if not self.makes_motion:
+            self.skeleton, pose = unfold(self.rig.skeleton, self.before.pose)
+            self.after = self.before = replace(self.before, pose=pose)
+        self.roles = bridge.read_roles(armature, self.skeleton)
         besides = [self.skeleton.index(name) for name in self.besides if name in self.skeleton.names]
         self.controlled = bridge.find_controlled_frames(
             armature, self.rig, self.roles, self.before.frames, self.states, besides
@@ -69,7 +76,8 @@ class BodyMotion(MotionEdit):
 
     def read_frames(self, armature: Any, part: slice | Frames) -> tuple[Motion, Array]:
         if self.controlled is None:
-            return super().read_frames(armature, part)
+            motion, worlds = super().read_frames(armature, part)
+            return replace(motion, pose=rebased(self.rig.skeleton, self.skeleton, motion.pose)), worlds
         frames = self.channels.frames[part]
         with preserve_channels(bpy.context, armature):
             seen = evaluate(bpy.context, armature, frames)
@@ -97,11 +105,15 @@ class BodyMotion(MotionEdit):
 
     def rig_motion(self, armature: Any, changed: ChangedBones, new: bool) -> tuple[Motion, ChangedBones]:
         if self.controlled is None:
-            return self.after, changed
+            return replace(self.after, pose=self.own_pose(self.after.pose)), changed
         control, now = self.find_control_motion(armature, new), self.controlled.now
         own = [now.bones_that(what)[self.always_keyed] for what in ("turns", "begins")]
         turned = np.setdiff1d(np.concatenate([np.array(control.turned, int), *own]), [-1])
         return control.motion, (turned, np.array(control.moved, int), np.zeros(0, int))
+
+    def own_pose(self, pose: Pose) -> Pose:
+        """Return poses (...) of a body without controls as those of the rig's bones, which may rest in another pose."""
+        return rebased(self.skeleton, self.rig.skeleton, pose)
 
     def find_control_motion(self, armature: Any, new: bool = True) -> ControlMotion:
         """Return the motion of the controls, found by `pose_controls` now if it was not called before."""
@@ -136,6 +148,6 @@ class BodyMotion(MotionEdit):
     def show_pose(self, armature: Any, pose: Pose) -> None:
         """Give the armature a pose of its body at the present frame, without keys."""
         if self.controlled is None:
-            bridge.write_pose(armature, self.rig, pose, range(len(self.skeleton)))
+            bridge.write_pose(armature, self.rig, self.own_pose(pose), range(len(self.skeleton)))
         else:
             bridge.pose_controls(armature, self.rig, self.controlled.now, pose)

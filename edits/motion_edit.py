@@ -187,7 +187,7 @@ class MotionEdit:
     def wanted(self, armature: Any, part: slice) -> WantedPose:
         """Return which bones are to be shown where in some frames, counted from 0."""
         bones = known_bones(self.rig, bridge.deforming(armature))
-        return wanted_pose(self.rig.skeleton, self.after.pose[part], bones, tails=True)
+        return wanted_pose(self.skeleton, self.after.pose[part], bones, tails=True)
 
     def shown(self, armature: Any, part: slice) -> Evaluation:
         """Return where Blender shows the bones of `wanted` in some frames, counted from 0."""

@@ -231,7 +231,7 @@ class PinnedMotion(HeldMotion):
         now, _ = bridge.read_motion(armature, self.rig, self.before.frames[near])
         bridge.write_channels(armature, present)
         inner = only[near]
-        new = self.after.pose[only] if control is None else control.motion.pose
+        new = self.own_pose(self.after.pose[only]) if control is None else control.motion.pose
         rotations, translations = now.pose.rotations.copy(), now.pose.translations.copy()
         rotations[inner], translations[inner] = new.rotations, new.translations
         pose = Pose.trusted(rotations, translations, now.pose.scales, now.pose.driven_matrices)

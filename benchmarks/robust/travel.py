@@ -56,9 +56,9 @@ def measure(path: Path) -> list[float] | str:
     from core import CoreError
     from edits.root_motion import RootMotion
 
-    armature, frames = _load(path)
+    armature, frames = load_clip(path)
     context: Any = bpy.context
-    before, bent = _seen(armature, frames), _bends(armature, frames)
+    before, bent = seen_heads(armature, frames), _bends(armature, frames)
     found: dict[str, float] = {}
     way = human = 1.0
     slides: list[float] = []
@@ -69,7 +69,7 @@ def measure(path: Path) -> list[float] | str:
             edit.write(armature)
         except CoreError as error:
             return str(error)
-        now = _seen(armature, frames)
+        now = seen_heads(armature, frames)
         human = edit.skeleton.size  # 1 is that of a human of 1.7 m
         only = slice(2, 3) if carrier == "nobody" else slice(None)
         found[carrier] = 1e3 * float(np.linalg.norm((now - before)[:, 1:, only], axis=-1).max()) / human
@@ -86,8 +86,8 @@ def _line(name: str, row: list[float]) -> str:
     return f"{name:24}{way:8.2f}{''.join(f'{error:10.4f}' for error in errors)}{row[5]:12.3f}{row[6]:9.3f}"
 
 
-def _load(path: Path) -> tuple[Any, tuple[int, int]]:
-    """Return a clip's armature with a root bone, and its frames without the first, which is at rest."""
+def load_clip(path: Path, root: bool = True) -> tuple[Any, tuple[int, int]]:
+    """Return a clip's armature, with a root bone if asked, and its frames without the first, which is at rest."""
     import bpy
 
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
@@ -95,13 +95,14 @@ def _load(path: Path) -> tuple[Any, tuple[int, int]]:
     with contextlib.redirect_stdout(io.StringIO()):
         bpy.ops.import_anim.bvh(filepath=str(path))
     armature = context.view_layer.objects.active
-    bpy.ops.object.mode_set(mode="EDIT")
-    bones = armature.data.edit_bones
-    top = next(bone for bone in bones if bone.parent is None)
-    root = bones.new("root")
-    root.head, root.tail = (0.0, 0.0, 0.0), (0.0, top.length, 0.0)
-    top.parent = root
-    bpy.ops.object.mode_set(mode="OBJECT")
+    if root:
+        bpy.ops.object.mode_set(mode="EDIT")
+        bones = armature.data.edit_bones
+        top = next(bone for bone in bones if bone.parent is None)
+        added = bones.new("root")
+        added.head, added.tail = (0.0, 0.0, 0.0), (0.0, top.length, 0.0)
+        top.parent = added
+        bpy.ops.object.mode_set(mode="OBJECT")
     first, last = armature.animation_data.action.frame_range
     return armature, (int(first) + 1, int(last))
 
@@ -111,11 +112,11 @@ def _bends(armature: Any, frames: tuple[int, int]) -> Array:
 
     Euler angles of captured files turn far round between some frames: that is not what root motion does.
     """
-    at, halfway = _seen(armature, frames), _seen(armature, frames, 0.5)
+    at, halfway = seen_heads(armature, frames), seen_heads(armature, frames, 0.5)
     return np.linalg.norm(halfway[:-1] - 0.5 * (at[1:] + at[:-1]), axis=-1)
 
 
-def _seen(armature: Any, frames: tuple[int, int], between: float = 0.0) -> Array:
+def seen_heads(armature: Any, frames: tuple[int, int], between: float = 0.0) -> Array:
     """Return the heads (F, J, 3) of all bones in the world, the root bone first."""
     import bpy
 

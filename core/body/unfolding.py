@@ -29,8 +29,19 @@ def unfold(skeleton: Skeleton, pose: Pose) -> tuple[Skeleton, Pose]:
     roots = skeleton.parents < 0
     own = rotation.mul(_upright(rest, find_roles(rest)), rest.rest_rotations[roots])
     turns[roots] = rotation.mul(rotation.inv(skeleton.rest_rotations[roots]), own)
-    taken = Pose(turns, np.zeros((len(skeleton), 3)))
-    return _with_rest(skeleton, turns), with_new_rest(skeleton, taken, pose)
+    found = _with_rest(skeleton, turns)
+    return found, rebased(skeleton, found, pose)
+
+
+def rebased(skeleton: Skeleton, other: Skeleton, pose: Pose) -> Pose:
+    """Return poses (...) on a skeleton of the same bones with other rest rotations; all frames stay where they are.
+
+    They are the same if it is the same skeleton.
+    """
+    if other is skeleton:
+        return pose
+    turns = rotation.mul(rotation.inv(skeleton.rest_rotations), other.rest_rotations)
+    return with_new_rest(skeleton, Pose(turns, np.zeros((len(skeleton), 3))), pose)
 
 
 def _with_rest(skeleton: Skeleton, turns: Array) -> Skeleton:
