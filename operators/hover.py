@@ -67,6 +67,8 @@ class POISE_GT_hover(bpy.types.Gizmo):
         return self.grabs[stepped(context, self.mouse) % len(self.grabs)] if self.grabs else None
 
     def draw(self, context: Any) -> None:
+        if context.window.modal_operators:  # a drag writes where this would
+            return
         grab = self.hovered(context)
         marks = marks_of(context, grab) if grab is not None else None
         if grab is None or marks is None or not context.space_data.overlay.show_overlays:

@@ -46,6 +46,9 @@ def controls(hand: Any, file: str) -> Generator[float, None, dict[str, Any]]:
     yield from do.key(hand, "P")
     seen: dict[str, Any] = {"pins": [pin.name for pin in rig.poise_pins], "start": do.channels(rig), "went": {}}
     at = do.head("DEF-foot.R", rig)
+    hover = sys.modules[f"{do.EXTENSION}.operators.hover"]
+    draw, named = hover.draw_marks, list[bool]()  # whether it is named in a drag, each time
+    hover.draw_marks = lambda *marks: named.append(bool(do.drag_drawings())) or draw(*marks)
     for name, (part, way) in GRABBED.items():
         x, y = on_shape(hand, name)
         before = hand.pixel(do.head(part, rig))
@@ -59,6 +62,8 @@ def controls(hand: Any, file: str) -> Generator[float, None, dict[str, Any]]:
         if name != "torso":
             yield from do.cancel(hand, "ESC")
             seen["went"][name].append(do.channels(rig) == seen["start"])
+    hover.draw_marks = draw
+    seen["named"] = named
     yield from do.drop(hand)
     hand.screenshot("controls_dropped")
     yield from do.key(hand, "Z", ctrl=True)

@@ -33,6 +33,10 @@ def test_a_control_is_pinned_and_dragged_by_its_shape_and_the_body_goes_with_the
     np.testing.assert_allclose(seen["foot off"], 0, atol=NEAR)
 
 
+def test_what_is_under_the_mouse_is_named_between_drags_and_not_over_their_words(seen: dict[str, Any]) -> None:
+    assert set(seen["named"]) == {False}
+
+
 def test_cancelled_and_undone_drags_give_the_start_pose_back(seen: dict[str, Any]) -> None:
     assert [went[3] for went in seen["went"].values() if len(went) > 3] == [True] * (len(GRABBED) - 1)
     assert seen["undone"]
