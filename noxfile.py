@@ -103,11 +103,11 @@ def window(session: nox.Session) -> None:
 
 @nox.session(python=list(BLENDERS))
 def film(session: nox.Session) -> None:
-    """Make drag.webp and controls.webp of docs/images from a run of tests/window; POISE_BLENDER names the program."""
+    """Make the films and the tutorials' pictures of docs/images from tests/window; POISE_BLENDER names the program."""
     once(session)
     if "POISE_BLENDER" not in os.environ:
         session.error("POISE_BLENDER does not name a Blender program")
-    pictures = ["-m", "pytest", "tests/window/test_film.py", *session.posargs]
+    pictures = ["-m", "pytest", "tests/window/test_film.py", "tests/window/test_tutorials.py", *session.posargs]
     session.run(blender(session), *pictures, external=True, env={"POISE_FILM": "1"})
     session.install(*group("film"))
     session.run("python", "docs/examples/film.py")

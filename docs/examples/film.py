@@ -1,4 +1,4 @@
-"""The films of docs/images, from the pictures of tests/window/test_film.py: `python -m nox -s film`; needs Pillow."""
+"""The films and the tutorials' pictures of docs/images, from tests/window: `python -m nox -s film`; needs Pillow."""
 
 import json
 from pathlib import Path
@@ -9,6 +9,7 @@ from PIL import Image, ImageDraw  # pyright: ignore[reportMissingImports]
 ROOT: Final = Path(__file__).resolve().parents[2]
 PICTURES: Final = ROOT / "build" / "screenshots"
 IMAGES: Final = ROOT / "docs" / "images"
+TUTORIALS: Final = IMAGES / "tutorials"
 TAKES: Final = {"film_naked": "naked rig", "film_ik": "Rigify, IK", "film_fk": "Rigify, FK"}  # side by side
 HEADER: Final = 56  # pixels of the viewport that its headers take
 WIDTH: Final = 640
@@ -19,7 +20,7 @@ ARROW: Final = ((0, 0), (0, 20), (5, 15), (9, 23), (12, 22), (8, 14), (15, 14)) 
 
 
 def main() -> None:
-    """Write the films whose pictures are there: that of the README, of the page on animation, of control rigs."""
+    """Write what is there: the films of the README, of animation, of control rigs, and the pictures of tutorials."""
     for folder, name in (("film", "drag.webp"), ("film_time", "time.webp")):
         if (PICTURES / folder).is_dir():
             write(cut(PICTURES / folder, WIDTH), name)
@@ -28,8 +29,17 @@ def main() -> None:
         write([beside(frames) for frames in zip(*takes, strict=True)], "controls.webp")
 
 
-def cut(folder: Path, width: int, share: float = 1.0) -> list[Image.Image]:
-    """Cut the viewport, or the middle `share` of it, out of each picture, with the mouse drawn into it."""
+    for folder in sorted(PICTURES.glob("tutorial_*")):
+        if (folder / "film.json").is_file():
+            for number, picture in enumerate(cut(folder), 1):
+                picture.save(TUTORIALS / f"{folder.name.partition('_')[2]}_{number}.webp", quality=QUALITY, method=6)
+
+
+def cut(folder: Path, width: int = 0, share: float = 1.0) -> list[Image.Image]:
+    """Cut the viewport, or the middle `share` of it, out of each picture, with the mouse drawn into it.
+
+    Without a width pictures keep their size, and the headers of the viewport.
+    """
     notes = json.loads((folder / "film.json").read_text(encoding="utf-8"))
     left, lower, wide, height = notes["viewport"]
     left, wide = left + round((1.0 - share) * wide / 2), round(share * wide)
@@ -39,8 +49,9 @@ def cut(folder: Path, width: int, share: float = 1.0) -> list[Image.Image]:
         upper = picture.height - lower - height
         arrow = [(x + right, picture.height - y + down) for right, down in ARROW]
         ImageDraw.Draw(picture).polygon(arrow, fill="white", outline="black")
-        picture = picture.crop((left, upper + HEADER, left + wide, upper + height))
-        frames.append(picture.resize((width, round(picture.height * width / picture.width)), Image.Resampling.LANCZOS))
+        picture = picture.crop((left, upper + (HEADER if width else 0), left + wide, upper + height))
+        size = (width, round(picture.height * width / picture.width)) if width else picture.size
+        frames.append(picture.resize(size, Image.Resampling.LANCZOS))
     return frames
 
 

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from math import cos, pi
 from pathlib import Path
 from typing import Any
@@ -112,8 +112,8 @@ class Camera:
             self.hand.screenshot(f"{self.name}/{len(self.places):03}")
             self.places.append((self.hand.x, self.hand.y))
 
-    def end(self) -> None:
-        """Note the part of the pictures that is the viewport: left, lower, width, height."""
+    def end(self, part: Sequence[int] = ()) -> None:
+        """Note the part of the pictures that is shown: left, lower, width, height; by default that is the viewport."""
         region = self.hand.region()
-        part = [region.x, region.y, region.width, region.height]
+        part = part or [region.x, region.y, region.width, region.height]
         (self.folder / "film.json").write_text(json.dumps({"mouse": self.places, "viewport": part}), encoding="utf-8")

@@ -1,0 +1,71 @@
+"""Each tutorial of docs/tutorials is carried out with mouse and keys in a real window."""
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from tests.paths import DATA
+from tests.window import tutorial_acts as act
+from tests.window import tutorial_more_acts as more
+
+RIG = DATA / "rigs" / "named_mixamo_cm.blend"
+WALK = DATA.parent.parent / "docs" / "examples" / "cmu_35_01.bvh"
+HELD = 0.002  # metres
+SLID = 0.05  # metres
+
+
+def test_pose_a_mixamo_character(person: Any) -> None:
+    seen = person(act.pose_mixamo, str(RIG), limit=240)
+    assert seen["pins"] == ["mixamorig:LeftFoot", "mixamorig:RightFoot"]
+    hips, hand = seen["moved"]
+    assert hips < -0.1
+    assert hand > 0.3
+    np.testing.assert_allclose(*seen["feet"], atol=HELD)
+    left, right = seen["mirrored"]
+    np.testing.assert_allclose(left, right, atol=0.02)
+
+
+def test_fix_sliding_feet(person: Any) -> None:
+    seen = person(act.fix_sliding_feet, limit=240)
+    assert seen["pins"] > 10
+    assert seen["before"] > SLID
+    assert seen["after"] < HELD
+    assert len(seen["actions"]) == 2  # the walk as it was, and the one whose feet stay
+
+
+def test_a_walk_onto_rigify(person: Any) -> None:
+    seen = person(act.walk_onto_rigify, str(WALK), limit=300)
+    assert seen["active"] == "rig"
+    assert len(seen["both"]) == 2
+    assert seen["done"]
+    np.testing.assert_allclose(*seen["thighs"], atol=0.05)
+
+
+def test_a_jump_from_two_poses(person: Any) -> None:
+    seen = person(more.jump_from_two_poses, limit=300)
+    assert seen["stretch"] > seen["crouch"] + 0.1
+    assert seen["frames"] == [1, 49]
+    assert seen["phases"] == 5
+    standing, flying, landed = np.array(seen["feet"])
+    assert (flying > standing + 0.1).all()
+    np.testing.assert_allclose(landed, standing, atol=0.02)
+
+
+def test_a_tail_by_fractions(person: Any) -> None:
+    seen = person(more.tail_by_fractions, limit=240)
+    assert seen["selected"] == ["tail.001", "tail.004"]
+    assert set(seen["list"]) == {"tail.001", "tail.002", "tail.003", "tail.004"}
+    turned = {name for name, was in seen["before"].items() if seen["dragged"][name] != was}
+    assert turned <= set(seen["list"])
+    assert len(turned) > 2
+    assert seen["less"] < seen["fraction"]
+    assert seen["tuned"] != seen["dragged"]
+
+
+def test_mocap_from_a_phone(person: Any) -> None:
+    seen = person(more.mocap_from_a_phone, str(RIG), sys.executable, limit=240)
+    assert seen["received"] > 0.9 * seen["sent"]
+    right, left = np.array(seen["arms"]).T
+    assert np.ptp(right) > 0.05  # it waves
+    assert (left < -0.1).all()  # it hangs

@@ -1,0 +1,228 @@
+"""More tutorials of docs/tutorials, as a person follows them. They run inside Blender, which has no pytest."""
+
+import contextlib
+import subprocess
+from collections.abc import Generator
+from typing import Any
+
+from tests.window import drag_acts as do
+from tests.window.film_acts import EXAMPLES, Camera, set_stage
+from tests.window.tutorial_acts import (
+    MIXAMO,
+    SIDES,
+    Seen,
+    Steps,
+    dress,
+    empty,
+    end,
+    height,
+    open_alone,
+    pin,
+    press_button,
+    pull,
+    settle,
+    shoot,
+)
+
+PHASES = ((1, "L"), (1, "R"), (13, "F"), (25, "L"), (25, "R"))  # frames, and keys of the menu: left, right, flight
+BELOW = 26  # pixels from a button to the one below it
+ICON = 20  # pixels of an icon
+LISTS = 48  # pixels from the right of the sidebar to the icons beside a list
+TAIL = [f"tail.{number:03}" for number in range(1, 5)]
+ROW = 2  # of the tail's list
+SLIDE = 60  # pixels that a number is dragged
+PACKETS = 3.0  # seconds
+
+
+def stand(hand: Any) -> Steps:
+    """The body of the demo in its rest pose, on the ground, without a motion, in Pose Mode."""
+    import bpy
+
+    walker, _ = yield from set_stage(hand, 1)
+    walker.animation_data_clear()
+    for bone in walker.pose.bones:
+        bone.matrix_basis.identity()
+    walker.location.z = 0.95
+    yield from do.pose_mode(hand, walker)
+    bpy.context.scene.render.fps = 24
+    bpy.context.scene.frame_set(1)
+
+
+def middle(points: list[tuple[int, int]]) -> int:
+    """Return the height of the middle of a button, of the points that were on it."""
+    return round(sum(y for _, y in points) / len(points))
+
+
+def choose(hand: Any, place: tuple[int, int], letter: str) -> Steps:
+    """Click a button that opens a menu, and press the key of an entry."""
+    hand.move(place[0], place[1] - 4)
+    yield 0.3
+    yield from hand.click(*place)
+    yield 0.5
+    hand.press(letter)
+    yield 0.5
+    hand.rest()
+    yield 0.3
+
+
+def beside_list(hand: Any, name: str) -> Generator[float, None, tuple[int, int]]:
+    """Find an icon beside a list, by what it does."""
+    import bpy
+
+    side = hand.region("UI")
+    x = side.x + side.width - LISTS
+    for y in range(side.y + side.height - 6, side.y, -6):
+        hand.move(x, y)
+        yield 0.02
+        with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=side):
+            bpy.context.window_manager.clipboard = ""
+            with contextlib.suppress(RuntimeError):  # no button there
+                bpy.ops.ui.copy_python_command_button()
+            if bpy.context.window_manager.clipboard == name:
+                return x, y - ICON // 2 + 3
+    raise AssertionError(f"There is no {name}.")
+
+
+def jump_from_two_poses(hand: Any) -> Seen:
+    """Pose a crouch and store it, pose a stretch and store it, generate, say what supports the body, regenerate."""
+    import bpy
+
+    open_alone("POISE_PT_generate")
+    yield from stand(hand)
+    yield from settle(hand)
+    name = do.armature().name
+    camera = Camera(hand, 1, "tutorial_jump")
+    for side in SIDES:
+        yield from pin(hand, f"{side}Foot")
+    yield from pull(hand, "Hips", 10, -60)
+    yield from pull(hand, "Hips", 0, -50)
+    for side, way in zip(SIDES, (-1, 1), strict=True):
+        yield from pull(hand, f"{side}Hand", 40 * way, -150)
+    seen: dict[str, Any] = {"crouch": height("Hips")}
+    yield from press_button(hand, "bpy.ops.poise.store_pose(pose='MIN')")
+    yield from shoot(camera)
+    yield from pull(hand, "Hips", -10, 125)
+    for side, way in zip(SIDES, (-1, 1), strict=True):
+        yield from pull(hand, f"{side}Hand", 20 * way, 380)
+    seen["stretch"] = height("Hips")
+    yield from press_button(hand, "bpy.ops.poise.store_pose(pose='MAX')")
+    yield from shoot(camera)
+
+    def armature() -> Any:
+        return bpy.data.objects[name]
+
+    panel = yield from hand.read_panels("bpy.ops.poise.store_pose(pose='MAX')")
+    x = panel["bpy.ops.poise.store_pose(pose='MAX')"][0][0]
+    yield from choose(hand, (x, middle(panel["bpy.ops.poise.store_pose(pose='MAX')"]) - BELOW), "O")  # own poses
+    yield from hand.until(lambda: armature().animation_data and armature().animation_data.action, 60.0)
+    seen["frames"] = list(armature().animation_data.action.frame_range)
+    hand.rest()
+    yield 1.0
+    minus = yield from beside_list(hand, "bpy.ops.poise.remove_phase()")
+    for frame, letter in PHASES:
+        bpy.context.scene.frame_set(frame)
+        yield from choose(hand, (minus[0], minus[1] + ICON), letter)
+    yield from shoot(camera)
+    hand.move(hand.region("UI").x + 100, hand.region("UI").y + 300)
+    for _ in range(60):
+        hand.press("WHEELDOWNMOUSE")
+        yield 0.02
+    yield from press_button(hand, "bpy.ops.poise.regenerate()", 0.2)
+    yield from hand.until(lambda: not len(hand.window.modal_operators), 60.0)
+    bpy.context.scene.frame_set(19)
+    yield from shoot(camera)
+    end(camera, timeline=True)
+    lowest = []
+    for frame in (2, 19, 36):
+        bpy.context.scene.frame_set(frame)
+        lowest.append([height(f"{side}Foot") for side in SIDES])
+    return seen | {"feet": lowest, "phases": len(armature().poise_phases)}
+
+
+def tail_by_fractions(hand: Any) -> Seen:
+    """Make a chain of a cat's tail, drag its end, and change a fraction of its list."""
+    import addon_utils
+    import bpy
+
+    yield from empty(hand)
+    open_alone("POISE_PT_chains")
+    addon_utils.enable("rigify", default_set=True)
+    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
+        bpy.ops.object.armature_cat_metarig_add()
+    cat = bpy.context.object
+    for bones in cat.data.collections_all:
+        bones.is_visible = True
+    yield from do.pose_mode(hand, cat)
+    yield from settle(hand, (1.3, 0.0, 1.3))
+    camera = Camera(hand, 1, "tutorial_tail")
+
+    def inside(name: str) -> tuple[int, int]:
+        some = do.bone(name)
+        return hand.pixel(cat.matrix_world @ some.head.lerp(some.tail, 0.5))
+
+    yield from hand.click(*inside(TAIL[0]))
+    yield from hand.click(*inside(TAIL[-1]), shift=True)
+    seen: dict[str, Any] = {"selected": [bone.name for bone in bpy.context.selected_pose_bones]}
+    yield from press_button(hand, "bpy.ops.poise.add_chain()")
+    yield from hand.until(lambda: len(cat.poise_chains) == 1)
+    seen["list"] = [entry.bone for entry in cat.poise_chains[0].entries]
+    yield from shoot(camera)
+    seen["before"] = do.channels_of()
+    yield from pull(hand, TAIL[-1], 90, 120, camera)
+    hand.rest()
+    yield 1.0
+    seen["dragged"], place = do.channels_of(), do.head(TAIL[-1])
+    fraction = f"poise_chains[0].entries[{ROW}].fraction"
+    panel = yield from hand.read_panels(fraction)
+    x, y = panel[fraction][0]
+    seen["fraction"] = cat.poise_chains[0].entries[ROW].fraction
+    hand.move(x, y)
+    yield do.WAIT
+    hand.hold("LEFTMOUSE")
+    for step in range(1, 13):
+        hand.move(x - SLIDE * step // 12, y)
+        yield 0.05
+    hand.let_go("LEFTMOUSE")
+    yield do.WAIT
+    seen["less"] = cat.poise_chains[0].entries[ROW].fraction
+    yield from shoot(camera)
+    end(camera)
+    seen["tuned"] = do.channels_of()
+    return seen | {"off": max(abs(a - b) for a, b in zip(place, do.head(TAIL[-1]), strict=True))}
+
+
+def mocap_from_a_phone(hand: Any, file: str, python: str) -> Seen:
+    """Listen to what an app on a phone sends, here a program of docs/examples; stop, and have the recording."""
+    import bpy
+
+    yield from empty(hand)
+    open_alone("POISE_PT_keypoints")
+    yield from do.open_rig(hand, file)
+    rig = do.armature()
+    dress(rig, MIXAMO, "mixamorig:")
+    yield from settle(hand)
+    camera = Camera(hand, 1, "tutorial_phone")
+    rig.poise_live_layout = "vmc"
+    live = bpy.context.window_manager.poise_live
+    yield from shoot(camera)
+    yield from press_button(hand, "bpy.ops.poise.listen()")
+    yield from hand.until(lambda: live.owner != 0)
+    command = [python, str(EXAMPLES / "send_vmc.py"), "--port", str(rig.poise_live_port), "--seconds", str(PACKETS)]
+    sender = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    yield 0.6 * PACKETS
+    yield from camera.shoot()
+    yield from hand.until(lambda: sender.poll() is not None, 30.0)
+    yield 1.0
+    seen: dict[str, Any] = {"sent": int(sender.communicate(timeout=10)[0]), "received": live.received}
+    yield from press_button(hand, "bpy.ops.poise.stop_listening()")
+    yield from hand.until(lambda: live.owner == 0)
+    yield from hand.until(lambda: bool(rig.animation_data and rig.animation_data.action), 20.0)
+    bpy.context.scene.frame_end = round(rig.animation_data.action.frame_range[1])
+    bpy.context.scene.frame_set(bpy.context.scene.frame_end // 2)
+    yield from shoot(camera)
+    end(camera, timeline=True)
+    heights = []
+    for frame in range(5, bpy.context.scene.frame_end - 5):
+        bpy.context.scene.frame_set(frame)
+        heights.append([height("RightHand") - height("RightForeArm"), height("LeftHand") - height("LeftForeArm")])
+    return seen | {"arms": heights, "frames": list(rig.animation_data.action.frame_range)}
