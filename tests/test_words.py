@@ -46,6 +46,15 @@ def test_no_text_has_a_word_that_is_not_to_be_used(path: str) -> None:
     assert [(words.group(), line) for line in shown(text) if (words := WORDS.search(line))] == []
 
 
+PAGES = sorted(str(path.relative_to(ROOT)) for path in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_no_page_has_a_word_that_is_not_to_be_used(path: str) -> None:
+    lines = (ROOT / path).read_text(encoding="utf-8").splitlines()
+    assert [(words.group(), line) for line in lines if (words := WORDS.search(line))] == []
+
+
 @pytest.mark.parametrize(
     ("source", "count"),
     [
