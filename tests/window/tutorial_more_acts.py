@@ -1,12 +1,13 @@
 """More tutorials of docs/tutorials, as a person follows them. They run inside Blender, which has no pytest."""
 
 import contextlib
-import subprocess
+import socket
+import time
 from collections.abc import Generator
 from typing import Any
 
 from tests.window import drag_acts as do
-from tests.window.film_acts import EXAMPLES, Camera, set_stage
+from tests.window.film_acts import Camera
 from tests.window.tutorial_acts import (
     MIXAMO,
     SIDES,
@@ -29,23 +30,9 @@ BELOW = 26  # pixels from a button to the one below it
 ICON = 20  # pixels of an icon
 LISTS = 48  # pixels from the right of the sidebar to the icons beside a list
 TAIL = [f"tail.{number:03}" for number in range(1, 5)]
-ROW = 2  # of the tail's list
+ROW = 3  # of the tail's list
 SLIDE = 60  # pixels that a number is dragged
 PACKETS = 3.0  # seconds
-
-
-def stand(hand: Any) -> Steps:
-    """The body of the demo in its rest pose, on the ground, without a motion, in Pose Mode."""
-    import bpy
-
-    walker, _ = yield from set_stage(hand, 1)
-    walker.animation_data_clear()
-    for bone in walker.pose.bones:
-        bone.matrix_basis.identity()
-    walker.location.z = 0.95
-    yield from do.pose_mode(hand, walker)
-    bpy.context.scene.render.fps = 24
-    bpy.context.scene.frame_set(1)
 
 
 def middle(points: list[tuple[int, int]]) -> int:
@@ -63,6 +50,18 @@ def choose(hand: Any, place: tuple[int, int], letter: str) -> Steps:
     yield 0.5
     hand.rest()
     yield 0.3
+
+
+def scroll_down(hand: Any) -> Steps:
+    """Scroll to the end of the sidebar."""
+    side = hand.region("UI")
+    hand.move(side.x + side.width // 3, side.y + side.height // 2)
+    yield 0.2
+    for _ in range(60):
+        hand.press("WHEELDOWNMOUSE")
+        yield 0.02
+    hand.rest()
+    yield 1.0
 
 
 def beside_list(hand: Any, name: str) -> Generator[float, None, tuple[int, int]]:
@@ -83,27 +82,29 @@ def beside_list(hand: Any, name: str) -> Generator[float, None, tuple[int, int]]
     raise AssertionError(f"There is no {name}.")
 
 
-def jump_from_two_poses(hand: Any) -> Seen:
+def jump_from_two_poses(hand: Any, file: str) -> Seen:
     """Pose a crouch and store it, pose a stretch and store it, generate, say what supports the body, regenerate."""
     import bpy
 
+    yield from empty(hand)
     open_alone("POISE_PT_generate")
-    yield from stand(hand)
+    yield from do.open_rig(hand, file)
+    dress(do.armature(), MIXAMO, "mixamorig:")
     yield from settle(hand)
     name = do.armature().name
+    bpy.context.scene.render.fps = 24
     camera = Camera(hand, 1, "tutorial_jump")
     for side in SIDES:
         yield from pin(hand, f"{side}Foot")
-    yield from pull(hand, "Hips", 10, -60)
-    yield from pull(hand, "Hips", 0, -50)
+    yield from pull(hand, "Hips", 5, -65)
     for side, way in zip(SIDES, (-1, 1), strict=True):
-        yield from pull(hand, f"{side}Hand", 40 * way, -150)
+        yield from pull(hand, f"{side}Hand", 50 * way, -120)
     seen: dict[str, Any] = {"crouch": height("Hips")}
     yield from press_button(hand, "bpy.ops.poise.store_pose(pose='MIN')")
     yield from shoot(camera)
-    yield from pull(hand, "Hips", -10, 125)
+    yield from pull(hand, "Hips", -5, 65)
     for side, way in zip(SIDES, (-1, 1), strict=True):
-        yield from pull(hand, f"{side}Hand", 20 * way, 380)
+        yield from pull(hand, f"{side}Hand", 30 * way, 300)
     seen["stretch"] = height("Hips")
     yield from press_button(hand, "bpy.ops.poise.store_pose(pose='MAX')")
     yield from shoot(camera)
@@ -116,17 +117,13 @@ def jump_from_two_poses(hand: Any) -> Seen:
     yield from choose(hand, (x, middle(panel["bpy.ops.poise.store_pose(pose='MAX')"]) - BELOW), "O")  # own poses
     yield from hand.until(lambda: armature().animation_data and armature().animation_data.action, 60.0)
     seen["frames"] = list(armature().animation_data.action.frame_range)
-    hand.rest()
-    yield 1.0
+    yield from scroll_down(hand)
     minus = yield from beside_list(hand, "bpy.ops.poise.remove_phase()")
     for frame, letter in PHASES:
         bpy.context.scene.frame_set(frame)
         yield from choose(hand, (minus[0], minus[1] + ICON), letter)
+    yield from scroll_down(hand)
     yield from shoot(camera)
-    hand.move(hand.region("UI").x + 100, hand.region("UI").y + 300)
-    for _ in range(60):
-        hand.press("WHEELDOWNMOUSE")
-        yield 0.02
     yield from press_button(hand, "bpy.ops.poise.regenerate()", 0.2)
     yield from hand.until(lambda: not len(hand.window.modal_operators), 60.0)
     bpy.context.scene.frame_set(19)
@@ -155,6 +152,12 @@ def tail_by_fractions(hand: Any) -> Seen:
     yield from do.pose_mode(hand, cat)
     yield from settle(hand, (1.3, 0.0, 1.3))
     camera = Camera(hand, 1, "tutorial_tail")
+    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
+        bpy.ops.object.select_pattern(pattern="tail*")
+        bpy.ops.view3d.view_selected()
+        bpy.ops.view3d.zoom(delta=-2)
+        bpy.ops.pose.select_all(action="DESELECT")
+    yield 0.5
 
     def inside(name: str) -> tuple[int, int]:
         some = do.bone(name)
@@ -168,7 +171,7 @@ def tail_by_fractions(hand: Any) -> Seen:
     seen["list"] = [entry.bone for entry in cat.poise_chains[0].entries]
     yield from shoot(camera)
     seen["before"] = do.channels_of()
-    yield from pull(hand, TAIL[-1], 90, 120, camera)
+    yield from pull(hand, TAIL[-1], -120, 200, camera)
     hand.rest()
     yield 1.0
     seen["dragged"], place = do.channels_of(), do.head(TAIL[-1])
@@ -191,7 +194,7 @@ def tail_by_fractions(hand: Any) -> Seen:
     return seen | {"off": max(abs(a - b) for a, b in zip(place, do.head(TAIL[-1]), strict=True))}
 
 
-def mocap_from_a_phone(hand: Any, file: str, python: str) -> Seen:
+def mocap_from_a_phone(hand: Any, file: str) -> Seen:
     """Listen to what an app on a phone sends, here a program of docs/examples; stop, and have the recording."""
     import bpy
 
@@ -207,13 +210,19 @@ def mocap_from_a_phone(hand: Any, file: str, python: str) -> Seen:
     yield from shoot(camera)
     yield from press_button(hand, "bpy.ops.poise.listen()")
     yield from hand.until(lambda: live.owner != 0)
-    command = [python, str(EXAMPLES / "send_vmc.py"), "--port", str(rig.poise_live_port), "--seconds", str(PACKETS)]
-    sender = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    yield 0.6 * PACKETS
-    yield from camera.shoot()
-    yield from hand.until(lambda: sender.poll() is not None, 30.0)
+    import send_vmc
+
+    pictured, begin, sent = False, time.monotonic(), 0
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+        while (now := time.monotonic() - begin) < PACKETS:
+            sender.sendto(send_vmc.frame(now), ("127.0.0.1", rig.poise_live_port))
+            sent += 1
+            yield 0.02
+            if not pictured and now > 0.6 * PACKETS:
+                pictured = True
+                yield from camera.shoot()
     yield 1.0
-    seen: dict[str, Any] = {"sent": int(sender.communicate(timeout=10)[0]), "received": live.received}
+    seen: dict[str, Any] = {"sent": sent, "received": live.received}
     yield from press_button(hand, "bpy.ops.poise.stop_listening()")
     yield from hand.until(lambda: live.owner == 0)
     yield from hand.until(lambda: bool(rig.animation_data and rig.animation_data.action), 20.0)
