@@ -171,9 +171,10 @@ def pose_mixamo(hand: Any, file: str) -> Seen:
     yield from shoot(camera)
     before = height("Hips"), height("LeftHand")
     yield from pull(hand, "Hips", 10, -65, camera)
-    yield from pull(hand, "LeftHand", -60, 260, camera)
-    yield from pull(hand, "RightHand", 60, -160)
-    seen["moved"] = [height("Hips") - before[0], height("LeftHand") - before[1]]
+    seen["hips"] = height("Hips") - before[0]
+    yield from pull(hand, "LeftHand", -70, 190, camera)
+    yield from pull(hand, "RightHand", 60, -130)
+    seen["hand"] = height("LeftHand") - before[1]
     seen["feet"] = [do.head(f"{side}Foot") for side in SIDES], feet
     left = height("LeftHand") - height("RightHand")
     yield from press_button(hand, "bpy.ops.poise.mirror_pose(model='BOTH')", 0.4)
