@@ -15,6 +15,7 @@ from tests.window.film_acts import EXAMPLES, Camera, set_stage
 
 STRETCHED = 1.4  # times as far, for a walk whose feet slide
 ASIDE = (1.35, 0.0, -0.75)  # the view from the front, aside and above
+CORNER = 90  # pixels from the left and the bottom of the viewport, where nothing is under the mouse
 FRONT = (1.4, 0.0, -0.45)
 SIDES = ("Left", "Right")
 MIXAMO = (
@@ -88,7 +89,7 @@ def settle(hand: Any, turn: tuple[float, float, float] = FRONT) -> Steps:
     import bpy
 
     space = hand.viewport.spaces.active
-    bpy.context.preferences.system.viewport_aa = "8"
+    bpy.context.preferences.system.viewport_aa = "OFF"  # but for pictures: software OpenGL takes its time
     space.shading.color_type = "VERTEX"
     for mesh in bpy.data.meshes:
         if not mesh.color_attributes:  # eyes
@@ -111,12 +112,20 @@ def press_button(hand: Any, name: str, below: float = 0.0) -> Steps:
 
 def shoot(camera: Camera, hover: tuple[int, int] | None = None) -> Steps:
     """Take a picture of the window at rest, with the mouse aside or at a pixel."""
-    if hover:
-        camera.go(hover)
-    else:
-        camera.hand.rest()
+    region = camera.hand.region()
+    camera.go(hover or (region.x + CORNER, region.y + CORNER))
+    yield from smooth(camera)
+
+
+def smooth(camera: Camera) -> Steps:
+    """Take a picture of the window as it is, anti-aliased."""
+    import bpy
+
+    system = bpy.context.preferences.system
+    system.viewport_aa = "8"
     yield 1.0
     yield from camera.shoot()
+    system.viewport_aa = "OFF"
 
 
 def end(camera: Camera, timeline: bool = False) -> None:
@@ -143,10 +152,10 @@ def pull(hand: Any, name: str, right: int, up: int, camera: Camera | None = None
     """Drag a joint by so many pixels, with a picture before the button is released."""
     x, y = hand.pixel(do.head(name))
     yield from do.grab(hand, (x, y))
-    yield from do.lead(hand, (x + right, y + up), 30)
-    yield 1.0
+    yield from do.lead(hand, (x + right, y + up), 24)
+    yield 0.5
     if camera:
-        yield from camera.shoot()
+        yield from smooth(camera)
     yield from do.drop(hand)
 
 

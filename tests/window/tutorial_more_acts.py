@@ -23,6 +23,7 @@ from tests.window.tutorial_acts import (
     pull,
     settle,
     shoot,
+    smooth,
 )
 
 PHASES = ((1, "L"), (1, "R"), (13, "F"), (25, "L"), (25, "R"))  # frames, and keys of the menu: left, right, flight
@@ -114,7 +115,7 @@ def jump_from_two_poses(hand: Any, file: str) -> Seen:
 
     panel = yield from hand.read_panels("bpy.ops.poise.store_pose(pose='MAX')")
     x = panel["bpy.ops.poise.store_pose(pose='MAX')"][0][0]
-    yield from choose(hand, (x, middle(panel["bpy.ops.poise.store_pose(pose='MAX')"]) - BELOW), "O")  # own poses
+    yield from choose(hand, (x, middle(panel["bpy.ops.poise.store_pose(pose='MAX')"]) - BELOW), "P")  # own poses
     yield from hand.until(lambda: armature().animation_data and armature().animation_data.action, 60.0)
     seen["frames"] = list(armature().animation_data.action.frame_range)
     yield from scroll_down(hand)
@@ -205,7 +206,7 @@ def mocap_from_a_phone(hand: Any, file: str) -> Seen:
     dress(rig, MIXAMO, "mixamorig:")
     yield from settle(hand)
     camera = Camera(hand, 1, "tutorial_phone")
-    rig.poise_live_layout = "vmc"
+    rig.poise_live_layout, rig.poise_live_record = "vmc", True
     live = bpy.context.window_manager.poise_live
     yield from shoot(camera)
     yield from press_button(hand, "bpy.ops.poise.listen()")
@@ -220,7 +221,7 @@ def mocap_from_a_phone(hand: Any, file: str) -> Seen:
             yield 0.02
             if not pictured and now > 0.6 * PACKETS:
                 pictured = True
-                yield from camera.shoot()
+                yield from smooth(camera)
     yield 1.0
     seen: dict[str, Any] = {"sent": sent, "received": live.received}
     yield from press_button(hand, "bpy.ops.poise.stop_listening()")
