@@ -2,6 +2,7 @@
 
 import contextlib
 import socket
+import threading
 import time
 from collections.abc import Generator
 from typing import Any
@@ -33,7 +34,8 @@ LISTS = 48  # pixels from the right of the sidebar to the icons beside a list
 TAIL = [f"tail.{number:03}" for number in range(1, 5)]
 ROW = 3  # of the tail's list
 SLIDE = 60  # pixels that a number is dragged
-PACKETS = 3.0  # seconds
+PACKETS = 5.0  # seconds of them
+RATE = 30  # packets a second
 
 
 def middle(points: list[tuple[int, int]]) -> int:
@@ -105,7 +107,7 @@ def jump_from_two_poses(hand: Any, file: str) -> Seen:
     yield from shoot(camera)
     yield from pull(hand, "Hips", -5, 65)
     for side, way in zip(SIDES, (-1, 1), strict=True):
-        yield from pull(hand, f"{side}Hand", 30 * way, 300)
+        yield from pull(hand, f"{side}Hand", 30 * way, 240)
     seen["stretch"] = height("Hips")
     yield from press_button(hand, "bpy.ops.poise.store_pose(pose='MAX')")
     yield from shoot(camera)
@@ -195,6 +197,16 @@ def tail_by_fractions(hand: Any) -> Seen:
     return seen | {"off": max(abs(a - b) for a, b in zip(place, do.head(TAIL[-1]), strict=True))}
 
 
+def wave(port: int, sent: list[int]) -> None:
+    """Send what docs/examples/send_vmc.py sends, as an app would."""
+    import send_vmc
+
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+        for number in range(round(PACKETS * RATE)):
+            sent.append(sender.sendto(send_vmc.frame(number / RATE), ("127.0.0.1", port)))
+            time.sleep(1.0 / RATE)
+
+
 def mocap_from_a_phone(hand: Any, file: str) -> Seen:
     """Listen to what an app on a phone sends, here a program of docs/examples; stop, and have the recording."""
     import bpy
@@ -211,19 +223,14 @@ def mocap_from_a_phone(hand: Any, file: str) -> Seen:
     yield from shoot(camera)
     yield from press_button(hand, "bpy.ops.poise.listen()")
     yield from hand.until(lambda: live.owner != 0)
-    import send_vmc
-
-    pictured, begin, sent = False, time.monotonic(), 0
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
-        while (now := time.monotonic() - begin) < PACKETS:
-            sender.sendto(send_vmc.frame(now), ("127.0.0.1", rig.poise_live_port))
-            sent += 1
-            yield 0.02
-            if not pictured and now > 0.6 * PACKETS:
-                pictured = True
-                yield from smooth(camera)
+    sent: list[int] = []
+    sender = threading.Thread(target=wave, args=(rig.poise_live_port, sent))
+    sender.start()
+    yield 0.5 * PACKETS
+    yield from smooth(camera)
+    yield from hand.until(lambda: not sender.is_alive(), 10.0 * PACKETS)
     yield 1.0
-    seen: dict[str, Any] = {"sent": sent, "received": live.received}
+    seen: dict[str, Any] = {"sent": len(sent), "received": live.received}
     yield from press_button(hand, "bpy.ops.poise.stop_listening()")
     yield from hand.until(lambda: live.owner == 0)
     yield from hand.until(lambda: bool(rig.animation_data and rig.animation_data.action), 20.0)
