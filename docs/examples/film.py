@@ -28,7 +28,6 @@ def main() -> None:
         takes = [cut(PICTURES / take, WIDTH // 2, NARROW) for take in TAKES]
         write([beside(frames) for frames in zip(*takes, strict=True)], "controls.webp")
 
-
     for folder in sorted(PICTURES.glob("tutorial_*")):
         if (folder / "film.json").is_file():
             for number, picture in enumerate(cut(folder), 1):

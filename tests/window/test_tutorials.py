@@ -34,8 +34,7 @@ def test_fix_sliding_feet(person: Any) -> None:
 
 def test_a_walk_onto_rigify(person: Any) -> None:
     seen = person(act.walk_onto_rigify, str(WALK), limit=420)
-    assert seen["active"] == "rig"
-    assert len(seen["both"]) == 2
+    assert seen["selected"] == ["rig"]
     assert seen["done"]
     np.testing.assert_allclose(*seen["thighs"], atol=0.05)
 

@@ -16,6 +16,7 @@ from tests.window.film_acts import EXAMPLES, Camera, set_stage
 STRETCHED = 1.4  # times as far, for a walk whose feet slide
 ASIDE = (1.35, 0.0, -0.75)  # the view from the front, aside and above
 CORNER = 90  # pixels from the left and the bottom of the viewport, where nothing is under the mouse
+ROW = 20  # pixels from a button to the one above it, in one block
 FRONT = (1.4, 0.0, -0.45)
 SIDES = ("Left", "Right")
 MIXAMO = (
@@ -108,6 +109,19 @@ def press_button(hand: Any, name: str, below: float = 0.0) -> Steps:
     panel = yield from hand.read_panels(name, below)
     assert name in panel, sorted(panel)
     yield from hand.click(*panel[name][0])
+
+
+def middle(points: list[tuple[int, int]]) -> int:
+    """Return the height of the middle of a button, of the points that were on it."""
+    return round(sum(y for _, y in points) / len(points))
+
+
+def open_menu(hand: Any, place: tuple[int, int]) -> Steps:
+    """Click a button that opens a menu; the mouse has to come to it for Blender to see it there."""
+    hand.move(place[0], place[1] - 4)
+    yield 0.3
+    yield from hand.click(*place)
+    yield 0.5
 
 
 def shoot(camera: Camera, hover: tuple[int, int] | None = None) -> Steps:
@@ -213,7 +227,7 @@ def fix_sliding_feet(hand: Any) -> Seen:
     """A walk whose way was stretched slides: find contacts, solve, compare."""
     import bpy
 
-    open_alone("POISE_PT_motion")
+    open_alone("POISE_PT_motion", "POISE_PT_timed_pins")
     walker, _ = yield from set_stage(hand, 1)
     action = walker.animation_data.action
     for curve in action.layers[0].strips[0].channelbags[0].fcurves:
@@ -238,7 +252,7 @@ def fix_sliding_feet(hand: Any) -> Seen:
     seen = {"pins": len(pins), "before": slides(rig(), pins)}
     bpy.context.scene.frame_set(45)
     source = rig().animation_data.action.name
-    yield from press_button(hand, "bpy.ops.poise.solve_motion()", 0.4)
+    yield from press_button(hand, "bpy.ops.poise.solve_motion()", 0.3)
     yield from hand.until(lambda: rig().animation_data.action.name != source, 90.0)
     yield from shoot(camera)
     end(camera, timeline=True)
@@ -246,7 +260,7 @@ def fix_sliding_feet(hand: Any) -> Seen:
 
 
 def walk_onto_rigify(hand: Any, clip: str) -> Seen:
-    """Generate a Rigify rig, import a walk, select both, retarget."""
+    """Generate a Rigify rig, import a walk, select the rig, and choose the walk in the menu Retarget Motion."""
     import addon_utils
     import bpy
 
@@ -271,19 +285,17 @@ def walk_onto_rigify(hand: Any, clip: str) -> Seen:
     camera = Camera(hand, 1, "tutorial_rigify")
     yield from shoot(camera)
     bpy.ops.object.select_all(action="DESELECT")
-    middle = hand.pixel(source.matrix_world @ source.pose.bones["Spine1"].center)
-    yield from hand.click(*middle)
+    yield from hand.click(*hand.pixel(rig.matrix_world @ rig.pose.bones["torso"].head))
+    yield from hand.until(lambda: rig.select_get())
     seen: dict[str, Any] = {"selected": [some.name for some in bpy.context.selected_objects]}
-    torso = next(bone for bone in rig.pose.bones if bone.name == "torso")
-    yield from hand.click(*hand.pixel(rig.matrix_world @ torso.head), shift=True)
-    yield from hand.until(lambda: bpy.context.view_layer.objects.active == rig)
-    seen["both"] = sorted(some.name for some in bpy.context.selected_objects)
-    seen["active"] = bpy.context.view_layer.objects.active.name
     hand.rest()
     hand.press("TAB", ctrl=True)
     yield from hand.until(lambda: bpy.context.mode == "POSE")
-    yield from shoot(camera)
-    yield from press_button(hand, "bpy.ops.poise.retarget()")
+    many = "bpy.ops.poise.retarget_files()"
+    panel = yield from hand.read_panels(many)
+    yield from open_menu(hand, (panel[many][0][0], middle(panel[many]) + ROW))
+    yield from smooth(camera)
+    hand.press("C")  # the name of the armature
 
     def action() -> Any:
         data = bpy.data.objects[name].animation_data

@@ -18,7 +18,9 @@ from tests.window.tutorial_acts import (
     empty,
     end,
     height,
+    middle,
     open_alone,
+    open_menu,
     pin,
     press_button,
     pull,
@@ -38,17 +40,9 @@ PACKETS = 5.0  # seconds of them
 RATE = 30  # packets a second
 
 
-def middle(points: list[tuple[int, int]]) -> int:
-    """Return the height of the middle of a button, of the points that were on it."""
-    return round(sum(y for _, y in points) / len(points))
-
-
 def choose(hand: Any, place: tuple[int, int], letter: str) -> Steps:
     """Click a button that opens a menu, and press the key of an entry."""
-    hand.move(place[0], place[1] - 4)
-    yield 0.3
-    yield from hand.click(*place)
-    yield 0.5
+    yield from open_menu(hand, place)
     hand.press(letter)
     yield 0.5
     hand.rest()
