@@ -11,10 +11,12 @@ import bpy
 import numpy as np
 
 from ..core import CoreError
+from ..core.body import SIDES
 from ..core.formats.pose import PART_POSE, read_pose_file
 from ..core.formats.table import FRAME_LIMIT, FRAMES, UNIT, number
 from ..edits.body import BodyEdit
-from ..edits.body_tools import TOOLS, BodyTool
+from ..edits.body_tools import TOOLS, BodyTool, GripObject
+from ..edits.hold import Holding
 from ..edits.info import find_armature
 from ..edits.motion_edit import check_lasting
 from ..edits.part_poses import ApplyPose, named_parts, pose_of_armature, pose_of_asset
@@ -79,6 +81,54 @@ def _pose_options(parser: argparse.ArgumentParser) -> None:
     add_action(parser)
 
 
+def _grip_options(parser: argparse.ArgumentParser) -> None:
+    target = parser.add_mutually_exclusive_group()
+    target.add_argument("--object", metavar="NAME", help="the object to grip, by default all meshes in reach")
+    target.add_argument("--collection", metavar="NAME", help="a collection whose meshes to grip")
+    parser.add_argument("--hands", nargs="+", choices=SIDES, default=[*SIDES], help="by default both")
+    parser.add_argument(
+        "--close", type=float, default=1.0, metavar="F", help="how far: 0 not at all, 1 until they touch"
+    )
+    parser.add_argument("--margin", type=float, default=0.0, metavar="M", help="metres between skin and meshes")
+    parser.add_argument("--frames", metavar=("FIRST", "LAST"), nargs=2, type=int, help="every frame of these; keyed")
+    parser.add_argument(
+        "--hold", metavar="EASE", type=int,
+        help="keep the hands where they are on the object at the first frame; how many frames they come and go in",
+    )  # fmt: skip
+    add_armature(parser)
+    parser.add_argument("--key", action="store_true", help="key the present frame")
+    add_action(parser)
+
+
+def _check_grip(arguments: argparse.Namespace) -> None:
+    UNIT.read(arguments.close, "--close")
+    number(-1.0, 1.0).read(arguments.margin, "--margin")
+    if arguments.hold is not None:
+        number(0, FRAME_LIMIT).read(arguments.hold, "--hold")
+        if arguments.frames is None:
+            raise CoreError("--hold: only with --frames.")
+
+
+def _grip(arguments: argparse.Namespace) -> int:
+    armature, context = find_armature(arguments.armature), bpy.context
+    target = "OBJECT" if arguments.object else "COLLECTION" if arguments.collection else "NEAR"
+    side = "BOTH" if len({*arguments.hands}) > 1 else arguments.hands[0]
+    names = arguments.object or "", arguments.collection or ""
+    tool = GripObject(target, side, arguments.close, arguments.margin, *names)
+    frames = None if arguments.frames is None else FRAMES.read(arguments.frames, "--frames")
+    keyed = arguments.key or frames is not None
+    check_sure(armature)
+    _check_keys(arguments, armature, keyed, "Ask for --frames, or for a key with --key.")
+    if frames is None or arguments.hold is None:
+        return _posed(arguments, BodyEdit(context, armature, frames, tool, keyed), armature)
+    holding = Holding(context, armature, tool, frames, arguments.hold)
+    holding.fingers.solve()
+    holding.fingers.write(armature)
+    pinned = holding.pinned(context, armature)
+    pinned.solve()
+    return tell_report(arguments, pinned.write(armature, arguments.action))
+
+
 def _check_pose(arguments: argparse.Namespace) -> None:
     UNIT.read(arguments.factor, "--factor")
     if arguments.at is not None:
@@ -108,6 +158,7 @@ def _apply_pose(arguments: argparse.Namespace) -> int:
 
 VERBS: Final = (
     Verb("body", "pose a body by its parts", _options, _body),
+    Verb("grip", "close the fingers of hands round what is in them", _grip_options, _grip, _check_grip),
     Verb(
         "apply-pose",
         "give a body the pose of another one",

@@ -49,6 +49,7 @@ class BodyEdit(MotionEdit):
                 bodies.append(bridge.read_body_again(armature, there))
                 found.append(tool.apply(context, armature, bodies[-1]))
         self.body = bodies[0]
+        self.notes: list[Posed] = []
         self.missed: list[str] = []  # sentences
         asked = [one for one in found if isinstance(one, PoseGoals)]
         posed = [one for one in found if not isinstance(one, PoseGoals)]
@@ -58,10 +59,10 @@ class BodyEdit(MotionEdit):
             self.asked = together.pose
             self.solutions: list[Solution | _Frame] = [_Frame(together, place) for place in range(len(asked))]
         else:
-            notes = [one for one in posed if isinstance(one, Posed)]
-            self.missed = [*dict.fromkeys(sentence for one in notes for sentence in one.missed)]
-            if notes and not any(one.said for one in notes):
-                notes[0].need()
+            self.notes = [one for one in posed if isinstance(one, Posed)]
+            self.missed = [*dict.fromkeys(sentence for one in self.notes for sentence in one.missed)]
+            if self.notes and not any(one.said for one in self.notes):
+                self.notes[0].need()
             self.asked = stack([pose_of(one) for one in posed])
             self.solutions = [one for one in posed if isinstance(one, Solution)]
         self.controlled, wanted = controlled, self.asked

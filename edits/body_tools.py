@@ -3,6 +3,7 @@
 The metadata of each field are the keywords of its property in Blender; the command line reads choices and ranges there.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
@@ -45,11 +46,13 @@ class Posed:
 
     said    what was reached; empty if nothing was
     missed  what was not reached
+    held    hand -> the name of the object that it holds
     """
 
     pose: Pose
     said: str
     missed: tuple[str, ...] = ()
+    held: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def need(self) -> None:
         """Raise CoreError if nothing was reached."""
@@ -160,7 +163,7 @@ class GripObject(BodyTool):
     def apply(self, context: Any, armature: Any, body: bridge.Body) -> Posed:
         pose, world = body.pose, bridge.world_matrix(armature)
         scale = float(bridge.length_scale(world))
-        touching, missed = 0, list[str]()
+        touching, missed, held = 0, list[str](), dict[str, str]()
         for side in _chosen_sides(self.side, body, "hand"):
             meshes = self._meshes(context, armature, body, side)
             if not meshes:
@@ -171,13 +174,15 @@ class GripObject(BodyTool):
             if not found.touching:
                 continue
             pose, touching = found.pose, touching + len(found.touching)
+            beside = [np.abs(bridge.MeshSurface(context, [mesh], world)(found.places)[0]).mean() for mesh in meshes]
+            held[f"hand.{side}"] = meshes[int(np.argmin(beside))].name
             if scale * found.depth + min(self.margin, 0.0) > _INSIDE:
                 missed.append(f"fingers of hand.{side} are inside even if they are open; move the hand away")
         if not touching:
             return Posed(body.pose, "", ("No finger reaches a mesh; move the hand to it, with the palm towards it",))
         turned = rotation.slerp(body.pose.rotations, pose.rotations, self.close)
         said = f"{counted(touching, 'finger')} {'touches' if touching == 1 else 'touch'}"
-        return Posed(replace(pose, rotations=turned), said, tuple(missed))
+        return Posed(replace(pose, rotations=turned), said, tuple(missed), held)
 
     def _meshes(self, context: Any, armature: Any, body: bridge.Body, side: str) -> list[Any]:
         """Return the objects that a hand is to grip."""

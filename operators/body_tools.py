@@ -1,7 +1,7 @@
 """Pose a body by its parts: postures, mirror, feet, hands, fingers, gaze."""
 
 from dataclasses import fields
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
@@ -17,8 +17,10 @@ from ..edits.held import HeldRig
 from ..edits.words import counted
 from .tool import Tool
 
+Kind = TypeVar("Kind", bound=body_tools.BodyTool)
 
-def _properties(tool: type[body_tools.BodyTool]) -> dict[str, Any]:
+
+def properties_of(tool: type[body_tools.BodyTool]) -> dict[str, Any]:
     """Return the settings of a tool as annotations of its operator."""
     kinds: dict[Any, Any] = {bool: BoolProperty, str: StringProperty, float: FloatProperty}
     found: dict[str, Any] = {}
@@ -29,6 +31,11 @@ def _properties(tool: type[body_tools.BodyTool]) -> dict[str, Any]:
     return found
 
 
+def with_settings(tool: type[Kind], operator: Any) -> Kind:
+    """Return a tool with the settings of an operator."""
+    return tool(**{setting.name: getattr(operator, setting.name) for setting in fields(tool)})
+
+
 class BodyOperator(Tool):
     """An operator that applies `tool`, with its own properties as settings, to the body of the active armature."""
 
@@ -36,7 +43,7 @@ class BodyOperator(Tool):
 
     def make_tool(self, context: Any, armature: Any) -> body_tools.BodyTool:
         """Return the tool with its settings."""
-        return self.tool(**{setting.name: getattr(self, setting.name) for setting in fields(self.tool)})
+        return with_settings(self.tool, self)
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         autokey.check(context, armature)
@@ -75,7 +82,7 @@ class POISE_OT_take_posture(BodyOperator, bpy.types.Operator):
     bl_idname = "poise.take_posture"
     bl_label = "Go to Posture"
     tool = body_tools.TakePosture
-    __annotations__ = _properties(tool)
+    __annotations__ = properties_of(tool)
 
 
 class POISE_OT_mirror_pose(BodyOperator, bpy.types.Operator):
@@ -84,9 +91,10 @@ class POISE_OT_mirror_pose(BodyOperator, bpy.types.Operator):
     bl_idname = "poise.mirror_pose"
     bl_label = "Mirror Pose"
     tool = body_tools.MirrorPose
-    __annotations__ = _properties(tool)
+    __annotations__ = properties_of(tool)
 
 
+GRIPPED: Final = ("object", "collection")  # settings that name what is gripped
 _LISTS: Final = {"object": lambda context: context.scene, "collection": lambda _: bpy.data}  # what has things to choose
 
 
@@ -112,7 +120,7 @@ class POISE_OT_plant_feet(ObjectTool, bpy.types.Operator):
     bl_label = "Feet on the Ground"
     tool = body_tools.PlantFeet
     shown = ("surface", "height", "side", "roll", "bend", "use_hips", "object")
-    __annotations__ = _properties(tool)
+    __annotations__ = properties_of(tool)
 
 
 class POISE_OT_lay_hands(ObjectTool, bpy.types.Operator):
@@ -122,7 +130,7 @@ class POISE_OT_lay_hands(ObjectTool, bpy.types.Operator):
     bl_label = "Hands on a Surface"
     tool = body_tools.LayHands
     shown = ("surface", "height", "side", "use_fingers", "object")
-    __annotations__ = _properties(tool)
+    __annotations__ = properties_of(tool)
 
 
 class POISE_OT_pose_fingers(BodyOperator, bpy.types.Operator):
@@ -131,7 +139,7 @@ class POISE_OT_pose_fingers(BodyOperator, bpy.types.Operator):
     bl_idname = "poise.pose_fingers"
     bl_label = "Fingers"
     tool = body_tools.PoseFingers
-    __annotations__ = _properties(tool)
+    __annotations__ = properties_of(tool)
 
     def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
         return context.window_manager.invoke_props_popup(self, event)
@@ -143,8 +151,8 @@ class POISE_OT_grip(ObjectTool, bpy.types.Operator):
     bl_idname = "poise.grip"
     bl_label = "Grip"
     tool = body_tools.GripObject
-    shown = ("target", "side", "close", "margin", "object", "collection")
-    __annotations__ = _properties(tool)
+    shown = ("target", "side", "close", "margin", *GRIPPED)
+    __annotations__ = properties_of(tool)
 
 
 class POISE_OT_look_at(ObjectTool, bpy.types.Operator):
@@ -154,4 +162,4 @@ class POISE_OT_look_at(ObjectTool, bpy.types.Operator):
     bl_label = "Look At"
     tool = body_tools.AimGaze
     shown = ("target", "object", "head", "eyes")
-    __annotations__ = _properties(tool)
+    __annotations__ = properties_of(tool)

@@ -39,7 +39,9 @@ class POISE_PT_body(Side, bpy.types.Panel):
         row = column.row(align=True)
         for side, text in _HANDS:
             row.operator("poise.pose_fingers", text=text).side = side
-        column.operator("poise.grip")
+        row = column.row(align=True)
+        row.operator("poise.grip")
+        row.operator("poise.hold_object")
         layout.operator("poise.look_at", text="Look at 3D Cursor", icon="HIDE_OFF").target = "CURSOR"
         column = layout.column(align=True)
         column.label(text="Pose from Another Body")
@@ -60,7 +62,7 @@ class POISE_MT_body(bpy.types.Menu):
         layout: Any = self.layout
         layout.operator_menu_enum("poise.take_posture", "posture", text="Go to Posture")
         layout.operator_menu_enum("poise.mirror_pose", "model", text="Mirror Pose")
-        draw_tools(layout, ("plant_feet", "lay_hands", "pose_fingers", "grip", "look_at", "make_rest"))
+        draw_tools(layout, ("plant_feet", "lay_hands", "pose_fingers", "grip", "hold_object", "look_at", "make_rest"))
         layout.separator()
         layout.operator("poise.copy_pose")
         for source, text in (("CLIPBOARD", "Paste Pose by Parts"), ("ARMATURE", "Apply Pose of Selected Armature")):

@@ -55,11 +55,13 @@ class Grip:
 
     touching  the fingers of which skin touches it
     depth     how far the deepest point of the fingers is inside of it; 0 if none is
+    places    (k, 3) where they touch
     """
 
     pose: Pose
     touching: tuple[str, ...]
     depth: float
+    places: Array
 
 
 def close_fingers(
@@ -77,7 +79,7 @@ def close_fingers(
     skin = with_round_fingers(skeleton, chains.values(), skin)
     at_rest = [rotation.rotate(rest_turn(skeleton, hand), way) for way in (palm, ahead)]
     pressed = -forward_matrices(skeleton, pose)[hand, :, :3] @ palm  # the normal of what touches the palm
-    touching: list[str] = []
+    touching, places = list[str](), [np.zeros((0, 3))]
     deepest, taken = 0.0, surface
     for names in ([one for one in chains if one != "thumb"], [one for one in chains if one == "thumb"]):
         if not names:
@@ -87,12 +89,14 @@ def close_fingers(
         curls = np.tile(_CURLS, (len(fingers.swings), 1))
         best = [fingers.sampled().close(swings, curls, taken, surface, margin).best(pressed)]
         found = fingers.close(swings[best], curls[best], taken, surface, margin)
-        touched = [*np.unique(found.finger[found.gaps[0] <= found.near]).tolist()]
+        near = found.gaps[0] <= found.near
+        places.append(found.places[0, near])
+        touched = [*np.unique(found.finger[near]).tolist()]
         touching += [names[finger] for finger in touched]
         pose, deepest = found.pose[0], max(deepest, -margin - float(found.gaps.min()))
         pressed = found.normal() if touched else pressed
         taken = _both(surface, fingers.capsules(found))
-    return Grip(pose, tuple(touching), deepest)
+    return Grip(pose, tuple(touching), deepest, np.concatenate(places))
 
 
 def _both(one: Surface, other: Surface) -> Surface:

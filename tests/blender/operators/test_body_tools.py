@@ -57,7 +57,9 @@ def way(rig: Any, first: str, last: str) -> np.ndarray:
 def test_the_panel_has_a_button_for_every_tool() -> None:
     make_armature()
     drawn = {name for kind, name in drawn_by(POISE_PT_body) if kind == "operator"}
-    assert drawn == {f"poise.{name}" for name in (*TOOLS, "make_rest", "copy_pose", "apply_pose", "blend_pose")}
+    assert drawn == {
+        f"poise.{name}" for name in (*TOOLS, "hold_object", "make_rest", "copy_pose", "apply_pose", "blend_pose")
+    }
 
 
 def test_a_t_pose_in_the_world(mixamo: Any) -> None:
