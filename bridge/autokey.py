@@ -4,7 +4,7 @@ Blender's own transform changes what the user has chosen; Poise changes a whole 
 key also gets, at the keys of the others before and after, the value that it had: other frames stay as they are.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -16,6 +16,7 @@ from .errors import BridgeError
 from .motion import SAME_FRAME
 from .words import listed
 
+_ULPS: Final = 32  # steps of single precision within which Blender takes two values for the same
 _ROUNDING: Final = 1e-5  # of a value, or of 1: of what a key shows, in single precision
 _ONE: Final = -1  # index of a property that is no array
 
@@ -68,7 +69,7 @@ def key(
         context.view_layer.update()  # visual keying reads the evaluated bones
         here = context.scene.frame_current_final  # between frames, too, where Blender would key the whole frame before
         for owner, path, index, group in channels:
-            if owner.keyframe_insert(
+            if not _is_refused(owner, path, index, here, options) and owner.keyframe_insert(
                 path, index=index, frame=here, group=group, options=options, keytype=settings.keyframe_type
             ):
                 bone = split_path(path) if owner == armature else None
@@ -79,6 +80,30 @@ def key(
         own = [at for path, at in times.items() if (split_path(path) or ("",))[0] in names]
         _keep_neighbours(armature, fresh, np.unique(np.concatenate(own or [*times.values()] or [()])), before)
     return keyed
+
+
+def _is_refused(owner: Any, path: str, index: int, here: float, options: Collection[str]) -> bool:
+    """Return whether Blender would not key a property of bones, for which it would warn the user.
+
+    It compares values as Blender does (`new_key_needed` in source/blender/animrig/intern/fcurve.cc).
+    """
+    curve, data = _curve_of(owner, path, index), owner.animation_data
+    if curve is None:
+        return "INSERTKEY_REPLACE" in options
+    if curve.lock or (curve.group is not None and curve.group.lock):
+        return True
+    if len(data.nla_tracks) and data.use_nla:  # which changes the values
+        return False
+    if "INSERTKEY_REPLACE" in options and not any(
+        abs(key.co.x - here) <= SAME_FRAME for key in curve.keyframe_points
+    ):  # fmt: skip
+        return True
+    if "INSERTKEY_NEEDED" not in options or "INSERTKEY_VISUAL" in options or curve.is_empty:
+        return False
+    value = owner.path_resolve(path)
+    shown = np.float32(value if index < 0 else value[index])
+    near = max(np.finfo(np.float32).eps, _ULPS * np.spacing(abs(shown)))
+    return bool(abs(shown - np.float32(curve.evaluate(here))) <= near)
 
 
 def why_no_step(context: Any, armature: Any, path: str) -> str | None:

@@ -13,7 +13,7 @@ from ..core.skeleton import Flags
 from .armature import LENGTH, Rig
 from .autokey import why_no_first_key
 from .channels import CHANNELS, ArmatureObject, channelbag_of, rotation_channel
-from .controls import ControlledBody
+from .controls import SAME_PLACE, ControlledBody
 from .driven import animated_curves, split_path
 from .errors import BridgeError
 from .words import listed
@@ -193,6 +193,10 @@ def hold_controls(rig: Rig, body: ControlledBody, held: Held) -> HeldControls:
         return {part: int(bones[part]) for part in np.flatnonzero((bones >= 0) & flags[bones]).tolist()}
 
     turns, moves = stay("turns", turned), stay("moves", moved)
+    # a control beside its part would take it along, turning
+    rest, near = rig.skeleton.rest_matrices[:, :, 3], SAME_PLACE * rig.skeleton.size
+    beside = rotation.lengths(rest[body.frames] - rest[body.bones_that("moves")]) > near
+    turns |= {part: bone for part, bone in moves.items() if beside[part] and body.controls[part].turns == bone}
     others = {what: stay(what, flags) for what, flags in (("aims", moved), ("begins", turned), ("blends", turned))}
     gone = {"turns": turns, "moves": moves, **others}
     controls = tuple(

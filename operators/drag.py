@@ -1,6 +1,7 @@
 """Drag part of a body with the mouse while the whole body follows; from Python, to a place."""
 
 from collections.abc import Iterator
+from time import perf_counter
 from typing import Any, Final
 
 import bpy
@@ -23,6 +24,7 @@ from ..overlay.marks import BoneMark, Marks
 from .tool import name_property
 
 _TICK: Final = 0.02  # seconds between ticks while the body moves under a still mouse
+_PAUSE: Final = 0.2  # seconds after which a mouse is still, however seldom Blender hears it
 _QUIET: Final = 0.25  # seconds at rest until a miss is explained
 _TRAIL: Final = 200  # places of the path that are shown
 _AXES: Final = {"X": 0, "Y": 1, "Z": 2}
@@ -176,6 +178,7 @@ class POISE_OT_drag(bpy.types.Operator):
         marks = self._marks
         self._drawing: Drawing | None = Drawing(lambda _: marks, bridge.read_view)
         self._timer: Any = None
+        self._moved = perf_counter()
         self._recording = None
         if context.screen.is_animation_playing and context.scene.tool_settings.use_keyframe_insert_auto:
             self._recording = Recording(context.scene, self._sessions)
@@ -298,6 +301,7 @@ class POISE_OT_drag(bpy.types.Operator):
         self._pointer.view = bridge.read_view(context.region, context.region_data)  # the user may have orbited
         self._pointer.move(mouse)
         self._reason = ""
+        since, self._moved = self._moved, perf_counter()
         shift, turn = self._pointer.shift(), self._pointer.turn()
         if self._recording is not None:
             self._recording.drag(shift, turn)
@@ -305,7 +309,8 @@ class POISE_OT_drag(bpy.types.Operator):
             for session in self._sessions:
                 session.drag(shift, turn)
         self._show(context)
-        self._wait(context, _TICK)
+        # a mouse that goes on is heard again after about as long as last time: no tick comes between
+        self._wait(context, max(_TICK, min(2.0 * (self._moved - since), _PAUSE)))
         return {"RUNNING_MODAL"}
 
     def _idle(self, context: Any) -> set[str]:
@@ -319,8 +324,8 @@ class POISE_OT_drag(bpy.types.Operator):
             missed = (one for one in self._sessions if one.solution is not None and not one.solution.converged)
             self._reason = next((session.reasons()[0] for session in missed), "")
             self._wait(context, None if self._recording is None else _TICK)
-        elif not any(session.restless for session in restless):
-            self._wait(context, _QUIET)
+        else:
+            self._wait(context, _TICK if any(session.restless for session in restless) else _QUIET)
         self._show(context)
         return {"RUNNING_MODAL"}
 

@@ -155,3 +155,28 @@ def test_bones_that_a_drag_makes_longer_are_keyed(edit: Any) -> None:
     scales = {path for path, _ in keys(rig) if path.endswith(".scale")}
     assert 'pose.bones["forearm.L"].scale' in scales
     assert rig.pose.bones["forearm.L"].scale.y > 1.01
+
+
+@pytest.mark.parametrize("needed", [True, False])
+@pytest.mark.parametrize("mode", ["ADD_REPLACE_KEYS", "REPLACE_KEYS"])
+def test_blender_warns_of_no_channel_that_needs_no_key(edit: Any, needed: bool, mode: str, capfd: Any) -> None:
+    rig = make_armature()
+    hand, scene = rig.pose.bones[BONE], bpy.context.scene
+    hand.rotation_mode = "XYZ"
+    hand.keyframe_insert("rotation_euler", frame=1)
+    hand.keyframe_insert("location", frame=1)
+    action_get_channelbag_for_slot(rig.animation_data.action, rig.animation_data.action_slot).fcurves[-1].lock = True
+    edit.use_auto_keyframe_insert_needed = needed
+    scene.tool_settings.auto_keying_mode = mode
+    for frame in (1, 5):
+        scene.frame_set(frame)
+        hand.rotation_euler.x += 0.3
+        capfd.readouterr()
+        autokey.key(bpy.context, rig, (BONE,), (BONE,))
+        said = capfd.readouterr()
+        assert "insert" not in said.out + said.err
+    curves = action_get_channelbag_for_slot(rig.animation_data.action, rig.animation_data.action_slot).fcurves
+    turned = curves.find(hand.path_from_id("rotation_euler"), index=0)
+    assert [key.co.x for key in turned.keyframe_points] == ([1.0] if mode == "REPLACE_KEYS" else [1.0, 5.0])
+    other = curves.find(hand.path_from_id("rotation_euler"), index=1)
+    assert [key.co.x for key in other.keyframe_points] == ([1.0] if needed or mode == "REPLACE_KEYS" else [1.0, 5.0])

@@ -333,3 +333,25 @@ def test_hips_go_down_over_pinned_feet_of_which_the_ik_controls_alone_have_keys(
     no_auto()
     hips, feet = parts["hips"], (parts["foot.L"], parts["foot.R"])
     feet_stay_in_place(rig, hips, feet, lambda shift: bpy.ops.poise.drag(bone=hips, shift=tuple(shift)))
+
+
+@pytest.mark.parametrize("pinned", [False, True])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_body_whose_control_has_locked_places_stays_and_gets_no_key(name: str, pinned: bool, capfd: Any) -> None:
+    rig, parts = RIGS[name]()
+    whole = bridge.read_rig(rig)
+    body = bridge.find_controlled(rig, whole, bridge.read_roles(rig, whole.skeleton))
+    assert body is not None
+    mover = whole.skeleton.names[body.controls[0].moves]
+    key_step(rig, (1, 20, 40))
+    for curve in channelbag_of(rig).fcurves:
+        curve.lock = curve.data_path == rig.pose.bones[mover].path_from_id("location")
+    context.scene.tool_settings.use_keyframe_insert_auto = True
+    if pinned:
+        pin_feet(rig, parts, "hips")
+    before, shown = keys(rig), bridge.read_matrices(rig)
+    assert bpy.ops.poise.drag(bone=mover, shift=tuple(2.0 * size_of(rig) * np.array(DOWN))) == {"FINISHED"}
+    context.view_layer.update()
+    np.testing.assert_allclose(bridge.read_matrices(rig), shown, atol=SAME * size_of(rig))
+    assert keys(rig) == before
+    assert f"the location of {mover} has locked curves, so it stays" in capfd.readouterr().out
