@@ -1,7 +1,7 @@
 """Auto-keying as Blender does it after a transform (source/blender/animrig/intern/keyframing_auto.cc).
 
-Blender's own transform changes what the user has chosen; Poise changes a whole body. So a channel that gets its first
-key also gets, at the keys of the others before and after, the value that it had: other frames stay as they are.
+Blender's own transform changes what the user has chosen; Poise changes a whole body. So curves also get keys beside the
+present one, with what they had there (see `neighbours`): other frames stay as they are.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -10,10 +10,11 @@ from typing import Any, Final
 import numpy as np
 
 from ..core.rotation import Array
-from .channels import CHANNELS, channelbag_of, rotation_channel
+from .channels import CHANNELS, channelbag_of, read_channels, rotation_channel, write_channels
 from .driven import split_path
 from .errors import BridgeError
 from .motion import SAME_FRAME
+from .neighbours import Neighbours, is_layer, key_times
 from .words import listed
 
 _ULPS: Final = 32  # steps of single precision within which Blender takes two values for the same
@@ -26,8 +27,15 @@ Channel = tuple[Any, str, int, str]  # the data block, its property's path, the 
 def check(context: Any, armature: Any) -> None:
     """Raise BridgeError if auto-keying is on but the armature cannot be keyed."""
     data = armature.animation_data
-    if context.scene.tool_settings.use_keyframe_insert_auto and data and data.action and not data.action.is_editable:
+    if not context.scene.tool_settings.use_keyframe_insert_auto or data is None:
+        return
+    if data.action and not data.action.is_editable:
         raise BridgeError(f'Auto-keying is on, but the action "{data.action.name}" is linked from another file.')
+    if data.use_tweak_mode:
+        raise BridgeError(
+            f'Auto-keying is on, but "{armature.name}" is in the tweak mode of the NLA editor, where a key may show in '
+            "several frames; leave it, or turn auto-keying off."
+        )
 
 
 def key(
@@ -42,13 +50,15 @@ def key(
     itself; else the rotations of the rotated, locations of the moved and scales of the grown ones, or all three of all
     of them, as the preferences say. Locked channels are keyed like others, with the values they have.
 
-    before: the channels (J, n) of all bones before they were changed, as `read_channels` returns them. Channels that
-    get their first key have these values at the nearest keys, before and after, of the bones' other channels, or where
-    these have none, of the armature's.
+    before: the channels (J, n) of all bones before they were changed, as `read_channels` returns them. Curves have then
+    what they had, a first key these values, at the nearest keys before and after: those of the same bone, or where it
+    has none on a side, of the bones that changed, or of the armature.
     """
     settings = context.scene.tool_settings
     if not settings.use_keyframe_insert_auto:
         return None
+    if before is not None and frames is None:
+        _give_back(armature, before, {"location": moved, "scale": grown}, rotated)
     names = tuple(dict.fromkeys((*rotated, *moved, *grown)))
     bones = [armature.pose.bones[name] for name in names]
     keying_set = context.scene.keying_sets_all.active if settings.use_keyframe_insert_keyingset else None
@@ -63,11 +73,13 @@ def key(
         channels = [one for one in channels if _curve_of(*one[:3]) is not None]
     if frames is not None:  # what a frame needs depends on the keys of the next ones
         options.discard("INSERTKEY_NEEDED")
-    keyed, times = set[str](), _key_times(armature)
-    fresh: dict[tuple[str, int], None] = {}
+    keyed, paths, times = set[str](), dict[str, None](), set[float]()
+    present = context.scene.frame_current_final
+    beside = None if before is None else Neighbours(armature, names, present, before)
     for _ in (None,) if frames is None else frames:
         context.view_layer.update()  # visual keying reads the evaluated bones
         here = context.scene.frame_current_final  # between frames, too, where Blender would key the whole frame before
+        times.add(here)
         for owner, path, index, group in channels:
             if not _is_refused(owner, path, index, here, options) and owner.keyframe_insert(
                 path, index=index, frame=here, group=group, options=options, keytype=settings.keyframe_type
@@ -75,10 +87,9 @@ def key(
                 bone = split_path(path) if owner == armature else None
                 if bone is not None:
                     keyed.add(bone[0])
-                    fresh |= {} if path in times else {(path, index): None}
-    if before is not None:
-        own = [at for path, at in times.items() if (split_path(path) or ("",))[0] in names]
-        _keep_neighbours(armature, fresh, np.unique(np.concatenate(own or [*times.values()] or [()])), before)
+                    paths[path] = None
+    if beside is not None and paths:
+        beside.keep(paths, min(times), max(times))
     return keyed
 
 
@@ -116,7 +127,7 @@ def why_no_step(context: Any, armature: Any, path: str) -> str | None:
     if data is not None and data.use_tweak_mode:
         return "the NLA editor is in its tweak mode"
     if not settings.use_keyframe_insert_auto:
-        keyed = curve is not None or len(_key_times(armature)) > 0
+        keyed = curve is not None or len(key_times(armature, here, strips=True)) > 0
         return "it would change other frames, too, since auto-keying is off" if keyed else None
     keying_set = context.scene.keying_sets_all.active if settings.use_keyframe_insert_keyingset else None
     if keying_set is not None:
@@ -168,6 +179,9 @@ def why_no_first_key(context: Any, armature: Any) -> tuple[str, set[tuple[str, i
         return "auto-keying only replaces keys", set()
     if "INSERTKEY_AVAILABLE" in options:
         return "Only Insert Available is on", set()
+    action = armature.animation_data.action if armature.animation_data is not None else None
+    if "INSERTKEY_CYCLE_AWARE" in options and action is not None and action.use_frame_range and action.use_cyclic:
+        return "Cycle-Aware Keying would repeat a first one", set()
     if keying_set is None:
         return "", None
     channels = _channels_of_set(context, keying_set, armature, list(armature.pose.bones))
@@ -187,49 +201,37 @@ def explain_lost(
     options = _options(context, keying_set)
     if not settings.use_keyframe_insert_auto or "INSERTKEY_VISUAL" in options:
         return []
-    here, lost = context.scene.frame_current_final, dict[str, None]()
+    here, lost, kept, layer = context.scene.frame_current_final, dict[str, str](), set[str](), is_layer(armature)
     for owner, path, index, bone in _transforms(armature, tuple(rotated), tuple(moved), tuple(grown)):
         curve = _curve_of(owner, path, index)
-        if curve is not None and not curve.is_empty and not curve.mute:
-            value = owner.path_resolve(path)[index]
-            if abs(curve.evaluate(here) - value) > _ROUNDING * max(1.0, abs(value)):
-                lost[bone] = None
-    if not lost:
+        if curve is None or curve.is_empty or curve.mute:
+            continue
+        value = owner.path_resolve(path)[index]
+        if layer:  # its keys have what is added, or the like; of what changed some value is keyed
+            lost[path] = bone
+            kept |= {path} if any(abs(key.co.x - here) <= SAME_FRAME for key in curve.keyframe_points) else set()
+        elif abs(curve.evaluate(here) - value) > _ROUNDING * max(1.0, abs(value)):
+            lost[path] = bone
+    bones = [*dict.fromkeys(bone for path, bone in lost.items() if path not in kept)]
+    if not bones:
         return []
     why = (
         "auto-keying only replaces keys" if "INSERTKEY_REPLACE" in options
-        else "modifiers change their curves" if keying_set is None
+        else "Blender sets no key" if keying_set is None
         else f'the keying set "{keying_set.bl_label}" leaves them out'
     )  # fmt: skip
-    return [f"{listed([*lost])} {'loses its' if len(lost) == 1 else 'lose their'} pose with the frame: {why}"]
+    return [f"{listed(bones)} {'loses its' if len(bones) == 1 else 'lose their'} pose with the frame: {why}"]
 
 
-def _key_times(armature: Any) -> dict[str, Array]:
-    """Return the frames of the keys of each property of bones."""
-    bag = channelbag_of(armature)
-    found: dict[str, list[float]] = {}
-    for curve in bag.fcurves if bag is not None else ():
-        place = split_path(curve.data_path)
-        if place is not None and place[1] in CHANNELS:
-            found.setdefault(curve.data_path, []).extend(key.co.x for key in curve.keyframe_points)
-    return {path: np.array(times) for path, times in found.items() if times}
-
-
-def _keep_neighbours(
-    armature: Any, fresh: Iterable[tuple[str, int]], times: Array, before: Mapping[str, Array]
+def _give_back(
+    armature: Any, before: Mapping[str, Array], changed: Mapping[str, tuple[str, ...]], rotated: tuple[str, ...]
 ) -> None:
-    """Give curves with a first key the values from before at the nearest of these times before and after it."""
-    bag, place = channelbag_of(armature), {name: number for number, name in enumerate(armature.pose.bones.keys())}
-    for path, index in fresh:
-        bone, channel = split_path(path) or ("", "")
-        curve = bag.fcurves.find(path, index=index)
-        if channel not in before or curve is None:
-            continue
-        value = float(before[channel][place[bone], index])
-        first, last = (curve.keyframe_points[end].co.x for end in (0, -1))
-        for time in (*times[times < first - SAME_FRAME][-1:], *times[times > last + SAME_FRAME][:1]):
-            curve.keyframe_points.insert(time, value)
-        curve.update()
+    """Give channels that were changed by rounding alone, and get no keys, their values from before."""
+    now, places = read_channels(armature, before), armature.pose.bones
+    for name, values in now.items():
+        chosen = [places.find(bone) for bone in changed.get(name, rotated)]
+        values[:] = np.where(np.isin(np.arange(len(values)), chosen)[:, None], values, before[name])
+    write_channels(armature, now)
 
 
 def _transforms(

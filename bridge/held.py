@@ -14,25 +14,30 @@ from .armature import LENGTH, Rig
 from .autokey import why_no_first_key
 from .channels import CHANNELS, ArmatureObject, channelbag_of, rotation_channel
 from .controls import SAME_PLACE, ControlledBody
-from .driven import animated_curves, split_path
+from .driven import split_path
 from .errors import BridgeError
+from .neighbours import curves_in_force, why_no_key
 from .words import listed
 
 _FIRM: Final = 1e2  # weight of what nothing moves, beside pins
+_ADDING: Final = {"ADD", "SUBTRACT", "COMBINE"}  # blend types of layers that are able to change nothing
+_AXES: Final = {3: "XYZ", 4: "WXYZ"}  # by the number of values of a property
+_LOCKED: Final = "locked curves"
+_MUTED: Final = "muted curves"
+_BELOW: Final = "motion from NLA strips that a key here would replace in all frames"
 
 
 @dataclass(frozen=True, eq=False)
 class Held:
-    """The channels of an animated armature that have no keys and may not get any, and those that are locked.
+    """The channels of an animated armature of which no key would leave the other frames as they are.
 
-    channels       property of bones -> which (J, n)
-    muted, locked  likewise, those of curves that are muted or locked: no key would help, or none can be set
-    why            why the others get no keys, in words
+    channels  property of bones -> which (J, n)
+    barred    what some of them have that bars it, in words, the most important first -> which, likewise
+    why       why the others, which have no keys, get none, in words
     """
 
     channels: Mapping[str, Flags] = field(default_factory=dict[str, Flags])
-    muted: Mapping[str, Flags] = field(default_factory=dict[str, Flags])
-    locked: Mapping[str, Flags] = field(default_factory=dict[str, Flags])
+    barred: Mapping[str, Mapping[str, Flags]] = field(default_factory=dict[str, Mapping[str, Flags]])
     why: str = ""
 
     def __bool__(self) -> bool:
@@ -68,19 +73,31 @@ class Held:
             ),
         )
 
+    def _what_bars(self, channel: str, bone: int) -> str:
+        """Return what a property of a bone (index) that stays has, in words."""
+        for what, some in self.barred.items():
+            if some[channel][bone].any():
+                return what
+        others = "".join(np.array([*_AXES[CHANNELS[channel]]])[~self.channels[channel][bone]])
+        return (f"keys on {' and '.join(others)} only" if others else "no keys") + f", and {self.why}"
+
     def explain(self, rig: Rig, turning: Iterable[int], moving: Iterable[int] = ()) -> list[str]:
         """Return sentences about those of some bones (indices) that would turn or move and stay."""
         names, turned, moved = rig.skeleton.names, self.turned(rig).any(axis=1), self.moved(rig).any(axis=1)
         turns = [bone for bone in dict.fromkeys(turning) if turned[bone]]
         moves = [bone for bone in dict.fromkeys(moving) if moved[bone]]
         said: dict[str, dict[str, None]] = {}
-        for bones, what, other in ((turns, "rotation", moved), (moves, "location", turned)):
+        for bones, what in ((turns, "rotation"), (moves, "location")):
             for bone in bones:
-                channel = what if what == "location" else rotation_channel(rig.skeleton.rotation_modes[bone])
-                why = next((what for what, some in (("locked curves", self.locked), ("muted curves", self.muted))
-                            if some[channel][bone].any()), f"no keys, and {self.why}")  # fmt: skip
-                name = names[bone] if other[bone] else f"the {what} of {names[bone]}"
-                said.setdefault(why, {})[name] = None
+                whys = {
+                    kind: self._what_bars(channel, bone) if some[bone] else ""
+                    for kind, channel, some in (
+                        ("rotation", rotation_channel(rig.skeleton.rotation_modes[bone]), turned),
+                        ("location", "location", moved),
+                    )
+                }
+                both = whys["rotation"] == whys["location"]
+                said.setdefault(whys[what], {})[names[bone] if both else f"the {what} of {names[bone]}"] = None
         ends = {True: ("has", "it stays"), False: ("have", "they stay")}
         return [
             f"{listed([*some])} {ends[len(some) == 1][0]} {why}, so {ends[len(some) == 1][1]}"
@@ -89,11 +106,16 @@ class Held:
 
 
 def find_held(context: Any, armature: ArmatureObject) -> Held:
-    """Return the channels of bones that stay now; none if no bone has keys."""
+    """Return the channels of bones that stay now; none if no bone is animated."""
+    settings, here = context.scene.tool_settings, context.scene.frame_current_final
+    keying, aware = settings.use_keyframe_insert_auto, settings.use_keyframe_cycle_aware
     place = {name: number for number, name in enumerate(armature.pose.bones.keys())}
-    keyed, muted, locked, free = (
-        {name: np.zeros((len(place), count), bool) for name, count in CHANNELS.items()} for _ in range(4)
-    )
+
+    def no_channels() -> dict[str, Flags]:
+        return {name: np.zeros((len(place), count), bool) for name, count in CHANNELS.items()}
+
+    keyed, below, free = no_channels(), no_channels(), no_channels()
+    barred = dict[str, dict[str, Flags]]()
     wheres = dict[str, tuple[str, int] | None]()
 
     def find(path: str) -> tuple[str, int] | None:
@@ -102,26 +124,45 @@ def find_held(context: Any, armature: ArmatureObject) -> Held:
             wheres[path] = (name, place[bone]) if bone in place and name in CHANNELS else None
         return wheres[path]
 
-    for curve in animated_curves(armature):
-        where = find(curve.data_path)
-        if where is not None and not curve.is_empty:
-            (muted if curve.mute else keyed)[where[0]][where[1], curve.array_index] = True
-    if not any(some.any() for some in (*keyed.values(), *muted.values())):
+    for curve, strip in curves_in_force(armature, here):
+        where = None if curve.is_empty else find(curve.data_path)
+        if where is None:
+            continue
+        name, bone = where
+        if curve.mute:
+            barred.setdefault(_MUTED, no_channels())[name][bone, curve.array_index] = True
+        else:
+            (keyed if strip is None else below)[name][bone, curve.array_index] = True
+            why = why_no_key(curve, here, aware) if keying and strip is None else None
+            if why is not None:
+                barred.setdefault(why, no_channels())[name][bone, curve.array_index] = True
+    if not any(some.any() for all in (keyed, below, *barred.values()) for some in all.values()):
         return Held()
-    bag = channelbag_of(armature)
+    bag, data = channelbag_of(armature), armature.animation_data
     for curve in bag.fcurves if bag is not None else ():
         where = find(curve.data_path) if curve.lock or (curve.group is not None and curve.group.lock) else None
         if where is not None:
-            locked[where[0]][where[1], curve.array_index] = True
+            barred.setdefault(_LOCKED, no_channels())[where[0]][where[1], curve.array_index] = True
+    below = {name: some & ~_together(name, keyed[name]) for name, some in below.items()}
+    if not keying:  # what strips move comes back with the frame
+        keyed = {name: some | below[name] for name, some in keyed.items()}
+    elif data.action_blend_type not in _ADDING and any(some.any() for some in below.values()):
+        barred[_BELOW] = {name: _together(name, some) & ~keyed[name] for name, some in below.items()}
     why, allowed = why_no_first_key(context, armature)
     for path, index in allowed or ():
         where = find(path)
         if where is not None:
             free[where[0]][where[1], index] = True
-    able = {name: some | (allowed is None) for name, some in free.items()}
-    return Held(
-        {name: locked[name] | ~keyed[name] & (muted[name] | ~able[name]) for name in CHANNELS}, muted, locked, why
-    )
+    barred = {why: barred[why] for why in (_LOCKED, _MUTED, *barred) if why in barred}
+    stays = {name: ~keyed[name] & ~(some | (allowed is None)) for name, some in free.items()}
+    for some in barred.values():
+        stays = {name: stays[name] | some[name] for name in CHANNELS}
+    return Held(stays, barred, why)
+
+
+def _together(name: str, flags: Flags) -> Flags:
+    """Return the flags (J, n) of a property with those that NLA layers replace together: all of a quaternion."""
+    return flags | flags.any(axis=1, keepdims=True) if name == "rotation_quaternion" else flags
 
 
 @dataclass(frozen=True, eq=False)

@@ -270,7 +270,7 @@ def _write_into(
         curve = ensure_curve(armature, target, channel)
         for modifier in _changing(curve) if flat else ():
             curve.modifiers.remove(modifier)
-        _write(curve, channel)
+        write_channel(curve, channel)
     target.update_tag()
     return target
 
@@ -479,8 +479,8 @@ def ensure_curve(armature: ArmatureObject, action: bpy.types.Action, channel: Ch
     return curve
 
 
-def _write(curve: Any, channel: Channel) -> None:
-    """Replace the keys between the first and the last frame of the channel."""
+def write_channel(curve: Any, channel: Channel) -> None:
+    """Replace the keys of a curve between the first and the last frame of the channel; outside it stays as it is."""
     points, frames = curve.keyframe_points, channel.frames
     first_inside, last_inside = frames[0] - SAME_FRAME, frames[-1] + SAME_FRAME
     start, end = curve.range()
