@@ -28,9 +28,9 @@ _BEFORE: Final = {  # the parents of a part, the first that exists
     "upper_arm": ("shoulder", "spine", "hips"), "forearm": ("upper_arm",), "hand": ("forearm",),
     "thigh": ("hips",), "shin": ("thigh",), "foot": ("shin",), "toe": ("foot",), "spine": ("hips",),
 }  # fmt: skip
-_BESIDES: Final = ("hips", "jaw", "ear.L", "ear.R")  # of a creature: they have no controls that pose the body
+_FACE: Final = ("jaw", "ear.L", "ear.R")  # of a creature: they have no controls that pose the body
 _TRUNK: Final = {"hips", "spine", "neck", "head"}
-_BEHIND: Final = {"leg", "leg.hind", "tail"}  # of a creature: children of the first bone of its spine
+_BEHIND: Final = {"leg", "leg.hind", "tail"}  # of a creature: children of its hips, or of the first bone of its spine
 
 
 def find_controlled(
@@ -231,8 +231,8 @@ def _find_riding(graph: Graph, controls: Mapping[int, Control], besides: Sequenc
 def _chains(roles: Roles) -> dict[str, tuple[int, ...]]:
     """Return role -> its bones, parents first; for a creature its limbs."""
     if not roles.humanoid:
-        trunk = [name for name in ("spine", "neck", "head") if name in roles.limbs]
-        others = [name for name in roles.limbs if name not in (*trunk, *_BESIDES)]
+        trunk = [name for name in ("hips", "spine", "neck", "head") if name in roles.limbs]
+        others = [name for name in roles.limbs if name not in (*trunk, *_FACE)]
         return {name: roles.limbs[name] for name in (*trunk, *others)}
     hands = sorted(PARTS_OF_HANDS, key=lambda role: not role.startswith("palm"))
     found = {role: roles.bones.get(role, ()) for role in (*BODY, *hands)}
@@ -245,7 +245,8 @@ def _tree(roles: Roles) -> dict[int, int]:
     chains = _chains(roles)
     for role, chain in chains.items():
         part, side = (role[:-2], role[-2:]) if role[-2:] in (".L", ".R") else (role, "")
-        names = _BEFORE.get(part, (f"palm.{part}", "hand") if roles.humanoid else ("spine",))
+        trunk = ("hips", "spine") if part in _BEHIND else ("spine", "hips")
+        names = _BEFORE.get(part, (f"palm.{part}", "hand") if roles.humanoid else trunk)
         above = next((chains[n] for name in names for n in (f"{name}{side}", name) if n in chains and n != role), ())
         if found and not above:
             continue  # a bone without parent is not part of this body

@@ -11,12 +11,13 @@ import bpy
 import numpy as np
 
 from .. import bridge
-from ..core import CoreError, Goal, Humanoid, Pose, Solution, forward, rotation, solve
+from ..core import CoreError, Goal, Humanoid, PinAndDrag, Pose, Solution, forward, rotation, solve
 from ..core.body import SIDES
+from ..core.body.anatomy import with_anatomy
 from ..core.body.closing import close_fingers, hand_reach
 from ..core.body.gaze import gaze_at
 from ..core.body.grip import finger_chains, pose_fingers
-from ..core.body.ground import Plane, lay_hands, plant_feet
+from ..core.body.ground import Plane, lay_hands, plant_feet, plant_legs
 from ..core.body.mirror import mirror_pose
 from ..core.body.posture import take_posture
 from ..core.rotation import Array
@@ -37,7 +38,10 @@ class PoseGoals:
 
     def solve(self, body: bridge.Body) -> Solution:
         """Return the body's pose for the goals."""
-        return solve(body.skeleton, self.pose, self.goals, Humanoid(body.roles))
+        if body.roles.humanoid:
+            return solve(body.skeleton, self.pose, self.goals, Humanoid(body.roles))
+        skeleton, method = with_anatomy(body.skeleton, PinAndDrag(reference=self.pose), body.roles)
+        return solve(skeleton, self.pose, self.goals, method)
 
 
 @dataclass(frozen=True)
@@ -235,17 +239,14 @@ class SurfaceTool(BodyTool):
     height: float = _setting(0.0, "Height", "How high it is above the surface", subtype="DISTANCE", precision=4)
     object: str = _setting("", "Object", "The object whose surface it is")
 
-    def planes(
-        self, context: Any, armature: Any, body: bridge.Body, part: str, side: str, heads: Array
-    ) -> dict[str, Plane]:
-        """Return by side the plane of the surface nearest to each chosen hand or foot; `heads` (J, 3) of the body.
+    def planes(self, context: Any, armature: Any, bones: Mapping[str, int], heads: Array) -> dict[str, Plane]:
+        """Return the plane of the surface nearest to each of these hands or feet; `heads` (J, 3) of the body.
 
         Heads and planes are in armature space.
         """
         world = bridge.world_matrix(armature)
         found: dict[str, Plane] = {}
-        sides = _chosen_sides(side, body, part)
-        for name, bone in zip(sides, body.roles.require(*(f"{part}.{side}" for side in sides)), strict=True):
+        for name, bone in bones.items():
             there, _ = bridge.armature_to_world(world, heads[bone])
             point, normal = self._near(context, armature, there)
             at, _ = bridge.world_to_armature(world, point + self.height * normal)
@@ -292,13 +293,20 @@ class PlantFeet(SurfaceTool):
     use_hips: bool = _setting(True, "Hips Help", "The hips come along where the legs are too short")
 
     def apply(self, context: Any, armature: Any, body: bridge.Body) -> PoseGoals:
-        skeleton, roles = body.skeleton, body.roles
-        heads, turns = forward(skeleton, body.pose)
-        planes = self.planes(context, armature, body, "foot", self.side, heads)
-        pose, goals = plant_feet(skeleton, roles, body.pose, planes, self.roll, self.bend)
-        still = [f"foot.{side}" for side in SIDES if side not in planes and f"foot.{side}" in roles.bones]
-        still += [] if self.use_hips else ["hips"]
-        goals += [Goal(bone, heads[bone], turns[bone]) for bone in roles.require(*still)]
+        skeleton, roles, pose = body.skeleton, body.roles, body.pose
+        heads, turns = forward(skeleton, pose)
+        if roles.animal:
+            feet = {name: leg[-1] for name, leg in roles.legs.items()}
+            chosen = {name: bone for name, bone in feet.items() if self.side in ("BOTH", name[-1])}
+            goals = plant_legs(skeleton, roles, pose, self.planes(context, armature, chosen, heads))
+        else:
+            feet = {side: roles.bone(f"foot.{side}") for side in SIDES if f"foot.{side}" in roles.bones}
+            chosen = _chosen_bones(self.side, body, "foot")
+            planes = self.planes(context, armature, chosen, heads)
+            pose, goals = plant_feet(skeleton, roles, pose, planes, self.roll, self.bend)
+        still = [bone for name, bone in feet.items() if name not in chosen]
+        still += [] if self.use_hips else roles.require("hips")
+        goals += [Goal(bone, heads[bone], turns[bone]) for bone in still]
         return PoseGoals(pose, goals)
 
 
@@ -312,7 +320,7 @@ class LayHands(SurfaceTool):
     def apply(self, context: Any, armature: Any, body: bridge.Body) -> PoseGoals:
         skeleton, roles, pose = body.skeleton, body.roles, body.pose
         heads, turns = forward(skeleton, pose)
-        planes = self.planes(context, armature, body, "hand", self.side, heads)
+        planes = self.planes(context, armature, _chosen_bones(self.side, body, "hand"), heads)
         for side in planes:
             if self.use_fingers and finger_chains(roles, side):
                 pose = pose_fingers(skeleton, roles, pose, side, 0.0, 0.0)
@@ -348,6 +356,12 @@ def _find_object(context: Any, name: str, other: Any) -> Any:
     if found == other:
         raise CoreError(f'"{name}" is the body itself; name another object.')
     return found
+
+
+def _chosen_bones(side: str, body: bridge.Body, part: str) -> dict[str, int]:
+    """Return the hand or foot of each side that was asked for. Raises CoreError if there is none."""
+    sides = _chosen_sides(side, body, part)
+    return dict(zip(sides, body.roles.require(*(f"{part}.{side}" for side in sides)), strict=True))
 
 
 def _chosen_sides(side: str, body: bridge.Body, part: str) -> tuple[str, ...]:

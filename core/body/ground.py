@@ -80,9 +80,12 @@ def ground_at_rest(skeleton: Skeleton, roles: Roles) -> float:
     """Return the height of the ground of the rest pose.
 
     It is at the armature's origin if the feet are near it, or if there are none, else at the lowest joint of toes, or
-    so far below an ankle without toes as a human's is above the sole.
+    so far below an ankle without toes as a human's is above the sole. Under an animal it is at its lowest tip of a leg.
     """
     heights = skeleton.rest_matrices[:, :, 3] @ axis_vector(roles.up)
+    if not roles.humanoid and roles.legs:
+        tips = heights + skeleton.lengths * (skeleton.rest_matrices[:, :, 1] @ axis_vector(roles.up))
+        return float(min(tips[leg[-1]] for leg in roles.legs.values()))
     feet = [(heights[bone], part) for side in SIDES for part in _MADE_ON for bone in roles.chain(f"{part}.{side}")]
     if not feet:
         return 0.0
@@ -162,6 +165,25 @@ def plant_feet(
                 rotation.inv(rest), rotation.mul(bend_back, rotation.mul(rest, canonical[sole.toe]))
             )
     return replace(pose, rotations=rotations), goals
+
+
+def plant_legs(skeleton: Skeleton, roles: Roles, pose: Pose, planes: Mapping[str, Plane]) -> list[Goal]:
+    """Return goals that stand the legs of an animal each on its plane, as they stand on the ground at rest.
+
+    The last bone keeps its heading and where it stands along the plane.
+    """
+    heads, turns = forward(skeleton, pose)
+    up, ground, rest = axis_vector(roles.up), ground_at_rest(skeleton, roles), skeleton.rest_matrices
+    goals: list[Goal] = []
+    for name, plane in planes.items():
+        bone = roles.limbs[name][-1]
+        tip, frame = np.array([0.0, float(skeleton.lengths[bone]), 0.0]), rest_turn(skeleton, bone)
+        height = float((rest[bone, :, 3] + rotation.rotate(frame, tip)) @ up) - ground
+        heading = rotation.swing_twist(rotation.mul(turns[bone], rotation.inv(frame)), up)[1]
+        flat = rotation.mul(rotation.shortest(up, plane.normal), rotation.mul(heading, frame))
+        place = plane.project(heads[bone] + rotation.rotate(turns[bone], tip)) + height * plane.normal
+        goals.append(Goal(bone, place, flat, point=tip, priority=_AFTER))
+    return goals
 
 
 def lay_hands(skeleton: Skeleton, roles: Roles, pose: Pose, planes: Mapping[str, Plane]) -> list[Goal]:

@@ -9,11 +9,10 @@ from .. import rotation
 from ..pose import Pose, forward, shifted
 from ..rotation import Array
 from ..skeleton import Indices, Skeleton
-from .anatomy import anatomy
+from .anatomy import anatomy, carrier_of
 from .axes import MIRROR_QUATERNION, MIRROR_VECTOR, axis_vector, canonical_frame, left_vector
-from .figure import Figure
 from .posture import heading_of, rest_turn
-from .roles import Roles, opposite_role
+from .roles import SIDES, Roles, opposite_role
 
 Model = Literal["BOTH", "L", "R"]
 
@@ -27,8 +26,9 @@ def mirror_pose(skeleton: Skeleton, roles: Roles, pose: Pose, model: Model = "BO
     scales of all bones but ancestors of the hips are mirrored about the anatomical axes. Bones without a counterpart
     are unchanged. Raises CoreError if there are no hips.
     """
-    roles.require("hips")
-    figure = Figure(skeleton, roles)
+    hips = roles.require("hips")[0]
+    carrier = carrier_of(skeleton, roles)
+    root = hips if carrier is None else carrier
     known, partners = anatomy(skeleton, roles), counterparts(skeleton, roles)
     heads, turns = forward(skeleton, pose)
     own = rotation.mul(rotation.inv(known.canonical), pose.rotations)
@@ -41,7 +41,7 @@ def mirror_pose(skeleton: Skeleton, roles: Roles, pose: Pose, model: Model = "BO
     new = rotation.conjugate(own[partners[changed]] * MIRROR_QUATERNION, known.axes[changed])
     rotations = np.array(pose.rotations)
     rotations[changed] = rotation.mul(known.canonical[changed], new)
-    carried = np.setdiff1d(changed, skeleton.ancestors(figure.hips))  # the hips are moved at last
+    carried = np.setdiff1d(changed, skeleton.ancestors(hips))  # the hips are moved at last
     moved = carried[skeleton.local_location[carried]]
     zero = rotation.mul(known.canonical, known.axes)  # (J, 4) the canonical frame in that of the bone at rest
     shifts = rotation.rotate(rotation.inv(zero[partners[moved]]), pose.translations[partners[moved]])
@@ -49,7 +49,7 @@ def mirror_pose(skeleton: Skeleton, roles: Roles, pose: Pose, model: Model = "BO
     translations[moved] = rotation.rotate(zero[moved], shifts * MIRROR_VECTOR)
     pose = replace(pose, translations=translations)
     if pose.scales is not None:
-        sized = np.setdiff1d(changed, skeleton.ancestors(figure.hips)[1:])
+        sized = np.setdiff1d(changed, skeleton.ancestors(hips)[1:])
         to, back = (rotation.to_matrix(known.axes[bones]) for bones in (sized, partners[sized]))
         # the identity where the axes are mirror images of the counterpart's
         shares = np.square(to * MIRROR_VECTOR @ np.swapaxes(back, -1, -2))
@@ -59,28 +59,26 @@ def mirror_pose(skeleton: Skeleton, roles: Roles, pose: Pose, model: Model = "BO
     if model != "BOTH":
         return replace(pose, rotations=rotations)
     # ancestors of the hips are unchanged, and the hips keep their heading
-    above = skeleton.ancestors(figure.hips)[1:]
+    above = skeleton.ancestors(hips)[1:]
     rotations[above] = pose.rotations[above]
-    turn = rotation.mul(turns[figure.hips], rotation.inv(rest_turn(skeleton, figure.hips)))
+    turn = rotation.mul(turns[hips], rotation.inv(rest_turn(skeleton, hips)))
     heading, to_canonical = heading_of(skeleton, roles, turns), canonical_frame(roles.up, roles.facing)
     tilt = rotation.conjugate(rotation.mul(rotation.inv(heading), turn), rotation.inv(to_canonical))
     tilt = rotation.conjugate(tilt * MIRROR_QUATERNION, to_canonical)
-    wanted = rotation.mul(heading, rotation.mul(tilt, rest_turn(skeleton, figure.hips)))
-    rotations[figure.hips] = rotation.mul(
-        pose.rotations[figure.hips], rotation.mul(rotation.inv(turns[figure.hips]), wanted)
-    )
+    wanted = rotation.mul(heading, rotation.mul(tilt, rest_turn(skeleton, hips)))
+    rotations[hips] = rotation.mul(pose.rotations[hips], rotation.mul(rotation.inv(turns[hips]), wanted))
     pose = replace(pose, rotations=rotations)
-    if not figure.shifts:
+    if skeleton.connected[root] or not skeleton.translatable[root].all():
         return pose
     up = axis_vector(roles.up)
-    step = _between_feet(figure, heads) - _between_feet(figure, forward(skeleton, pose)[0])
-    return shifted(skeleton, pose, figure.root, step - (step @ up) * up)
+    step = _between_feet(roles, heads) - _between_feet(roles, forward(skeleton, pose)[0])
+    return shifted(skeleton, pose, root, step - (step @ up) * up)
 
 
-def _between_feet(figure: Figure, heads: Array) -> Array:
+def _between_feet(roles: Roles, heads: Array) -> Array:
     """Return the point (3,) between the feet, or the hips of a body without legs."""
-    feet = [limb.end for name, limb in figure.limbs.items() if name.startswith("leg")]
-    return np.mean(heads[feet or [figure.hips]], axis=0)
+    feet = [bone for side in SIDES for bone in roles.chain(f"foot.{side}")] or [leg[-1] for leg in roles.legs.values()]
+    return np.mean(heads[feet or list(roles.chain("hips"))], axis=0)
 
 
 def counterparts(skeleton: Skeleton, roles: Roles) -> Indices:

@@ -1,10 +1,11 @@
-"""Standard poses of a human body (T, A, relaxed and rest, with its position and heading kept), and its measures."""
+"""Standard poses of a body (T, A, relaxed and rest, with its position and heading kept), and its measures."""
 
 from dataclasses import replace
 
 import numpy as np
 
 from .. import rotation
+from ..errors import CoreError
 from ..pose import Pose, forward
 from ..rotation import Array
 from ..skeleton import Skeleton
@@ -17,9 +18,12 @@ def take_posture(skeleton: Skeleton, roles: Roles, pose: Pose, posture: str, arm
     """Return a pose (J) with the parts of the body in the posture "T", "A", "RELAXED" or "REST".
 
     The hips are upright and keep their position and heading; bones that are no part of the body keep their rotations.
-    `arms` is the angle of the A-pose's arms below the horizontal, radians. Raises CoreError if there are no hips.
+    `arms` is the angle of the A-pose's arms below the horizontal, radians. An animal is relaxed as at rest. Raises
+    CoreError if there are no hips, and for a T-pose or an A-pose of an animal.
     """
     hips = roles.require("hips")[0]
+    if posture in ("T", "A") and not roles.humanoid:
+        raise CoreError(f"An animal has no {posture}-pose; As at Rest stands it as it was made.")
     known = anatomy(skeleton, roles)
     if posture == "REST":
         wanted = np.tile(rotation.IDENTITY, (len(skeleton), 1))
@@ -64,8 +68,15 @@ def body_axes(roles: Roles) -> Array:
 
 
 def leg_length(skeleton: Skeleton, roles: Roles) -> float:
-    """Return the rest length from hip to ankle, the mean of both legs; the skeleton's size for bodies without legs."""
+    """Return the rest length from hip to ankle, the mean of both legs; the skeleton's size for bodies without legs.
+
+    Of an animal it is from the first joint to the tip, as they stand at rest, the mean of all legs.
+    """
     heads = skeleton.rest_matrices[:, :, 3]
+    if roles.animal:
+        tips = heads + skeleton.lengths[:, None] * skeleton.rest_matrices[:, :, 1]
+        first, last = (np.array([leg[place] for leg in roles.legs.values()]) for place in (0, -1))
+        return float(rotation.lengths(heads[first] - tips[last]).mean())
     legs = [[roles.bone(f"{part}.{side}") for part in LIMBS["leg"]] for side in SIDES]
     lengths = [rotation.lengths(np.diff(heads[joints], axis=0)).sum() for joints in legs if min(joints) >= 0]
     return float(np.mean(lengths)) if lengths else skeleton.size
@@ -73,7 +84,7 @@ def leg_length(skeleton: Skeleton, roles: Roles) -> float:
 
 def body_bones(skeleton: Skeleton, roles: Roles) -> set[int]:
     """Return the bones with a role, twist bones, and the bones between these and the hips (halves of a pelvis)."""
-    parts = {bone for role in roles.bones for bone in roles.chain(role)}
+    parts = {bone for chain in roles.parts.values() for bone in chain}
     parts |= {bone for chain in roles.twist.values() for bone in chain}
     hips = roles.chain("hips")
     links: set[int] = set()

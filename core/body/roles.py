@@ -60,9 +60,25 @@ class Roles:
         return found if isinstance(found, int) else -1
 
     def chain(self, role: str) -> tuple[int, ...]:
-        """Return all bones of a role."""
-        found = self.bones.get(role, ())
+        """Return all bones of a role; of a creature also of a limb."""
+        found = self.bones.get(role, () if self.humanoid else self.limbs.get(role, ()))
         return (found,) if isinstance(found, int) else found
+
+    @property
+    def parts(self) -> dict[str, tuple[int, ...]]:
+        """Role -> bones of the parts that poses and motions pass to other bodies: of a creature its limbs."""
+        roles = self.bones if self.humanoid else {**self.bones, **self.limbs}
+        return {role: chain for role in roles if (chain := self.chain(role))}
+
+    @property
+    def legs(self) -> dict[str, tuple[int, ...]]:
+        """Leg -> its bones of a creature: "leg.L", "leg.front.L", "leg.2.L" ..."""
+        return {name: chain for name, chain in sorted(self.limbs.items()) if name.startswith("leg") and chain}
+
+    @property
+    def animal(self) -> bool:
+        """Whether it is a creature with hips and legs, whose motions others can take."""
+        return not self.humanoid and bool(self.limbs.get("hips")) and bool(self.legs)
 
     def knuckles(self, side: str) -> list[int]:
         """Return the first bones of the fingers of one side, without the thumb."""
@@ -70,11 +86,14 @@ class Roles:
 
     def require(self, *wanted: str) -> list[int]:
         """Return the bones of these roles, the first of each. Raises CoreError naming those that are missing."""
-        lacking = [role for role in wanted if self.bones.get(role, ()) == ()]
+        lacking = [role for role in wanted if not self.chain(role)]
         if lacking:
+            named = " and no ".join(lacking)
             raise CoreError(
-                f"No {' and no '.join(lacking)} is found; say which bone it is."
+                f"No {named} is found; say which bone it is."
                 if self.humanoid
+                else f"This body is an animal's: it has no {named}."
+                if self.animal
                 else "The rest pose shows no body: all bones point the same way. Make Rest Pose takes a pose that does."
                 if self.rest == "folded"
                 else "No humanoid body is found here; say which bones are its parts."
