@@ -23,13 +23,15 @@ _CHANGED: Final = 1e-7  # of a channel: less is rounding
 def change_keys(
     armature: ArmatureObject, rig: Rig, motion: Motion, turned: Iterable[int], moved: Iterable[int],
     at: Sequence[float], edges: tuple[float, float], action: str | None = None, new: bool = False,
+    outer: tuple[float, ...] = (),
 ) -> bpy.types.Action:  # fmt: skip
     """Give the keys between two frames the values that a motion has there; return the action.
 
     Rotations of `turned` and locations of `moved` bones (indices) are changed; the motion has all frames in which these
     have keys between the `edges`, and is not changed in others. Handles go along with their keys. A changed channel
     gets a key at each frame of `at` where it has none, and at an edge beyond which it has none, so that the change ends
-    there.
+    there. One with keys beyond both gets keys at the frames of `outer`, at and beyond the edges, where other channels
+    have theirs, so that it stays beyond these.
 
     `action` and `new` are as in `write_keys`, which raises the same BridgeErrors, with nothing changed.
     """
@@ -38,7 +40,7 @@ def change_keys(
     check_curves(armature, [channel for channel, _ in changes])
     target = target_action(armature, action, new)
     for channel, added in changes:
-        _change(ensure_curve(armature, target, channel), channel, added, at, edges)
+        _change(ensure_curve(armature, target, channel), channel, added, at, edges, outer)
     target.update_tag()
     return target
 
@@ -68,13 +70,17 @@ def _changes(
     return found
 
 
-def _change(curve: Any, channel: Channel, added: Array, at: Sequence[float], edges: tuple[float, float]) -> None:
+def _change(
+    curve: Any, channel: Channel, added: Array, at: Sequence[float], edges: tuple[float, float],
+    outer: tuple[float, ...],
+) -> None:  # fmt: skip
     """Add values (F,) to the keys of a channel's curve between the edges; the curve beyond the nearest keys stays."""
     points, frames = curve.keyframe_points, channel.frames
     times = read_keys(points, ("co",))["co"][:, 0]
-    wanted = {one for one in at if not np.any(np.abs(times - one) <= SAME_FRAME)}
-    wanted |= {edges[0]} if not np.any(times <= edges[0] + SAME_FRAME) else set()
-    wanted |= {edges[1]} if not np.any(times >= edges[1] - SAME_FRAME) else set()
+    begun, ended = np.any(times <= edges[0] + SAME_FRAME), np.any(times >= edges[1] - SAME_FRAME)
+    wanted = {*at, *(outer if begun and ended else ())}
+    wanted = {one for one in wanted if not np.any(np.abs(times - one) <= SAME_FRAME)}
+    wanted |= (set() if begun else {edges[0]}) | (set() if ended else {edges[1]})
     for frame in sorted(wanted):  # at the old value, so that Blender divides the handles beside it
         points.insert(frame, np.interp(frame, frames, channel.values), options={"FAST"})
     curve.update()

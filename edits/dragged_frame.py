@@ -111,7 +111,7 @@ class DraggedFrame(HeldMotion):
         frames: Any = np.unique([*np.arange(np.floor(outer[0]), np.ceil(outer[1]) + 1.0), *within, *outer])
         self.besides = [pin.bone for pin in armature.poise_timed_pins if not pin.mute]
         super().__init__(context, armature, frames[np.diff(frames, prepend=-np.inf) > SAME_FRAME])
-        self.frame, self.falloff, self.edges = frame, falloff, (begin, stop)
+        self.frame, self.falloff, self.edges, self._outer = frame, falloff, (begin, stop), outer
         self.shares = falloff.shares(self.before.frames)
         keyed = np.abs(self.before.frames[:, None] - keys).min(axis=1, initial=np.inf) <= SAME_FRAME
         self._still = (self.shares <= 0.0) & keyed
@@ -196,7 +196,7 @@ class DraggedFrame(HeldMotion):
                 self.channels, pose=replace(self.channels.pose, rotations=rotations, translations=translations)
             )
         keyed = Motion(motion.pose[self._keyed], motion.frames[self._keyed], motion.fps)
-        written = change_keys(armature, self.rig, keyed, *bones, [self.frame], self.edges, action, new)
+        written = change_keys(armature, self.rig, keyed, *bones, [self.frame], self.edges, action, new, self._outer)
         self._key_between(armature, motion, *bones)
         return written
 

@@ -22,7 +22,7 @@ from ..core.body.ground import ground_at_rest
 from ..core.editing.contacts import find_contacts, foot_points
 from ..core.editing.floor import Floor
 from ..core.editing.foot_lock import steadied
-from ..core.editing.retarget import aligned, keep_contacts, overlaid, retarget
+from ..core.editing.retarget import aligned, check_pair, keep_contacts, overlaid, retarget
 from ..core.editing.root_motion import with_object
 from ..core.editing.timed_pins import share_within
 from ..core.formats.recipe import bones_of
@@ -76,10 +76,11 @@ class Retargeted(HeldMotion):
         own, motion, worlds = bridge.read_figure(source, numbers)
         motion = replace(with_object(own, motion, worlds, scale), frames=self.before.frames)
         roles = bridge.read_roles(source, own)
+        check_pair(roles, self.roles)
         skeleton = self.skeleton
         chosen = parts_of(skeleton, self.roles, parts) if parts else list(range(len(skeleton)))
         if self.controlled is None:
-            body = [bone for role in self.roles.bones for bone in self.roles.chain(role) if bone in chosen]
+            body = [bone for chain in self.roles.parts.values() for bone in chain if bone in chosen]
             driven = next((skeleton.names[bone] for bone in body if self.rig.decided[bone]), None)
             if driven is not None:
                 raise CoreError(
@@ -90,13 +91,13 @@ class Retargeted(HeldMotion):
             raise CoreError(f'"{armature.name}" is posed by controls; scales are retargeted to bones alone.')
         self.always_keyed[chosen] = True
         plant &= {bone for role in _STANDING for bone in self.roles.chain(role)}.issubset(chosen)
-        points = foot_points(own, roles) if plant and roles.humanoid else ()
+        points = foot_points(own, roles) if plant else ()
         contacts = None
         if points:
             contacts = find_contacts(own, motion, points, up=bridge.world_up(worlds[0]))
             motion, contacts = steadied(own, motion, contacts, carrier_of(own, roles))
         moved = retarget(own, motion, roles, skeleton, self.roles, scale)
-        if parts and self.roles.bone("hips") in chosen:
+        if parts and {*self.roles.chain("hips")} <= {*chosen}:
             moved = aligned(skeleton, self.roles, self.before, moved)
         if plant:
             self.floor = Floor(axis_vector(self.roles.up), ground_at_rest(skeleton, self.roles), surface=self.surface)

@@ -1,7 +1,7 @@
-"""Turns of the parts of a human body: rotations relative to the canonical T-pose (see `anatomy`).
+"""Turns of the parts of a body: rotations relative to the canonical T-pose (see `anatomy`), an animal's rest pose.
 
-They do not depend on rest poses, rolls and tails of bones, so that one body can take those of another. Spines and necks
-of other numbers of bones are interpolated along their lengths.
+They do not depend on a human's rest pose, nor on rolls and tails of bones, so that one body can take those of another.
+Spines, necks and limbs of animals of other numbers of bones are interpolated along their lengths.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from ..pose import Pose, forward
 from ..rotation import Array
 from ..skeleton import Skeleton
 from .anatomy import anatomy
-from .axes import MIRROR_QUATERNION, canonical_frame
+from .axes import MIRROR_QUATERNION, axis_vector, canonical_frame
 from .roles import Roles, opposite_role
 
 PartTurns = Mapping[str, Array]  # role -> rotations (..., k, 4) of its k bones, in the canonical frame
@@ -32,7 +32,16 @@ def canonical_frames(skeleton: Skeleton, pose: Pose, roles: Roles) -> tuple[Arra
 def read_turns(skeleton: Skeleton, roles: Roles, pose: Pose) -> PartTurns:
     """Return the turns of the parts in a pose (...)."""
     _, turns = canonical_frames(skeleton, pose, roles)
-    return {role: turns[..., list(chain), :] for role in roles.bones if (chain := roles.chain(role))}
+    return {role: turns[..., list(chain), :] for role, chain in roles.parts.items()}
+
+
+def leg_places(skeleton: Skeleton, roles: Roles) -> dict[str, Array]:
+    """Return leg of an animal -> heights (k,) of the middles of its bones at rest, by that of the head of its spine."""
+    up, rest = axis_vector(roles.up), skeleton.rest_matrices
+    middles = (rest[:, :, 3] + 0.5 * skeleton.lengths[:, None] * rest[:, :, 1]) @ up
+    ground = min((middles[leg[-1]] for leg in roles.legs.values()), default=0.0)
+    top = rest[roles.chain("spine")[-1:] or roles.chain("hips"), :, 3] @ up
+    return {name: (middles[list(leg)] - ground) / (float(top[0]) - ground) for name, leg in roles.legs.items()}
 
 
 def mirror_turns(turns: PartTurns) -> PartTurns:
@@ -40,13 +49,22 @@ def mirror_turns(turns: PartTurns) -> PartTurns:
     return {opposite_role(role): some * MIRROR_QUATERNION for role, some in turns.items()}
 
 
-def turns_to_frames(skeleton: Skeleton, roles: Roles, turns: PartTurns) -> dict[int, Array]:
-    """Return bone -> frame (F, 4) in armature space in which the parts of a body have these turns (F, k, 4)."""
+def turns_to_frames(
+    skeleton: Skeleton, roles: Roles, turns: PartTurns, places: Mapping[str, Array] | None = None
+) -> dict[int, Array]:
+    """Return bone -> frame (F, 4) in armature space in which the parts of a body have these turns (F, k, 4).
+
+    `places`: the `leg_places` of the animal that the turns are of.
+    """
     heading, axes = canonical_frame(roles.up, roles.facing), anatomy(skeleton, roles).axes
-    return {
-        bone: rotation.mul(rotation.mul(heading, turn), rotation.inv(axes[bone]))
-        for bone, turn in _turns_of_bones(turns, roles).items()
-    }
+    found = _turns_of_bones(turns, roles)
+    own_places = leg_places(skeleton, roles)
+    for name, there in (places or {}).items():
+        if name in own_places and len(own_places[name]) != len(there):
+            own = np.moveaxis(turns[name], -2, 0)
+            at = np.interp(own_places[name], there[::-1], np.arange(len(own))[::-1])
+            found |= {bone: _between(own, place) for bone, place in zip(roles.limbs[name], at.tolist(), strict=True)}
+    return {bone: rotation.mul(rotation.mul(heading, turn), rotation.inv(axes[bone])) for bone, turn in found.items()}
 
 
 def turn_bones(skeleton: Skeleton, rotations: Array, wanted: Mapping[int, Array]) -> Array:
@@ -67,12 +85,15 @@ def _turns_of_bones(turns: PartTurns, roles: Roles) -> dict[int, Array]:
     """Return bone -> turn (F, 4) of a body with these roles."""
     found: dict[int, Array] = {}
     before = turns["hips"][:, 0]
-    for role in roles.bones:
-        bones, own = roles.chain(role), turns.get(role)
+    for role, bones in roles.parts.items():
+        own = turns.get(role)
         if role in _CHAINS:
             chain = [before] if own is None else [before, *np.moveaxis(own, -2, 0)]
             found |= {bone: _interpolate(chain, (k + 1) / len(bones)) for k, bone in enumerate(bones)}
             before = chain[-1]
+        elif own is not None and not roles.humanoid and len(bones) != own.shape[-2]:
+            chain = [*np.moveaxis(own, -2, 0)]
+            found |= {bone: _interpolate(chain, (k + 0.5) / len(bones)) for k, bone in enumerate(bones)}
         elif own is not None:
             found |= dict(zip(bones, np.moveaxis(own, -2, 0), strict=False))
     return found
@@ -80,6 +101,10 @@ def _turns_of_bones(turns: PartTurns, roles: Roles) -> dict[int, Array]:
 
 def _interpolate(chain: Sequence[Array], share: float) -> Array:
     """Return the rotation (F, 4) at a share of the length of a chain of rotations."""
-    place = share * (len(chain) - 1)
+    return _between(chain, share * (len(chain) - 1))
+
+
+def _between(chain: Sequence[Array] | Array, place: float) -> Array:
+    """Return the rotation (F, 4) between the one at a place in a chain and the one after it."""
     low = min(int(place), max(len(chain) - 2, 0))
     return rotation.slerp(chain[low], chain[min(low + 1, len(chain) - 1)], np.float64(place - low))

@@ -70,13 +70,13 @@ def body_axes(roles: Roles) -> Array:
 def leg_length(skeleton: Skeleton, roles: Roles) -> float:
     """Return the rest length from hip to ankle, the mean of both legs; the skeleton's size for bodies without legs.
 
-    Of an animal it is from the first joint to the tip, as they stand at rest, the mean of all legs.
+    Of an animal it is the height of the first joints above the tips at rest.
     """
     heads = skeleton.rest_matrices[:, :, 3]
     if roles.animal:
         tips = heads + skeleton.lengths[:, None] * skeleton.rest_matrices[:, :, 1]
         first, last = (np.array([leg[place] for leg in roles.legs.values()]) for place in (0, -1))
-        return float(rotation.lengths(heads[first] - tips[last]).mean())
+        return float(((heads[first] - tips[last]) @ axis_vector(roles.up)).mean())
     legs = [[roles.bone(f"{part}.{side}") for part in LIMBS["leg"]] for side in SIDES]
     lengths = [rotation.lengths(np.diff(heads[joints], axis=0)).sum() for joints in legs if min(joints) >= 0]
     return float(np.mean(lengths)) if lengths else skeleton.size

@@ -19,7 +19,7 @@ from ..motion import Motion, forward_of
 from ..pose import Pose
 from ..rotation import Array, lengths
 from ..skeleton import Skeleton, frozen
-from .contacts import BodyPoint, Contacts, Surface, level_under, point_positions, runs
+from .contacts import BodyPoint, Contacts, Surface, foot_points, level_under, point_positions, runs
 from .drift import REACH
 from .timed_pins import TimedPin
 
@@ -79,7 +79,9 @@ def lowest_sole(skeleton: Skeleton, pose: Pose, points: Sequence[BodyPoint], up:
 
 
 def floor_pins(skeleton: Skeleton, motion: Motion, roles: Roles, floor: Floor) -> tuple[TimedPin, ...]:
-    """Return pins that raise the feet of a human body where they are below a floor, and no others."""
+    """Return pins that raise the feet where they are below a floor, and no others."""
+    if not roles.humanoid:  # legs that are high enough hold the body meanwhile
+        return raised_pins(skeleton, motion, foot_points(skeleton, roles), floor, together=True)
     up = floor.up
     pins: list[TimedPin] = []
     for side in SIDES:
@@ -136,15 +138,23 @@ def depths(skeleton: Skeleton, motion: Motion, points: Sequence[BodyPoint], floo
     return np.reshape(np.array(under), (len(points), len(motion))).T
 
 
-def raised_pins(skeleton: Skeleton, motion: Motion, points: Sequence[BodyPoint], floor: Floor) -> tuple[TimedPin, ...]:
-    """Return pins that raise points to a floor in the frames in which they are below it."""
+def raised_pins(
+    skeleton: Skeleton, motion: Motion, points: Sequence[BodyPoint], floor: Floor, together: bool = False
+) -> tuple[TimedPin, ...]:
+    """Return pins that raise points to a floor in the frames in which they are below it.
+
+    If they are to be held `together`, those that are above it stay where they are while one is raised.
+    """
     places, below = point_positions(skeleton, motion.pose, points), depths(skeleton, motion, points, floor)
     raised = places + np.maximum(below, 0.0)[..., None] * floor.up
+    held = below > LEAST * skeleton.size
+    if together:
+        held = np.repeat(held.any(axis=1, keepdims=True), len(points), axis=1)
     return tuple(
         TimedPin(point.bone, float(motion.frames[first]), float(motion.frames[last]), frozen(raised[:, number]), None,
                  point=point.position)
         for number, point in enumerate(points)
-        for first, last in runs(below[:, number] > LEAST * skeleton.size)
+        for first, last in runs(held[:, number])
     )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from ..errors import CoreError
 from ..pose import Pose
 from ..rotation import Array
 from ..skeleton import Skeleton
-from .retarget import Human, is_human
+from .retarget import MovingBody, is_human
 
 _UP: Final = np.array([0.0, 1.0, 0.0])  # in the canonical frame
 
@@ -59,7 +59,7 @@ def take_part_pose(skeleton: Skeleton, roles: Roles, pose: Pose, wanted: PartPos
     taken = replace(pose, rotations=rotations)
     if "hips" not in wanted.posed:
         return taken
-    human = Human(skeleton, roles)
+    human = MovingBody(skeleton, roles)
     return human.move_hips(taken, human.footing(pose) - human.footing(taken))
 
 

@@ -1,7 +1,7 @@
-"""Motion retargeting: a motion of one human body on another.
+"""Motion retargeting: a motion of one human body on another, or of one animal on another.
 
 The parts of the second body have the turns of those of the first (see `body.part_turns`). The hips move as those of the
-first body, in leg lengths above the ground.
+first body, in leg lengths above the ground; of animals it is the middle of the first joints of the legs that moves so.
 """
 
 from collections.abc import Collection
@@ -12,7 +12,7 @@ import numpy as np
 from .. import rotation
 from ..body import SIDES, Roles
 from ..body.anatomy import anatomy
-from ..body.part_turns import read_turns, turn_bones, turns_to_frames
+from ..body.part_turns import leg_places, read_turns, turn_bones, turns_to_frames
 from ..body.posture import body_axes, leg_length
 from ..errors import CoreError
 from ..motion import Motion
@@ -30,22 +30,34 @@ def is_human(roles: Roles) -> bool:
     return roles.humanoid and "hips" in roles.bones
 
 
+def check_pair(source: Roles, target: Roles) -> None:
+    """Raise CoreError if no motion goes from a body with these roles to another one."""
+    for name, roles in (("first", source), ("second", target)):
+        if not (is_human(roles) or roles.animal):
+            raise CoreError(f"Motions go from body to body; the {name} armature has neither a human's nor an animal's.")
+    if source.humanoid != target.humanoid:
+        kinds = {True: "a human's", False: "an animal's"}
+        raise CoreError(
+            f"This motion is {kinds[source.humanoid]} and this body is {kinds[target.humanoid]}; "
+            "motions go from human to human and from animal to animal."
+        )
+
+
 def retarget(
     source: Skeleton, motion: Motion, source_roles: Roles, target: Skeleton, target_roles: Roles, scales: bool = False
 ) -> Motion:
     """Return a motion of the source on the target; bones without a part of the body are at rest.
 
-    With `scales` parts are scaled as those of the source, without they have no scale. Raises CoreError if one of the
-    armatures has no human body.
+    With `scales` parts are scaled as those of the source, without they have no scale. Raises CoreError if not both of
+    the armatures have human bodies, or both are animals.
     """
-    for name, roles in (("first", source_roles), ("second", target_roles)):
-        if not is_human(roles):
-            raise CoreError(f"Motions go from one human body to another; the {name} armature has none.")
-    wanted = turns_to_frames(target, target_roles, read_turns(source, source_roles, motion.pose))
+    check_pair(source_roles, target_roles)
+    places = leg_places(source, source_roles) if source_roles.animal else None
+    wanted = turns_to_frames(target, target_roles, read_turns(source, source_roles, motion.pose), places)
     rest = np.tile(rotation.IDENTITY, (len(motion), len(target), 1))
     sizes = _part_scales(source, motion, source_roles, target, target_roles) if scales else None
     pose = Pose(turn_bones(target, rest, wanted), np.zeros((len(motion), len(target), 3)), sizes)
-    before, after = Human(source, source_roles), Human(target, target_roles)
+    before, after = MovingBody(source, source_roles), MovingBody(target, target_roles)
     hips = (before.hips(motion.pose) - before.below_hips(before.ground(motion.pose))) @ before.axes.T / before.leg
     places = hips @ after.axes * after.leg + after.below_hips(after.ground(after.rest))
     return replace(motion, pose=after.move_hips(pose, places - after.hips(pose)))
@@ -53,8 +65,8 @@ def retarget(
 
 def aligned(target: Skeleton, roles: Roles, before: Motion, moved: Motion) -> Motion:
     """Return a motion turned about the vertical and moved on the ground so that its hips begin as those of another."""
-    human = Human(target, roles)
-    up, hips, count = human.axes[2], roles.bone("hips"), len(moved)
+    human = MovingBody(target, roles)
+    up, hips, count = human.axes[2], roles.chain("hips")[0], len(moved)
     after, now = (forward(target, one.pose[:1])[1][0, hips] for one in (before, moved))
     start, place = (human.hips(one.pose[:1])[0] for one in (moved, before))
     place = place + float((start - place) @ up) * up
@@ -73,8 +85,8 @@ def overlaid(
     sway otherwise. Hips are where they are there. All other bones keep their own rotations.
     """
     (_, old), (_, new) = (forward(target, one.pose) for one in (before, moved))
-    human, spine = Human(target, roles), [bone for bone in roles.chain("spine") if bone in bones]
-    parts = {bone for role in roles.bones for bone in roles.chain(role)} - set(bones)
+    human, spine = MovingBody(target, roles), [bone for bone in roles.chain("spine") if bone in bones]
+    parts = {bone for chain in roles.parts.values() for bone in chain} - set(bones)
     wanted: dict[int, Array] = {}
     for bone in bones:
         above = target.ancestors(bone)
@@ -86,7 +98,7 @@ def overlaid(
             turn = rotation.slerp(turn, _yaw(old[:, base], new[:, base], human.axes[2]), np.float64(taken))
         wanted[bone] = rotation.mul(turn, new[:, bone])
     pose = replace(before.pose, rotations=turn_bones(target, before.pose.rotations, wanted))
-    if roles.bone("hips") in bones:
+    if roles.chain("hips")[0] in bones:
         pose = human.move_hips(pose, human.hips(moved.pose) - human.hips(pose))
     rotations = rotation.slerp(before.pose.rotations, pose.rotations, share[:, None])
     translations = before.pose.translations + share[:, None, None] * (pose.translations - before.pose.translations)
@@ -119,7 +131,7 @@ def keep_contacts(
     so that feet in contact are as high as at rest, and each is pinned as high above the `surface`. Tips of toes get no
     pins: `floor_pins` holds them. `ease` in seconds.
     """
-    after = Human(target, target_roles)
+    after = MovingBody(target, target_roles)
     other = {point.name: point for point in after.points}
     shared = [n for n, point in enumerate(contacts.points) if point.name in other and not point.name.startswith("toe")]
     touching = contacts.touching[:, shared]
@@ -138,8 +150,8 @@ def keep_contacts(
     return moved, contact_pins(target, moved, here, ease)
 
 
-class Human:
-    """A human body: axes (3, 3) to its left, front and top, leg length, contact points of the feet, and rest pose.
+class MovingBody:
+    """A human's or an animal's body: axes (3, 3) to its left, front and top, leg length, contact points, rest pose.
 
     carrier  the first bone from the hips up whose location is not locked
     """
@@ -148,7 +160,7 @@ class Human:
         self.skeleton, self.roles = skeleton, roles
         self.axes, self.leg = body_axes(roles), leg_length(skeleton, roles)
         self.points, self.rest = foot_points(skeleton, roles), Pose.rest(skeleton)
-        chain = skeleton.ancestors(roles.bone("hips"))
+        chain = skeleton.ancestors(roles.chain("hips")[0])
         self.carrier = next((bone for bone in chain if skeleton.translatable[bone].all()), chain[-1])
 
     def ground(self, pose: Pose) -> float:
@@ -160,9 +172,10 @@ class Human:
         return float((positions @ up).min()) if len(positions) == 1 else find_ground(positions, up).height
 
     def hips(self, pose: Pose) -> Array:
-        """Return the midpoint (..., 3) of the hip joints; the head of the hips for a body without legs."""
+        """Return the midpoint (..., 3) of the first joints of the legs; the head of the hips for a body without legs."""
         joints = [bone for side in SIDES if (bone := self.roles.bone(f"thigh.{side}")) >= 0]
-        return forward(self.skeleton, pose)[0][..., joints or [self.roles.bone("hips")], :].mean(axis=-2)
+        joints = joints or [leg[0] for leg in self.roles.legs.values()] or list(self.roles.chain("hips"))
+        return forward(self.skeleton, pose)[0][..., joints, :].mean(axis=-2)
 
     def below_hips(self, ground: float) -> Array:
         """Return the point (3,) of a ground of this height below the hips at rest."""
@@ -174,7 +187,7 @@ class Human:
         heads, up = forward(self.skeleton, pose)[0], self.axes[2]
         feet = [bone for side in SIDES if (bone := self.roles.bone(f"foot.{side}")) >= 0]
         middle = heads[feet or [self.roles.bone("hips")]].mean(axis=0)
-        parts = [bone for role in self.roles.bones for bone in self.roles.chain(role)]
+        parts = [bone for chain in self.roles.parts.values() for bone in chain]
         low = np.concatenate([heads[parts], point_positions(self.skeleton, pose, self.points)]) @ up
         return middle + (low.min() - middle @ up) * up
 
@@ -191,12 +204,11 @@ def _part_scales(source: Skeleton, motion: Motion, source_roles: Roles, target: 
     result = np.ones((len(motion), len(target), 3))
     if motion.pose.scales is None:
         return result
-    own, hips = np.array(motion.pose.scales), source_roles.bones["hips"]
-    assert isinstance(hips, int)
+    own, hips = np.array(motion.pose.scales), source_roles.chain("hips")[0]
     own[:, hips] *= np.cbrt(own[:, source.ancestors(hips)[1:]].prod(axis=(1, 2)))[:, None]
     before, after = anatomy(source, source_roles).axes, anatomy(target, target_roles).axes
-    for role in target_roles.bones:
-        there, here = source_roles.chain(role), target_roles.chain(role)
+    for role, here in target_roles.parts.items():
+        there = source_roles.chain(role)
         for place, bone in enumerate(here if there else ()):
             one = there[round(place * (len(there) - 1) / max(len(here) - 1, 1))]
             basis = rotation.to_matrix(rotation.mul(after[bone], rotation.inv(before[one])))

@@ -10,6 +10,7 @@ from .shape import LimbPair
 from .tree import BodyTree
 
 MIDDLE: Final = 0.02  # of the size: distance aside of a bone in the middle, at most
+_LEGS: Final = 4  # pairs
 _GROUND: Final = 0.2  # of the height: distance of the ends of legs from the lowest point of the body, at most
 
 
@@ -33,14 +34,14 @@ def standing_pairs(tree: BodyTree, pairs: Sequence[LimbPair], up: Array) -> list
 
 
 def find_up(tree: BodyTree, pairs: Sequence[LimbPair]) -> Array:
-    """Return the axis upwards (3,), along which a pair stands highest."""
+    """Return the axis upwards (3,), along which pairs stand highest: of fur and feathers no more count than of legs."""
     side = side_axis(tree, pairs)
     axes = [up for up in (np.array([0.0, 0.0, 1.0]), *np.eye(3), *-np.eye(3)) if up[side] == 0.0]
 
-    def highest(up: Array) -> float:
-        return max((height_of(tree, pair, up) for pair in standing_pairs(tree, pairs, up)), default=0.0)
+    def heights(up: Array) -> float:
+        return sum(sorted(height_of(tree, pair, up) for pair in standing_pairs(tree, pairs, up))[-_LEGS:])
 
-    return max(axes, key=highest)
+    return max(axes, key=heights)
 
 
 def start_of(tree: BodyTree, pair: LimbPair) -> Array:
