@@ -95,6 +95,7 @@ from .ranges import limit_cone, read_range, write_range
 from .rest import make_rest
 from .roles import (
     can_correct,
+    is_animal,
     mapping_to_corrections,
     other_sides,
     read_corrections,

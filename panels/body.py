@@ -4,6 +4,7 @@ from typing import Any, Final
 
 import bpy
 
+from .. import bridge
 from .side import Side, draw_tools, refuses
 
 _POSTURES: Final = (("T", "T-Pose"), ("A", "A-Pose"), ("RELAXED", "Relaxed"), ("REST", "Rest Pose"))
@@ -21,7 +22,8 @@ class POISE_PT_body(Side, bpy.types.Panel):
         if refuses(layout, context):
             return
         grid = layout.grid_flow(columns=2, align=True, row_major=True)
-        for posture, text in _POSTURES:
+        animal = bridge.is_animal(context.active_object)
+        for posture, text in _POSTURES[2 if animal else 0 :]:
             grid.operator("poise.take_posture", text=text).posture = posture
         layout.operator("poise.make_rest")
         column = layout.column(align=True)
@@ -33,16 +35,12 @@ class POISE_PT_body(Side, bpy.types.Panel):
         column.label(text="Touch")
         row = column.row(align=True)
         row.operator("poise.plant_feet", text="Feet on Ground").surface = "GROUND"
-        row.operator("poise.lay_hands", text="Hands Flat").surface = "CURSOR"
-        column = layout.column(align=True)
-        column.label(text="Fingers")
-        row = column.row(align=True)
-        for side, text in _HANDS:
-            row.operator("poise.pose_fingers", text=text).side = side
-        row = column.row(align=True)
-        row.operator("poise.grip")
-        row.operator("poise.hold_object")
+        if not animal:
+            row.operator("poise.lay_hands", text="Hands Flat").surface = "CURSOR"
+            _draw_fingers(layout.column(align=True))
         layout.operator("poise.look_at", text="Look at 3D Cursor", icon="HIDE_OFF").target = "CURSOR"
+        if animal:
+            return
         column = layout.column(align=True)
         column.label(text="Pose from Another Body")
         row = column.row(align=True)
@@ -51,6 +49,17 @@ class POISE_PT_body(Side, bpy.types.Panel):
         row = column.row(align=True)
         row.operator("poise.apply_pose", text="Apply Selected").source = "ARMATURE"
         row.operator("poise.blend_pose", text="Blend Selected").source = "ARMATURE"
+
+
+def _draw_fingers(column: Any) -> None:
+    """Draw the tools of fingers."""
+    column.label(text="Fingers")
+    row = column.row(align=True)
+    for side, text in _HANDS:
+        row.operator("poise.pose_fingers", text=text).side = side
+    row = column.row(align=True)
+    row.operator("poise.grip")
+    row.operator("poise.hold_object")
 
 
 class POISE_MT_body(bpy.types.Menu):

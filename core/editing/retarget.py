@@ -172,7 +172,7 @@ class MovingBody:
         return float((positions @ up).min()) if len(positions) == 1 else find_ground(positions, up).height
 
     def hips(self, pose: Pose) -> Array:
-        """Return the midpoint (..., 3) of the first joints of the legs; the head of the hips for a body without legs."""
+        """Return the midpoint (..., 3) of the first joints of the legs; the head of the hips of a body without legs."""
         joints = [bone for side in SIDES if (bone := self.roles.bone(f"thigh.{side}")) >= 0]
         joints = joints or [leg[0] for leg in self.roles.legs.values()] or list(self.roles.chain("hips"))
         return forward(self.skeleton, pose)[0][..., joints, :].mean(axis=-2)

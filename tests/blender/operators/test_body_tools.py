@@ -24,7 +24,7 @@ from tests.blender.rigs import (
     world,
     world_rotation,
 )
-from tests.paths import DATA
+from tests.paths import DATA, SHARED
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 context: Any = bpy.context
@@ -52,6 +52,41 @@ def at(rig: Any, part: str) -> np.ndarray:
 def way(rig: Any, first: str, last: str) -> np.ndarray:
     line = at(rig, last) - at(rig, first)
     return line / np.linalg.norm(line)
+
+
+@pytest.fixture
+def quadruped() -> Any:
+    """An animal in some pose, off the ground."""
+    (rig,) = load(SHARED / "rigs" / "real" / "mesh2motion_quadruped.glb")
+    rig.animation_data_clear()
+    select(rig, [])
+    rng = np.random.default_rng(2)
+    for bone in rig.pose.bones:
+        bone.rotation_mode = "QUATERNION"
+        turn_by = 0.0 if bone.name in ("root", "Hips") else 0.1
+        bone.rotation_quaternion = rotation.exp(turn_by * rng.normal(size=3)).tolist()
+        bone.location = (0.0, 0.0, 0.0)
+    context.view_layer.update()
+    return rig
+
+
+PAWS = [f"{name}.{side}" for name in ("Front_Toes_Tip", "Back_Toes_Tip") for side in "LR"]
+
+
+def test_an_animal_stands_on_the_ground_as_at_rest(quadruped: Any) -> None:
+    rest = {name: quadruped.data.bones[name].tail_local.z for name in PAWS}
+    lowest = min(rest.values())
+    assert bpy.ops.poise.plant_feet() == {"FINISHED"}
+    for name in PAWS:
+        tip = (quadruped.matrix_world @ quadruped.pose.bones[name].tail).z
+        assert tip == pytest.approx(rest[name] - lowest, abs=1e-4)
+
+
+def test_an_animals_panel_offers_what_suits_it(quadruped: Any) -> None:
+    drawn = {name for kind, name in drawn_by(POISE_PT_body) if kind == "operator"}
+    assert drawn == {f"poise.{name}" for name in ("take_posture", "make_rest", "mirror_pose", "plant_feet", "look_at")}
+    with pytest.raises(RuntimeError, match="An animal has no T-pose"):
+        bpy.ops.poise.take_posture(posture="T")
 
 
 def test_the_panel_has_a_button_for_every_tool() -> None:
