@@ -69,3 +69,8 @@ def test_parts_of_bodies_are_measured() -> None:
     said = printed_by("benchmarks.robust.roles", "--only", "dog")
     assert "| animals | apart |" in said
     assert "taken for the other kind of body: none" in said
+
+
+def test_a_walk_is_brought_to_another_animal() -> None:
+    said = printed_by("benchmarks.robust.animals", "--rigs", "cat pack")
+    assert "| cat pack | 93.9% | 0.07 | 0.0% | 1.000 |" in said

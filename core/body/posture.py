@@ -1,6 +1,7 @@
 """Standard poses of a body (T, A, relaxed and rest, with its position and heading kept), and its measures."""
 
 from dataclasses import replace
+from typing import Final
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from ..skeleton import Skeleton
 from .anatomy import anatomy
 from .axes import axis_vector, left_vector, mirror_rotation
 from .roles import LIMBS, SIDES, Roles
+
+_MIDDLE: Final = 0.5  # of how far aside the next joint is: a half of a pelvis begins nearer to the middle
 
 
 def take_posture(skeleton: Skeleton, roles: Roles, pose: Pose, posture: str, arms: float = np.pi / 4.0) -> Pose:
@@ -70,16 +73,30 @@ def body_axes(roles: Roles) -> Array:
 def leg_length(skeleton: Skeleton, roles: Roles) -> float:
     """Return the rest length from hip to ankle, the mean of both legs; the skeleton's size for bodies without legs.
 
-    Of an animal it is the height of the first joints above the tips at rest.
+    Of an animal it is the height of its `leg_joints` above the tips at rest.
     """
     heads = skeleton.rest_matrices[:, :, 3]
     if roles.animal:
         tips = heads + skeleton.lengths[:, None] * skeleton.rest_matrices[:, :, 1]
-        first, last = (np.array([leg[place] for leg in roles.legs.values()]) for place in (0, -1))
-        return float(((heads[first] - tips[last]) @ axis_vector(roles.up)).mean())
+        last = [leg[-1] for leg in roles.legs.values()]
+        return float(((heads[leg_joints(skeleton, roles)] - tips[last]) @ axis_vector(roles.up)).mean())
     legs = [[roles.bone(f"{part}.{side}") for part in LIMBS["leg"]] for side in SIDES]
     lengths = [rotation.lengths(np.diff(heads[joints], axis=0)).sum() for joints in legs if min(joints) >= 0]
     return float(np.mean(lengths)) if lengths else skeleton.size
+
+
+def leg_joints(skeleton: Skeleton, roles: Roles) -> list[int]:
+    """Return the first bones of an animal's legs; not scapulas, which begin above the spine, and halves of a pelvis."""
+    heads, left = skeleton.rest_matrices[:, :, 3], left_vector(roles.up, roles.facing)
+    up, trunk = axis_vector(roles.up), [*roles.chain("hips"), *roles.chain("spine")]
+    top, middle = float((heads[trunk] @ up).max()), float(heads[trunk[0]] @ left)
+    found: list[int] = []
+    for first, *others in roles.legs.values():
+        second = others[0] if len(others) > 1 else first
+        asides = [abs(float(heads[bone] @ left) - middle) for bone in (first, second)]
+        girdle = float(heads[first] @ up) > top or asides[0] < _MIDDLE * asides[1]
+        found.append(second if girdle else first)
+    return found
 
 
 def body_bones(skeleton: Skeleton, roles: Roles) -> set[int]:

@@ -13,7 +13,7 @@ from .. import rotation
 from ..body import SIDES, Roles
 from ..body.anatomy import anatomy
 from ..body.part_turns import leg_places, read_turns, turn_bones, turns_to_frames
-from ..body.posture import body_axes, leg_length
+from ..body.posture import body_axes, leg_joints, leg_length
 from ..errors import CoreError
 from ..motion import Motion
 from ..pose import Pose, forward, shifted
@@ -34,7 +34,10 @@ def check_pair(source: Roles, target: Roles) -> None:
     """Raise CoreError if no motion goes from a body with these roles to another one."""
     for name, roles in (("first", source), ("second", target)):
         if not (is_human(roles) or roles.animal):
-            raise CoreError(f"Motions go from body to body; the {name} armature has neither a human's nor an animal's.")
+            raise CoreError(
+                f"Motions go from one human body to another, or from one animal to another; the {name} armature has "
+                "neither."
+            )
     if source.humanoid != target.humanoid:
         kinds = {True: "a human's", False: "an animal's"}
         raise CoreError(
@@ -174,7 +177,9 @@ class MovingBody:
     def hips(self, pose: Pose) -> Array:
         """Return the midpoint (..., 3) of the first joints of the legs; the head of the hips of a body without legs."""
         joints = [bone for side in SIDES if (bone := self.roles.bone(f"thigh.{side}")) >= 0]
-        joints = joints or [leg[0] for leg in self.roles.legs.values()] or list(self.roles.chain("hips"))
+        joints = joints or (
+            leg_joints(self.skeleton, self.roles) if self.roles.animal else list(self.roles.chain("hips"))
+        )
         return forward(self.skeleton, pose)[0][..., joints, :].mean(axis=-2)
 
     def below_hips(self, ground: float) -> Array:
