@@ -12,6 +12,7 @@ RIG = DATA / "rigs" / "named_mixamo_cm.blend"
 WALK = DATA.parent.parent / "docs" / "examples" / "cmu_35_01.bvh"
 HELD = 0.002  # metres
 SLID = 0.05  # metres
+ELBOW = 0.05  # of a unit vector: elbows of Rigify on IK are up to 9 mm beside (docs/controls.md)
 
 
 def test_pose_a_mixamo_character(person: Any) -> None:
@@ -36,7 +37,7 @@ def test_a_walk_onto_rigify(person: Any) -> None:
     seen = person(act.walk_onto_rigify, str(WALK), limit=420)
     assert seen["selected"] == ["rig"]
     assert seen["done"]
-    np.testing.assert_allclose(*seen["thighs"], atol=0.05)
+    np.testing.assert_allclose(*seen["arms"], atol=ELBOW)  # legs go where planted feet let them
 
 
 def test_a_jump_from_two_poses(person: Any) -> None:

@@ -307,8 +307,8 @@ def walk_onto_rigify(hand: Any, clip: str) -> Seen:
     yield from shoot(camera)
     end(camera, timeline=True)
     rig, source = bpy.data.objects[name], bpy.data.objects[other]
-    seen["thighs"] = [
+    seen["arms"] = [
         [list((some.matrix_world.to_3x3() @ some.pose.bones[bone].vector).normalized()) for bone in bones]
-        for some, bones in ((rig, ("DEF-thigh.L", "DEF-thigh.R")), (source, ("LeftUpLeg", "RightUpLeg")))
+        for some, bones in ((rig, ("DEF-upper_arm.L", "DEF-upper_arm.R")), (source, ("LeftArm", "RightArm")))
     ]
     return seen
