@@ -3,6 +3,7 @@
 import ast
 import re
 import runpy
+from pathlib import Path
 
 import pytest
 
@@ -78,3 +79,21 @@ def test_the_site_shows_every_page() -> None:
     assert sorted(page for page in shown if page.startswith("docs/")) == sorted(
         page for page in pages if not page.startswith("docs/listing/")
     )
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub and the site name them."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize(
+    "page",
+    [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))],
+    ids=lambda page: page.relative_to(ROOT).as_posix(),
+)
+def test_links_lead_to_headings_that_are_there(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#:]*)#([^)]+)\)", page.read_text(encoding="utf-8"))
+    missing = [f"{path}#{name}" for path, name in links if name not in anchors(page.parent / path if path else page)]
+    assert missing == []
