@@ -67,3 +67,7 @@ def test_mocap_from_a_phone(person: Any) -> None:
     right, left = np.array(seen["arms"]).T
     assert np.ptp(right) > 0.05  # it waves
     assert (left < -0.1).all()  # it hangs
+
+
+def test_a_click_on_the_figure_of_parts_selects_the_bone(person: Any) -> None:
+    assert person(more.show_parts, str(RIG), limit=420)["selected"] == ["mixamorig:Hips"]

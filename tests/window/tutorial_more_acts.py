@@ -237,3 +237,22 @@ def mocap_from_a_phone(hand: Any, file: str) -> Seen:
         bpy.context.scene.frame_set(frame)
         heights.append([height("RightHand") - height("RightForeArm"), height("LeftHand") - height("LeftForeArm")])
     return seen | {"arms": heights, "frames": list(rig.animation_data.action.frame_range)}
+
+
+def show_parts(hand: Any, file: str) -> Seen:
+    """Click the hips in the small figure of the panel Parts."""
+    import bpy
+
+    yield from empty(hand)
+    open_alone("POISE_PT_rig", "POISE_PT_parts")
+    yield from do.open_rig(hand, file)
+    yield from settle(hand)
+    camera = Camera(hand, 1, "tutorial_parts")
+    panel = yield from hand.read_panels()
+    hips = next(name for name in panel if name.startswith("bpy.ops.poise.show_part(") and "hips" in name)
+    yield from hand.click(*panel[hips][0])
+    yield from hand.until(lambda: bool(bpy.context.selected_pose_bones))
+    yield from shoot(camera)
+    side, tabs = hand.region("UI"), 20  # pixels
+    camera.end([side.x, side.y, side.width - tabs, side.height])
+    return {"selected": [bone.name for bone in bpy.context.selected_pose_bones]}
