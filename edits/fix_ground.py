@@ -28,6 +28,10 @@ class FixedGround(HeldMotion):
         level = (height - world[2, 3]) * metre
         self.floor = self._ground = Floor(up / metre, level, levels=False, surface=self.surface)
         self._feet, self._others = foot_points(self.skeleton, self.roles), other_points(self.skeleton, self.roles)
+        if not (self._feet or self._others):
+            raise CoreError(
+                f'"{armature.name}" has no feet, hands or knees that could be raised. Assign them in the panel Rig.'
+            )
         self._metre = metre
 
     def compute(self, progress: Progress) -> None:

@@ -41,13 +41,15 @@ class RangeTool(Background):
         first, last = bridge.keyed_range(armature)
         fill_in(self, frame_start=first, frame_end=last)
 
-    def frames(self, armature: Any) -> tuple[int, int]:
-        """Return the range; raises CoreError if it runs backwards."""
-        given, (first, last) = self.properties.is_property_set, bridge.keyed_range(armature)
-        first = self.frame_start if given("frame_start") else first
-        last = self.frame_end if given("frame_end") else last
+    def frames(self, armature: Any, beyond: bool = False) -> tuple[int, int]:
+        """Return the range; raises CoreError if it runs backwards, or goes `beyond` the motion if that must not be."""
+        given, (begin, end) = self.properties.is_property_set, bridge.keyed_range(armature)
+        first = self.frame_start if given("frame_start") else begin
+        last = self.frame_end if given("frame_end") else end
         if last < first:
             raise CoreError(f"The range runs backwards, from {first} to {last}.")
+        if not beyond and (first < begin or last > end):
+            raise CoreError(f"The motion has frames {begin} to {end}, not {first} to {last}.")
         return first, last
 
 
@@ -104,7 +106,7 @@ class POISE_OT_reduce_keys(KeysTool, bpy.types.Operator):
     def begin(self, context: Any, armature: Any) -> MotionEdit:
         bridge.check_target(armature, None, self.action == "NEW")
         bones = {"SELECTED": selected_bones, "BODY": lambda _: [BODY]}.get(self.bones, lambda _: [])(context)
-        return Reduced(context, armature, self.frames(armature), bones, self.tolerance)
+        return Reduced(context, armature, self.frames(armature, beyond=True), bones, self.tolerance)
 
     def end(self, context: Any, armature: Any, edit: Reduced) -> tuple[str, str]:
         report = self.written(armature, edit)
@@ -141,7 +143,8 @@ class POISE_OT_bake_motion(KeysTool, bpy.types.Operator):
     def begin(self, context: Any, armature: Any) -> MotionEdit:
         bridge.check_target(armature, None, self.action == "NEW")
         bones = selected_bones(context) if self.bones == "SELECTED" else ()
-        return Baked(context, armature, self.frames(armature), bones, self.step, self.visual, self.visual and self.mute)
+        frames = self.frames(armature, beyond=True)
+        return Baked(context, armature, frames, bones, self.step, self.visual, self.visual and self.mute)
 
     def end(self, context: Any, armature: Any, edit: Baked) -> tuple[str, str]:
         report = self.written(armature, edit)

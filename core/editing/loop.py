@@ -18,7 +18,7 @@ from ..pose import Pose, forward, forward_matrices
 from ..rotation import Array
 from ..skeleton import Indices, Skeleton
 from .contacts import UP
-from .root_motion import find_travel, moved, placed_at, root_above
+from .root_motion import find_travel, moved, placed_at
 
 SHORTEST, LONGEST = 0.3, 10.0  # seconds of a cycle that is looked for
 ALIKE: Final = 0.3  # of the mean squared distance of frames that are less far apart, where a cycle may end
@@ -39,7 +39,8 @@ class Loop:
     def shifted(self, skeleton: Skeleton, pose: Pose, cycles: int) -> Pose:
         """Return poses of the motion as they are some cycles later."""
         by = np.linalg.matrix_power(self.travel, cycles)
-        there = moved(by, forward_matrices(skeleton, pose))
+        there = forward_matrices(skeleton, pose)
+        there[..., self.body, :, :] = moved(by, there[..., self.body, :, :])  # what they hang on stays
         pose = placed_at(skeleton, pose, there, self.body)
         return pose if pose.driven_matrices is None else replace(pose, driven_matrices=moved(by, pose.driven_matrices))
 
@@ -74,12 +75,11 @@ def make_loop(
     """
     if len(motion) < 3:
         raise CoreError("A loop needs three frames or more.")
-    root = root_above(skeleton, hips)
     travel = find_travel(skeleton, motion, hips, up, 0.0, None, turning).matrices[-1]
     travel[:3, 3] += rise * np.asarray(up, float) / np.linalg.norm(up)
-    still = root is not None and not np.ptp(forward_matrices(skeleton, motion.pose)[:, root], axis=0).any()
-    body = np.flatnonzero(skeleton.parents == (root if still else -1))
-    loop = Loop(motion, travel, body)
+    going = _going(forward(skeleton, motion.pose)[0], travel, hips)
+    body = [bone for bone in np.flatnonzero(going).tolist() if not going[skeleton.ancestors(bone)[1:]].any()]
+    loop = Loop(motion, travel, np.array(body, int))
     frames, pose, back = motion.frames, motion.pose, loop.shifted(skeleton, motion.pose, -1)
     length = min(fade, frames[-1] - frames[0])
     gap = _difference(pose[0], back[-1])
@@ -89,6 +89,16 @@ def make_loop(
     back = loop.shifted(skeleton, pose, -1)
     pose = loop.shifted(skeleton, _changed(back, _faded(frames[-1] - frames, length, gap, -jump)), 1)
     return loop.closed(skeleton, replace(motion, pose=pose))
+
+
+def _going(heads: Array, travel: Array, hips: int) -> Array:
+    """Return which bones (J,) go along with the travel (4, 4): half as far, at some time, as it takes the hips.
+
+    A root bone above hips that are keyed themselves stays, and so do helpers beside them. heads (F, J, 3)
+    """
+    start = heads[0, hips]
+    way = rotation.lengths(travel[:3, :3] @ start + travel[:3, 3] - start)
+    return rotation.lengths(heads - heads[0]).max(axis=0) > 0.5 * way
 
 
 def _faded(distance: Array, length: float, value: Array, slope: Array) -> Array:
@@ -130,8 +140,9 @@ def find_cycle(
     cycle is, at most `LONGEST`, is found as the pitch of a voice is (de Cheveigné and Kawahara, "YIN", JASA 111 (4),
     2002). `shortest` in seconds. Raises CoreError where nothing repeats.
     """
-    back = np.linalg.inv(find_travel(skeleton, motion, hips, up, smooth=0.0).matrices)
-    heads, _ = forward(skeleton, motion.pose)
+    travel = find_travel(skeleton, motion, hips, up, smooth=0.0).matrices
+    back, heads = np.linalg.inv(travel), forward(skeleton, motion.pose)[0]
+    heads = heads[:, _going(heads, travel[-1], hips)]
     places = heads @ back[:, :3, :3].swapaxes(1, 2) + back[:, None, :3, 3]
     speeds = np.gradient(places, motion.frames / motion.fps, axis=0)
     seen = np.concatenate([places, shortest * speeds], axis=1).reshape(len(motion), -1)

@@ -11,6 +11,7 @@ from mathutils import Matrix
 
 import bridge
 import commands
+from core import CoreError
 from edits.fix_ground import FixedGround
 from tests.blender.edits.test_mesh_ground import across, brought, make_ground, soles_above, way
 from tests.blender.rigs import contents, context, load, make_armature
@@ -115,6 +116,16 @@ def test_paws_of_an_animal_are_raised() -> None:
     edit.write(rig)
     assert "is 0.0 cm now" in edit.summary()
     assert not edit.summary().startswith("The body was up to 0.0")
+
+
+def test_a_rig_without_feet_hands_and_knees_is_refused(walker: tuple[Any, range]) -> None:
+    rig, frames = walker
+    for bone in rig.pose.bones:
+        bone.poise_role = "none"
+    before = contents()
+    with pytest.raises(CoreError, match="no feet, hands or knees"):
+        fix(rig, frames, 0.0)
+    assert contents() == before
 
 
 def test_the_operator_and_the_verb(walker: tuple[Any, range], tmp_path: Path, capsys: Any) -> None:

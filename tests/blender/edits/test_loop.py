@@ -87,6 +87,14 @@ def test_the_operator_makes_a_loop_in_one_go(walker: Any) -> None:
     assert walker.animation_data.action.use_cyclic
 
 
+def test_frames_outside_the_motion_are_refused(walker: Any) -> None:
+    context.view_layer.objects.active = walker
+    first, last = bridge.keyed_range(walker)
+    for tool in ("make_loop", "smooth_motion", "root_motion", "fix_ground", "edit_path"):
+        with pytest.raises(RuntimeError, match=f"The motion has frames {first} to {last}, not {first - 1} to {last}"):
+            getattr(bpy.ops.poise, tool)(frame_start=first - 1)
+
+
 def test_headless(walker: Any, tmp_path: Path) -> None:
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "walk.blend"))
     given = ["--blend", str(tmp_path / "walk.blend"), "--output", str(tmp_path / "loop.blend")]
