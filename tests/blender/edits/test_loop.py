@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 import pytest
 
+import bridge
 import commands
 from edits.loop import LoopEdit
 from tests.blender.rigs import contents, context, load
@@ -91,7 +92,7 @@ def test_frames_outside_the_motion_are_refused(walker: Any) -> None:
     context.view_layer.objects.active = walker
     first, last = bridge.keyed_range(walker)
     for tool in ("make_loop", "smooth_motion", "root_motion", "fix_ground", "edit_path"):
-        with pytest.raises(RuntimeError, match=f"The motion has frames {first} to {last}, not {first - 1} to {last}"):
+        with pytest.raises(RuntimeError, match=f"motion has frames {first} to {last}, not {first - 1} to {last}"):
             getattr(bpy.ops.poise, tool)(frame_start=first - 1)
 
 
