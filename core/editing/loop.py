@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from .. import rotation
 from ..errors import CoreError
@@ -91,7 +91,7 @@ def make_loop(
     return loop.closed(skeleton, replace(motion, pose=pose))
 
 
-def _going(heads: Array, travel: Array, hips: int) -> Array:
+def _going(heads: Array, travel: Array, hips: int) -> NDArray[np.bool_]:
     """Return which bones (J,) go along with the travel (4, 4): half as far, at some time, as it takes the hips.
 
     A root bone above hips that are keyed themselves stays, and so do helpers beside them. heads (F, J, 3)
