@@ -28,6 +28,7 @@ from ..skeleton import Flags, Skeleton
 from .axes import MIRROR_ROTATION, canonical_frame, mirror_direction, mirror_rotation
 from .detection import find_roles
 from .joint_limits import SPINE_JOINTS, hinge_limits, range_limits
+from .legs import leg_joints
 from .masses import masses_of
 from .roles import LIMBS, SEGMENTS, SIDES, Roles
 
@@ -55,6 +56,15 @@ _DEVIATIONS: Final = {
     "shin": (60.0, 2.0, 2.0),
     "foot": (25.0, 12.0, 12.0),
     "toe": (15.0, 1.0, 1.0),
+}
+# The same of animals, whose legs swing and fold forwards and backwards, and whose scapulas glide a little.
+_ANIMAL: Final = {
+    "spine": (15.0, 15.0, 12.0),  # of each of SPINE_JOINTS
+    "neck": (35.0, 30.0, 20.0),  # of all of it
+    "head": (20.0, 20.0, 15.0),
+    "girdle": (20.0, 6.0, 6.0),
+    "leg": (45.0, 10.0, 12.0),
+    "knee": (45.0, 4.0, 4.0),
 }
 JOINTS: Final = tuple(_DEVIATIONS)  # whose angles make a pose
 # Correlations of deviations about axes (0 is x) of two parts, on one side or across: a body that crouches bends hips
@@ -388,6 +398,9 @@ class _AnatomyBuilder:
             elif part == "head" and not counts["neck"]:
                 variance += np.square(np.radians(_DEVIATIONS["neck"]))
             result[bone] = np.sqrt(variance)
+        for bone, part in self._animal_parts().items():
+            share = {"spine": SPINE_JOINTS, "neck": 1.0}.get(part, 0.0) / len(self.roles.chain(part) or (0,))
+            result[bone] = np.radians(_ANIMAL[part]) * np.sqrt(share or 1.0)
         result[rigid] = _LINK
         for role, bones in self.roles.twist.items():
             first = self.roles.bones[role]
@@ -396,6 +409,18 @@ class _AnatomyBuilder:
         roots = root_bones(self.skeleton, self.roles)
         result[roots] = np.radians(_ROOT) if self.roles.humanoid else ROOT_TURN_DEVIATION
         return result
+
+    def _animal_parts(self) -> dict[int, str]:
+        """Return bone -> key of the table of animals, of what is between the feet, the hips and the head."""
+        if not self.roles.animal:
+            return {}
+        found = {bone: part for part in ("spine", "neck", "head") for bone in self.roles.chain(part)}
+        firsts = leg_joints(self.skeleton, self.roles)
+        for first, leg in zip(firsts, self.roles.legs.values(), strict=True):
+            start = leg.index(first)
+            parts = (*["girdle"] * start, "leg", *["knee"] * (len(leg) - start - 1))
+            found |= dict(zip(leg, parts, strict=True))
+        return found
 
     def _correlations(self) -> tuple[Correlation, ...]:
         """Return the correlations of both sides."""

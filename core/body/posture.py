@@ -1,7 +1,6 @@
 """Standard poses of a body (T, A, relaxed and rest, with its position and heading kept), and its measures."""
 
 from dataclasses import replace
-from typing import Final
 
 import numpy as np
 
@@ -12,9 +11,8 @@ from ..rotation import Array
 from ..skeleton import Skeleton
 from .anatomy import anatomy
 from .axes import axis_vector, left_vector, mirror_rotation
+from .legs import leg_joints
 from .roles import LIMBS, SIDES, Roles
-
-_MIDDLE: Final = 0.5  # of how far aside the next joint is: a half of a pelvis begins nearer to the middle
 
 
 def take_posture(skeleton: Skeleton, roles: Roles, pose: Pose, posture: str, arms: float = np.pi / 4.0) -> Pose:
@@ -83,20 +81,6 @@ def leg_length(skeleton: Skeleton, roles: Roles) -> float:
     legs = [[roles.bone(f"{part}.{side}") for part in LIMBS["leg"]] for side in SIDES]
     lengths = [rotation.lengths(np.diff(heads[joints], axis=0)).sum() for joints in legs if min(joints) >= 0]
     return float(np.mean(lengths)) if lengths else skeleton.size
-
-
-def leg_joints(skeleton: Skeleton, roles: Roles) -> list[int]:
-    """Return the first bones of an animal's legs; not scapulas, which begin above the spine, and halves of a pelvis."""
-    heads, left = skeleton.rest_matrices[:, :, 3], left_vector(roles.up, roles.facing)
-    up, trunk = axis_vector(roles.up), [*roles.chain("hips"), *roles.chain("spine")]
-    top, middle = float((heads[trunk] @ up).max()), float(heads[trunk[0]] @ left)
-    found: list[int] = []
-    for first, *others in roles.legs.values():
-        second = others[0] if len(others) > 1 else first
-        asides = [abs(float(heads[bone] @ left) - middle) for bone in (first, second)]
-        girdle = float(heads[first] @ up) > top or asides[0] < _MIDDLE * asides[1]
-        found.append(second if girdle else first)
-    return found
 
 
 def body_bones(skeleton: Skeleton, roles: Roles) -> set[int]:

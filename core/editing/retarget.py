@@ -12,8 +12,9 @@ import numpy as np
 from .. import rotation
 from ..body import SIDES, Roles
 from ..body.anatomy import anatomy
+from ..body.legs import leg_joints
 from ..body.part_turns import leg_places, read_turns, turn_bones, turns_to_frames
-from ..body.posture import body_axes, leg_joints, leg_length
+from ..body.posture import body_axes, leg_length
 from ..errors import CoreError
 from ..motion import Motion
 from ..pose import Pose, forward, shifted

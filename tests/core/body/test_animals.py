@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.robust import beasts
 from benchmarks.robust.roles import skeleton_of
-from core import CoreError, Motion, PinAndDrag, Pose, Skeleton, forward, rotation, solve
+from core import CoreError, Goal, Motion, PinAndDrag, Pose, Skeleton, forward, rotation, solve
 from core.body import Roles, find_roles
 from core.body.anatomy import with_anatomy
 from core.body.ground import Plane, ground_at_rest, plant_legs
@@ -130,3 +130,28 @@ def test_no_motion_goes_from_an_animal_to_a_human() -> None:
     human = replace(roles, humanoid=True, bones={"hips": 0}, limbs={})
     with pytest.raises(CoreError, match=r"This motion is an animal's and this body is a human's"):
         retarget(skeleton, motion, roles, skeleton, human)
+
+
+@pytest.mark.parametrize(("kind", "flavour"), [("dog", "pack"), ("horse", "unreal")])
+def test_legs_fold_where_the_chest_is_brought_down_and_scapula_and_spine_go_along_a_little(
+    kind: str, flavour: str
+) -> None:
+    """As a horse or a dog does: the elbows bend most, the spine hardly, and no foot moves."""
+    skeleton, roles, _ = animal(kind, flavour)
+    pose = Pose.rest(skeleton)
+    heads, frames = forward(skeleton, pose)
+    chest = roles.chain("spine")[-1]
+    goals = [Goal(leg[-1], heads[leg[-1]], frames[leg[-1]]) for leg in roles.legs.values()]
+    goals.append(Goal(chest, heads[chest] - np.array([0.0, 0.0, 0.12]), priority=1))
+    bound, method = with_anatomy(skeleton, PinAndDrag(reference=pose), roles, pose)
+    solution = solve(bound, pose, goals, method)
+    assert solution.position_error.max() < 1e-4 * skeleton.size
+    turned = np.degrees(np.linalg.norm(rotation.log(solution.pose.rotations), axis=-1))
+    front = roles.legs["leg.front.L"]
+    girdle = front[0] if flavour == "unreal" else None
+    elbow = front[2] if flavour == "unreal" else front[1]
+    spine = turned[list(roles.chain("spine"))]
+    assert turned[elbow] > 25.0
+    assert 0.0 < spine.max() < 0.3 * turned[elbow]
+    if girdle is not None:
+        assert 0.0 < turned[girdle] < 0.2 * turned[elbow]
