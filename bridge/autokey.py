@@ -14,7 +14,7 @@ from .channels import CHANNELS, channelbag_of, read_channels, rotation_channel, 
 from .driven import split_path
 from .errors import BridgeError
 from .motion import SAME_FRAME
-from .neighbours import Neighbours, is_layer, key_times
+from .neighbours import Neighbours, is_layer, key_times, why_no_key
 from .words import listed
 
 _ULPS: Final = 32  # steps of single precision within which Blender takes two values for the same
@@ -140,6 +140,11 @@ def why_no_step(context: Any, armature: Any, path: str) -> str | None:
         return "its switch has no keys, and Only Insert Available is on"
     if "INSERTKEY_REPLACE" in options:
         return "auto-keying only replaces keys"
+    if is_layer(armature):
+        return "its switch would have to be keyed in a layer above NLA strips"
+    bars = None if curve is None else why_no_key(curve, here, cycle_aware=False)
+    if bars is not None:
+        return f"its switch has {bars}"
     if curve is not None and not (_is_held(curve, here, -1) and _is_held(curve, here, 1)):
         return "its switch moves at this frame"
     return None

@@ -16,7 +16,7 @@ from .channels import CHANNELS, ArmatureObject, channelbag_of, rotation_channel
 from .controls import SAME_PLACE, ControlledBody
 from .driven import split_path
 from .errors import BridgeError
-from .neighbours import curves_in_force, why_no_key
+from .neighbours import curves_in_force, why_no_key, why_no_layer
 from .words import listed
 
 _FIRM: Final = 1e2  # weight of what nothing moves, beside pins
@@ -148,6 +148,9 @@ def find_held(context: Any, armature: ArmatureObject) -> Held:
         keyed = {name: some | below[name] for name, some in keyed.items()}
     elif data.action_blend_type not in _ADDING and any(some.any() for some in below.values()):
         barred[_BELOW] = {name: _together(name, some) & ~keyed[name] for name, some in below.items()}
+    off = why_no_layer(armature, here) if keying else None
+    if off is not None:
+        barred[off] = {name: np.ones_like(some) for name, some in keyed.items()}
     why, allowed = why_no_first_key(context, armature)
     for path, index in allowed or ():
         where = find(path)

@@ -45,6 +45,19 @@ def is_layer(armature: ArmatureObject) -> bool:
     return data is not None and data.use_nla and not data.use_tweak_mode and len(data.nla_tracks) > 0
 
 
+def why_no_layer(armature: ArmatureObject, frame: float) -> str | None:
+    """Return what an NLA layer has for which keys at a frame would not show, or show in more frames; None if nothing."""
+    data = armature.animation_data
+    if not is_layer(armature):
+        return None
+    if not data.action_influence or any(track.is_solo for track in data.nla_tracks):
+        return "an action that the NLA editor leaves out"
+    if data.action is not None and data.action_extrapolation != _ALWAYS:
+        first, last = data.action.frame_range
+        return None if first <= frame <= last else "an action that the NLA editor leaves out at this frame"
+    return None
+
+
 def why_no_key(curve: Any, frame: float, cycle_aware: bool) -> str | None:
     """Return what a curve of the action has for which a key at a frame would not show, or change others; else None."""
     modifiers = [one for one in curve.modifiers if not one.mute]

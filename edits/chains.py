@@ -265,7 +265,7 @@ def tune(context: Any, armature: Any, chain: Any) -> str:
     try:
         bridge.check(armature)
         autokey.check(context, armature)
-        rig = bridge.read_rig(armature)
+        rig = bridge.find_held(context, armature).lock(bridge.read_rig(armature))
         before = bridge.read_pose(armature, rig)
         pose, bones = solve_again(armature, chain, rig, before)
     except CoreError as error:

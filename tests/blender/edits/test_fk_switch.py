@@ -12,7 +12,7 @@ import pytest
 
 import bridge
 from bridge import Grab
-from bridge.channels import rotation_channel
+from bridge.channels import channelbag_of, rotation_channel
 from core import forward, rotation
 from core.pose import frame_rotations
 from edits.drag.session import DragSession
@@ -172,12 +172,29 @@ def moving(made: Made) -> None:
     context.scene.frame_set(HERE)
 
 
+def repeating(made: Made) -> None:
+    rig, _, _, (bone, prop) = made
+    for frame in (1, 40):
+        rig.pose.bones[bone].keyframe_insert(f'["{prop}"]', frame=frame)
+    path = f'{rig.pose.bones[bone].path_from_id()}["{prop}"]'
+    channelbag_of(rig).fcurves.find(path).modifiers.new("CYCLES")
+
+
+def layered(made: Made) -> None:
+    data = made[0].animation_data
+    data.nla_tracks.new().strips.new("walk", 1, data.action)
+    data.action, data.action_blend_type = bpy.data.actions.new("layer"), "COMBINE"
+    context.scene.frame_set(HERE)
+
+
 FORBIDDEN: dict[str, tuple[Callable[[Made], None], str]] = {
     "available": (available, "its switch has no keys, and Only Insert Available is on"),
     "replace": (replacing, "auto-keying only replaces keys"),
     "keying set": (keying_set, 'the keying set "Location" leaves its switch out'),
     "no auto-keying": (no_auto, "it would change other frames, too, since auto-keying is off"),
     "moving": (moving, "its switch moves at this frame"),
+    "repeating": (repeating, "its switch has curves that repeat"),
+    "layer": (layered, "its switch would have to be keyed in a layer above NLA strips"),
 }
 
 

@@ -334,6 +334,24 @@ def test_what_only_muted_tracks_have_has_no_keys(auto: bool, capfd: Any) -> None
     unchanged(rig, before)
 
 
+@pytest.mark.parametrize("off", ["solo", "influence", "extrapolation"])
+def test_an_action_that_the_nla_editor_leaves_out_is_not_keyed(off: str, capfd: Any) -> None:
+    rig, parts = naked()
+    animate(rig)
+    data = layered(rig, "COMBINE", 1.0, ("hand.L", "spine"))
+    if off == "solo":
+        data.nla_tracks[0].is_solo = True
+    elif off == "influence":
+        data.action_influence = 0.0
+    else:
+        data.action_extrapolation = "NOTHING"
+    here = HERE if off != "extrapolation" else LAST + 4
+    context.scene.frame_set(here)
+    before = others(rig, (here,), 2 * LAST)
+    assert "an action that the NLA editor leaves out" in attempt(lambda: act(rig, parts, "hand.L"), capfd)
+    unchanged(rig, before)
+
+
 def test_a_drag_in_tweak_mode_refuses_in_a_sentence() -> None:
     rig, parts = naked()
     animate(rig)
