@@ -46,7 +46,7 @@ def is_layer(armature: ArmatureObject) -> bool:
 
 
 def why_no_layer(armature: ArmatureObject, frame: float) -> str | None:
-    """Return what an NLA layer has for which keys at a frame would not show, or show in more frames; None if nothing."""
+    """Return what an NLA layer has for which keys at a frame would not show, or show in more frames; else None."""
     data = armature.animation_data
     if not is_layer(armature):
         return None
