@@ -1,0 +1,78 @@
+"""A bottle in the hand of a character with a skin, gripped by the panel. It runs inside Blender, which has no pytest."""
+
+import sys
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))  # this file is loaded by its path
+
+from body_acts import find
+
+PLACE = (0.8565, 0.0738, 1.3771)  # in the flat left hand
+RADIUS, DEPTH = 0.035, 0.2  # metres
+
+
+def make_bottle() -> None:
+    """A bottle along the knuckles of the T-pose."""
+    import bpy
+    import numpy as np
+
+    bpy.ops.mesh.primitive_cylinder_add(
+        radius=RADIUS, depth=DEPTH, vertices=64, location=PLACE, rotation=(np.pi / 2.0, 0.0, 0.0)
+    )
+    bpy.context.object.name = "Bottle"
+    bpy.context.object.color = (0.75, 0.2, 0.1, 1.0)
+
+
+def grip_bottle(hand: Any) -> Generator[float, None, dict[str, Any]]:
+    """Grip the bottle by the button of the panel, and undo it."""
+    import bpy
+    from mathutils import Vector
+
+    rig = next(one for one in bpy.data.objects if one.type == "ARMATURE")
+    rig.animation_data_clear()
+    hand.window.workspace = bpy.data.workspaces["Layout"]  # that of the file has a small viewport
+    yield 1.0
+    view = {"window": hand.window, "area": hand.viewport, "region": hand.region()}
+    with bpy.context.temp_override(**view):
+        if bpy.context.mode != "OBJECT":
+            bpy.ops.object.mode_set(mode="OBJECT")
+        make_bottle()
+        bpy.ops.object.select_all(action="DESELECT")
+        bpy.context.view_layer.objects.active = rig
+        rig.select_set(True)
+        bpy.ops.object.mode_set(mode="POSE")
+        bpy.ops.pose.select_all(action="SELECT")
+        bpy.ops.pose.transforms_clear()
+        bpy.ops.pose.select_all(action="DESELECT")
+    space = hand.viewport.spaces.active
+    space.shading.color_type, space.overlay.show_bones, space.overlay.show_floor = "OBJECT", False, False
+    space.region_3d.view_perspective = "PERSP"
+    space.region_3d.view_location = Vector(PLACE) + Vector((0.0, 0.0, 0.04))
+    space.region_3d.view_rotation = Vector((-0.75, 1.0, -0.1)).to_track_quat("-Z", "Y")
+    space.region_3d.view_distance = 0.45
+    bpy.ops.ed.undo_push(message="start")
+    yield 0.5
+    yield from hand.open_tab("Poise")
+    hand.rest()
+    yield 0.5
+    name = rig.name
+
+    def turned() -> dict[str, float]:
+        bones = bpy.data.objects[name].pose.bones
+        found = {bone.name: bone.matrix_basis.to_quaternion().angle for bone in bones}
+        return {bone: angle for bone, angle in found.items() if angle > 1e-4}
+
+    seen: dict[str, Any] = {"before": turned()}
+    panel = yield from hand.read_panels("bpy.ops.poise.grip()", below=0.25)
+    yield from hand.click(*find(panel, "grip", "")[0])
+    yield from hand.until(lambda: bool(turned()), 10.0)
+    hand.rest()
+    yield 0.5
+    seen["gripped"] = turned()
+    yield from hand.look_at_rest("grip_bottle")
+    hand.press("Z", ctrl=True)
+    yield from hand.until(lambda: not turned(), 4.0)
+    seen["undone"] = turned()
+    return seen

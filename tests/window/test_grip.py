@@ -1,0 +1,31 @@
+"""A bottle is gripped by the panel in a real window."""
+
+import shutil
+from typing import Any
+
+import pytest
+
+from tests.paths import SHARED
+from tests.window.grip_acts import grip_bottle
+
+FINGERS = ("thumb", "f_index", "f_middle", "f_ring", "f_pinky")
+
+
+@pytest.fixture(scope="module")
+def seen(person: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    path = SHARED / "rigs" / "real" / "mesh2motion_human.blend"
+    if not path.is_file():
+        pytest.skip("the larger test data (../shared/data) is not here")
+    copy = shutil.copy(path, tmp_path_factory.mktemp("grip") / path.name)
+    return person(grip_bottle, blend=copy, limit=120)
+
+
+def test_all_fingers_of_the_hand_with_the_bottle_close_and_nothing_else_moves(seen: dict[str, Any]) -> None:
+    assert seen["before"] == {}
+    moved = {bone.removeprefix("DEF-").rpartition(".")[0] for bone in seen["gripped"]}
+    assert moved == {f"{finger}.0{joint}" for finger in FINGERS for joint in (1, 2, 3)}
+    assert {bone[-2:] for bone in seen["gripped"]} == {".L"}
+
+
+def test_it_is_one_undo_away(seen: dict[str, Any]) -> None:
+    assert seen["undone"] == {}
