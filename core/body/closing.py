@@ -33,12 +33,14 @@ _NEAR: Final = 3e-3  # skin that is so far off counts by 1/e, where ways to clos
 _SAMPLE: Final = 60  # points of a finger by which ways to close are compared
 _STEPS: Final = 1000  # of a hand, at most
 _STALE: Final = 0.5  # a distance is measured again when it may be less than this share of what it was
-_OPEN: Final = -15.0  # degrees of the knuckle of an open hand, whose other joints are straight
+_OPEN: Final = {"thumb": -30.0}  # degrees of the first joint of open fingers, of others _FLAT; the next are straight
+_FLAT: Final = -15.0
 _THUMB: Final = tuple(most for _, most in THUMB_CLOSES)  # degrees: as far as thumbs go, for they meet the fingers first
 _CURLS: Final = ((1.0, 1.0), (1.0, 0.5), (0.6, 1.0))  # how fast knuckles and the other joints close
 _SPREADS: Final = (0.0, -0.25, 0.25, 0.5, 0.75, 1.0)  # shares of a spread hand
 _OPPOSED: Final = (60.0, 30.0, 0.0, 90.0)  # degrees that a thumb is below the plane of the palm
 _OUT: Final = -15.0  # the same of an open hand
+_BESIDE: Final = 5e-3  # skin so far from a surface that goes through the finger is on both of its sides
 _SWINGS: Final = 4.0  # how fast fingers swing to the side beside how fast they close
 _EASY: Final = 0.01  # of the skin that touches: the first ways are taken unless others have so much more each
 _ROUNDING: Final = 1e-9  # radians
@@ -85,10 +87,10 @@ def close_fingers(
         if not names:
             continue
         fingers = _Fingers(skeleton, roles, pose, {name: chains[name] for name in names}, skin, *at_rest)
-        swings = np.repeat(fingers.swings, len(_CURLS), axis=0)
+        swings = np.repeat(fingers.begun(surface), len(_CURLS), axis=1)
         curls = np.tile(_CURLS, (len(fingers.swings), 1))
         best = [fingers.sampled().close(swings, curls, taken, surface, margin).best(pressed)]
-        found = fingers.close(swings[best], curls[best], taken, surface, margin)
+        found = fingers.close(swings[:, best], curls[best], taken, surface, margin)
         near = found.gaps[0] <= found.near
         places.append(found.places[0, near])
         touched = [*np.unique(found.finger[near]).tolist()]
@@ -171,7 +173,9 @@ class _Fingers:
         for finger, (name, chain) in enumerate(chains.items()):
             fist = _THUMB if name == "thumb" else FIST
             for joint, bone in enumerate(chain):
-                opened, closed = np.radians([_OPEN if joint == 0 else 0.0, fist[min(joint, len(fist) - 1)]])
+                opened, closed = np.radians(
+                    [_OPEN.get(name, _FLAT) if joint == 0 else 0.0, fist[min(joint, len(fist) - 1)]]
+                )
                 bent = bent_at_rest(skeleton, hinges, chain, joint)
                 angles: Array = np.linspace(float(opened), float(closed), _CLAMPS) - bent
                 self._ends[:, finger, joint + 1] = self._allowed(bone, hinges[bone][0], angles)
@@ -233,16 +237,36 @@ class _Fingers:
             setattr(other, name, getattr(self, name)[few])
         return other
 
+    def begun(self, surface: Surface) -> Array:
+        """Return where the swings to try begin and end (2, C, F).
+
+        A hand takes its shape before it comes to the object: a finger begins with its swing, unless the surface then
+        goes through it: points are inside, or those near to it are on both of its sides.
+        """
+        ways, points = len(self.swings), len(self._finger)
+        angles = np.tile(self._ends[0], (ways, 1, 1))
+        angles[..., 0] = self.swings
+        matrices = forward_matrices(self._skeleton, self._pose_at(angles))
+        distances, normals = surface(self._places(matrices, *np.indices((ways, points)).reshape(2, -1)))
+        distances, normals = distances.reshape(ways, points), normals.reshape(ways, points, 3)
+        near = (distances < _BESIDE * self._skeleton.size)[..., None]
+        blocked = np.zeros(self.swings.shape, bool)
+        for finger in range(len(self._bones)):
+            own = self._finger == finger
+            sides = lengths((normals[:, own] * near[:, own]).sum(axis=1)) < 0.5 * near[:, own].sum(axis=(1, 2))
+            blocked[:, finger] = sides | (distances[:, own] < -self._near).any(axis=1)
+        return np.stack([np.where(blocked, self._ends[0, :, 0], self.swings), self.swings])
+
     def close(self, swings: Array, curls: Array, taken: Surface, surface: Surface, margin: float) -> _Closed:
-        """Return the fingers closed in C ways, with swings (C, F) and `_CURLS` (C, 2).
+        """Return the fingers closed in C ways, with `begun` swings (2, C, F) and `_CURLS` (C, 2).
 
         They are stopped by what is `taken`, and their distances are those from the surface.
         """
-        ways, points, joints = len(swings), len(self._finger), self._bones.shape[1]
+        ways, points, joints = len(curls), len(self._finger), self._bones.shape[1]
         moves = np.array([self._levers[self._finger == one].any(axis=0) for one in range(len(self._bones))])
         ends = np.tile(self._ends[1], (ways, 1, 1))
-        ends[..., 0] = swings
         angles = np.tile(self._ends[0], (ways, 1, 1))
+        angles[..., 0], ends[..., 0] = swings
         rates: Any = np.where(moves, ends - angles, 0.0)  # (C, F, n)
         rates[..., 0] *= _SWINGS
         rates[..., 1:] *= np.repeat(curls, (1, joints - 2), axis=1)[:, None]

@@ -1,4 +1,4 @@
-"""A bottle in the hand of a character with a skin, gripped by the panel. It runs inside Blender, which has no pytest."""
+"""A pole in the hand of a character with a skin is gripped. It runs inside Blender, which has no pytest."""
 
 import sys
 from collections.abc import Generator
@@ -9,24 +9,24 @@ sys.path.insert(0, str(Path(__file__).parent))  # this file is loaded by its pat
 
 from body_acts import find
 
-PLACE = (0.8565, 0.0738, 1.3771)  # in the flat left hand
-RADIUS, DEPTH = 0.035, 0.2  # metres
+PLACE = (0.8565, 0.0738, 1.3821)  # in the flat left hand
+RADIUS, DEPTH = 0.03, 0.32  # metres
 
 
-def make_bottle() -> None:
-    """A bottle along the knuckles of the T-pose."""
+def make_pole() -> None:
+    """A pole along the knuckles of the T-pose."""
     import bpy
     import numpy as np
 
     bpy.ops.mesh.primitive_cylinder_add(
         radius=RADIUS, depth=DEPTH, vertices=64, location=PLACE, rotation=(np.pi / 2.0, 0.0, 0.0)
     )
-    bpy.context.object.name = "Bottle"
+    bpy.context.object.name = "Pole"
     bpy.context.object.color = (0.75, 0.2, 0.1, 1.0)
 
 
-def grip_bottle(hand: Any) -> Generator[float, None, dict[str, Any]]:
-    """Grip the bottle by the button of the panel, and undo it."""
+def grip_pole(hand: Any) -> Generator[float, None, dict[str, Any]]:
+    """Grip the pole by the button of the panel, and undo it."""
     import bpy
     from mathutils import Vector
 
@@ -38,7 +38,7 @@ def grip_bottle(hand: Any) -> Generator[float, None, dict[str, Any]]:
     with bpy.context.temp_override(**view):
         if bpy.context.mode != "OBJECT":
             bpy.ops.object.mode_set(mode="OBJECT")
-        make_bottle()
+        make_pole()
         bpy.ops.object.select_all(action="DESELECT")
         bpy.context.view_layer.objects.active = rig
         rig.select_set(True)
@@ -71,7 +71,7 @@ def grip_bottle(hand: Any) -> Generator[float, None, dict[str, Any]]:
     hand.rest()
     yield 0.5
     seen["gripped"] = turned()
-    yield from hand.look_at_rest("grip_bottle")
+    yield from hand.look_at_rest("grip_pole")
     hand.press("Z", ctrl=True)
     yield from hand.until(lambda: not turned(), 4.0)
     seen["undone"] = turned()

@@ -1,4 +1,4 @@
-"""A bottle is gripped by the panel in a real window."""
+"""A pole is gripped by the panel in a real window."""
 
 import shutil
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.paths import SHARED
-from tests.window.grip_acts import grip_bottle
+from tests.window.grip_acts import grip_pole
 
 FINGERS = ("thumb", "f_index", "f_middle", "f_ring", "f_pinky")
 
@@ -17,10 +17,10 @@ def seen(person: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any
     if not path.is_file():
         pytest.skip("the larger test data (../shared/data) is not here")
     copy = shutil.copy(path, tmp_path_factory.mktemp("grip") / path.name)
-    return person(grip_bottle, blend=copy, limit=120)
+    return person(grip_pole, blend=copy, limit=120)
 
 
-def test_all_fingers_of_the_hand_with_the_bottle_close_and_nothing_else_moves(seen: dict[str, Any]) -> None:
+def test_all_fingers_of_the_hand_with_the_pole_close_and_nothing_else_moves(seen: dict[str, Any]) -> None:
     assert seen["before"] == {}
     moved = {bone.removeprefix("DEF-").rpartition(".")[0] for bone in seen["gripped"]}
     assert moved == {f"{finger}.0{joint}" for finger in FINGERS for joint in (1, 2, 3)}
