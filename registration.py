@@ -46,6 +46,8 @@ def register() -> None:
             keymap, item = keymaps.add(configs, *shortcut)
             undo.callback(keymap.keymap_items.remove, item)
 
+        panels.rename_tab(preferences.preferences_of(context).tab)
+
         for show in operators.DRAWINGS:
             undo.callback(show().close)
 
@@ -62,6 +64,7 @@ def register() -> None:
             (motion.CHANGED, live_pins.follow),
             (generate.CHANGED, reactions.preview_generated),
             (roles.RANGED, reactions.begin_range),
+            (preferences.RENAMED, panels.rename_tab),
         )
         for calls, call in connections:
             calls.append(call)

@@ -12,6 +12,7 @@ from mathutils import Matrix
 from numpy.typing import NDArray
 
 from ..core.rotation import Array
+from ..preferences import preferences_of
 from .marks import Camera, Colours, Marks, strokes_of
 from .strokes import Strokes
 from .trails import Dots, look_of
@@ -23,7 +24,7 @@ _TEXT: Final = 12.0
 _MARGIN: Final = 20.0
 _GAP: Final = 10.0  # pixels between a panel and the text
 _BUTTONS: Final = 38.0  # of the buttons to turn and move the view, at a scale of 1
-_OPACITY: Final = 0.9
+_OPACITY: Final = 0.9  # of the text
 
 Find = Callable[[Any], Marks | None]
 See = Callable[[Any, Any], Camera]
@@ -58,8 +59,9 @@ def draw_marks(context: Any, marks: Marks, view: Camera) -> None:
     """Draw marks into the region of the context, in pixels whatever the current projection is."""
     region, system = context.region, context.preferences.system
     scale = ui_scale(context)
+    size_of_marks = scale * preferences_of(context).mark_size
     colours = theme_colours(context)
-    thin, thick = strokes_of(marks, view, colours, scale)
+    thin, thick = strokes_of(marks, view, colours, size_of_marks)
     trails = [look_of(trail, view, colours) for trail in marks.trails]
     matrices: Any = gpu.matrix
     with matrices.push_pop(), matrices.push_pop_projection():
@@ -71,7 +73,7 @@ def draw_marks(context: Any, marks: Marks, view: Camera) -> None:
             stroke(look.contacts, _CONTACT * system.pixel_size, region)
             stroke(look.line, THIN * system.pixel_size, region)
             for size, dots in look.dots:
-                draw_dots(dots, size * scale)
+                draw_dots(dots, size * size_of_marks)
         stroke(thick, _THICK * system.pixel_size, region)
         stroke(thin, THIN * system.pixel_size, region)
         _write(context, marks.text, scale)
@@ -90,13 +92,14 @@ def ui_scale(context: Any) -> float:
 
 
 def theme_colours(context: Any) -> Colours:
-    """Return the colours of the user's theme."""
+    """Return the colours of the user's theme, with the opacity of the preferences."""
+    usual = float(preferences_of(context).mark_opacity)
     theme = context.preferences.themes[0]
     view, interface = theme.view_3d, theme.user_interface
 
-    def colour(value: Any, opacity: float = _OPACITY) -> tuple[float, float, float, float]:
+    def colour(value: Any) -> tuple[float, float, float, float]:
         red, green, blue = tuple(value)[:3]
-        return (red, green, blue, opacity)
+        return (red, green, blue, usual)
 
     return Colours(
         pin=colour(view.bone_pose),

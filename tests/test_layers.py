@@ -23,7 +23,7 @@ PARTS = {
     "keymaps": set[str](),
     "preferences": {"keymaps"},
     "properties": set[str](),
-    "overlay": {"core"},
+    "overlay": {"core", "preferences"},
     "bridge": {"core"},
     "core": set[str](),
 }

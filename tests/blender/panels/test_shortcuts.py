@@ -4,7 +4,6 @@ import importlib
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import bpy
@@ -12,6 +11,7 @@ import pytest
 
 import keymaps
 from preferences import POISE_AP_preferences
+from tests.blender.rigs import Layout
 
 # What Blender asks for a key pressed over the 3D viewport in Pose Mode, besides the keymap of the tool in hand.
 ASKED = (
@@ -64,6 +64,13 @@ def test_the_keys_are_in_the_keymap_that_users_edit() -> None:
     assert all(item.name for _, item in items)  # what the editor lists it by
 
 
+class Own:
+    """The preferences with a layout that notes what is drawn."""
+
+    def __init__(self, preferences: Any, layout: Layout) -> None:
+        self.bl_rna, self.layout = preferences.bl_rna, layout
+
+
 def test_the_preferences_show_each_key(monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[str] = []
 
@@ -71,7 +78,9 @@ def test_the_preferences_show_each_key(monkeypatch: pytest.MonkeyPatch) -> None:
         shown.append(item.idname)
 
     monkeypatch.setattr("rna_keymap_ui.draw_kmi", draw_kmi)
-    layout = SimpleNamespace(label=lambda **_: None, column=lambda: None)
-    POISE_AP_preferences.draw(SimpleNamespace(layout=layout), bpy.context)
+    preferences: Any = bpy.context.preferences.addons[POISE_AP_preferences.bl_idname].preferences
+    drawn: list[tuple[str, ...]] = []
+    POISE_AP_preferences.draw(Own(preferences, Layout(drawn)), bpy.context)
+    assert [name for kind, name in drawn if kind == "prop"] == ["tab", "mark_size", "mark_opacity"]
     assert shown == [operator for operator, *_ in keymaps.SHORTCUTS]
     assert POISE_AP_preferences.bl_idname in bpy.context.preferences.addons
