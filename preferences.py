@@ -13,7 +13,7 @@ from . import keymaps
 TAB: Final = "Poise"
 DEFAULTS: Final = {"tab": TAB, "mark_size": 1.0, "mark_opacity": 0.9}
 # Called with the name of the tab when it changes; registration fills it.
-RENAMED: Final[list[Callable[[str], None]]] = []
+RENAMED: Final[list[Callable[..., None]]] = []
 
 
 def _rename(preferences: Any, context: Any) -> None:
