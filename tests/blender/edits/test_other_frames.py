@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import bridge
+from bridge import autokey
 from bridge.channels import channelbag_of, rotation_channel
 from bridge.driven import split_path
 from edits.pin_list import set_pins
@@ -413,3 +414,35 @@ def test_solve_here_body_tools_and_breakdown(name: str, what: str, capfd: Any) -
         rig.poise_pins[parts["hand.L"]].position.z += 0.1 * size_of(rig)
         attempt(do, capfd)
         unchanged(rig, before)
+
+
+@pytest.mark.parametrize("what", ["one key", "first", "ADD", "COMBINE"])
+def test_what_is_keyed_in_several_frames_changes_no_others(what: str) -> None:
+    rig, _ = naked()
+    animate(rig)
+    arm = [one for one in curves(rig) if '"upper_arm.L"' in one.data_path]
+    if what == "one key":
+        for curve in arm:
+            one_key(curve)
+    elif what == "first":
+        remove(rig, arm.__contains__)
+    else:
+        layered(rig, what, 1.0, ("hand.L",))
+    context.scene.frame_set(HERE)
+    frames = (HERE - 1, HERE, HERE + 1)
+    before, channels = others(rig, frames), bridge.read_channels(rig)
+
+    def turned() -> Iterator[None]:
+        for frame in frames:
+            context.scene.frame_set(frame)
+            rig.pose.bones["upper_arm.L"].rotation_quaternion = (0.8, 0.6, 0.0, 0.0)
+            yield
+        context.scene.frame_set(HERE)
+
+    autokey.key(context, rig, ("upper_arm.L",), (), before=channels, frames=turned())
+    unchanged(rig, before)
+    for frame in frames:
+        context.scene.frame_set(frame + 1)
+        context.scene.frame_set(frame)
+        shown = np.array(rig.pose.bones["upper_arm.L"].rotation_quaternion)
+        np.testing.assert_allclose(shown / np.linalg.norm(shown), (0.8, 0.6, 0.0, 0.0), atol=1e-5)
