@@ -59,12 +59,12 @@ _DEVIATIONS: Final = {
 }
 # The same of animals, whose legs swing and fold forwards and backwards, and whose scapulas glide a little.
 _ANIMAL: Final = {
-    "spine": (15.0, 15.0, 12.0),  # of each of SPINE_JOINTS
+    "spine": (20.0, 20.0, 16.0),  # of each of SPINE_JOINTS
     "neck": (35.0, 30.0, 20.0),  # of all of it
     "head": (20.0, 20.0, 15.0),
     "girdle": (20.0, 6.0, 6.0),
-    "leg": (45.0, 10.0, 12.0),
-    "knee": (45.0, 4.0, 4.0),
+    "leg": (45.0, 25.0, 30.0),
+    "knee": (45.0, 12.0, 12.0),
 }
 JOINTS: Final = tuple(_DEVIATIONS)  # whose angles make a pose
 # Correlations of deviations about axes (0 is x) of two parts, on one side or across: a body that crouches bends hips
