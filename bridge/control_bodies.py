@@ -204,7 +204,7 @@ def _find_controls(
         if ended and first in controls:
             mixed = graph.mixed_with(bone)
             control = Control() if control.turns == mixed else control
-            control = graph.with_target(bone, control, graph.upstream(graph.carrier))
+            control = graph.with_target(bone, control, graph.upstream(graph.carrier), besides)
             control = replace(control, blends=mixed)
         elif bone in apart and control.turns == bone and graph.free[bone]:
             control = Control(bone, bone)

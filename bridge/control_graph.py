@@ -77,6 +77,7 @@ class Graph:
         self.ends: dict[int, _Chain] = {}
         self.in_chains: dict[int, _Chain] = {}
         self.aiming: set[int] = set()  # bones that IK turns alone
+        self._tracking: set[int] = set()  # bones that look at something, in part or fully
         self._copied: dict[int, int] = {}  # bones that have the transform of another one
         self._turners: defaultdict[int, set[int]] = defaultdict(set)  # of which bones copy rotations
         self._mixed: dict[int, set[int]] = {}  # bones that copy several others in part
@@ -123,6 +124,7 @@ class Graph:
                         edges[decided] -= self._turners[decided] - {int(self.rig.skeleton.parents[decided])}
                 self._turners[decided] |= now
             self.above[decided] |= now - {decided}
+            self._tracking |= {decided} if kind in _GAZES else set[int]()
             if kind in _COPIES and constraint.influence < 1.0:
                 self._mixed[decided] = self.above[decided] | now
             if kind not in _BY_PLACE or aims(constraint):
@@ -178,19 +180,28 @@ class Graph:
             np.linalg.norm(self.rest[bone, :, 3] - self.rest[other, :, 3]) < SAME_PLACE * self.rig.skeleton.size
         )
 
-    def with_target(self, part: int, control: Control, body: Container[int]) -> Control:
+    def with_target(self, part: int, control: Control, body: Container[int], wanted: Container[int] = ()) -> Control:
         """Return the control of a part at the end of an IK chain, which what carries the target moves.
 
-        That turns it, too, unless something else does. A bone at the place of the part is preferred, else the last
-        one that does not carry the `body`; bones that are shown before others. A part that IK aims keeps its twist.
+        That turns it, too, unless something else does, or what is between looks at something. A bone at the place of
+        the part is preferred, else the last one that does not carry the `body`; bones that are shown before others; one
+        of `wanted` that carries this one comes before it. A part that IK aims keeps its twist.
         """
         carriers = [bone for bone in self._carriers(self.ends[part].target) if bone not in body]
         follows = reach(self.turned_by, part)
         able = self._preferred(bone for bone in carriers if self.free[bone])
         moves = next((bone for bone in able if self._at(bone, part)), able[-1] if able else -1)
-        turning = self._preferred(bone for bone in carriers if self.turning[bone] and bone in follows)
+        above = carriers[carriers.index(moves) :] if able else []
+        moves = next((bone for bone in above if bone in wanted and self.free[bone]), moves)
+        rigid = [*takewhile(lambda bone: bone not in self._tracking, carriers)]
+        turning, further = (
+            self._preferred(bone for bone in some if self.turning[bone] and bone in follows)
+            for some in (rigid, carriers)
+        )
+        turning = turning or further
         turns = moves if moves in turning else next(iter(turning), -1)
-        turns = control.turns if control.turns >= 0 and self.fits(control.turns, part) else turns
+        if control.turns >= 0 and self.fits(control.turns, part):
+            turns = self._preferred((control.turns, *((turns,) if turns >= 0 else ())))[0]
         return Control(turns, moves, begins=part if part in self.aiming else -1)
 
     def _preferred(self, bones: Iterable[int]) -> list[int]:
@@ -363,10 +374,12 @@ class Graph:
     def part_of(self, bone: int, controls: Mapping[int, Control]) -> int:
         """Return the part that depends on a bone and that it is nearest to; else the part that drives it; else -1.
 
-        A bone that can be neither turned nor moved, as one with settings only, stands for the part in its place.
+        Parts that depend on it as the settings are now come first. A bone that can be neither turned nor moved, as one
+        with settings only, stands for the part in its place.
         """
         below = reach(self._led, bone)
         led = [part for part in controls if part in below]
+        led = [part for part in led if bone in self.upstream(part)] or led
         if led:
             heads, ways = self.rest[led, :, 3], self.rest[led, :, 1]
             away, lengths = self.rest[bone, :, 3] - heads, self.rig.skeleton.lengths[led]

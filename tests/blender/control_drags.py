@@ -98,6 +98,28 @@ RIGS: Final[dict[str, Callable[[], Made]]] = {
 }
 
 
+CONTROLS: Final[dict[str, tuple[str, ...]]] = {  # rig -> controls on its left side that are dragged themselves
+    "Auto-Rig Pro on IK": ("c_hand_ik.l", "c_foot_ik.l"),
+    "CloudRig on IK": ("IK-MSTR-Hand.L", "IK-TGT-Hand.L", "IK-POLE-UpperArm.L", "IK-MSTR-Foot.L"),
+    "legs on IK with poles": ("foot_ik.L", "knee.L"),
+    "reverse feet with poles": ("ik_foot.L", "roll_heel.L", "pole_knee.L", "ik_hand.L", "pole_elbow.L"),
+    "reverse feet without poles": ("ik_foot.L", "roll_heel.L", "ik_hand.L"),
+    "MMD": ("左足IK親", "左足ＩＫ", "左つま先ＩＫ"),
+    "MMD with D bones": ("左足IK親", "左足ＩＫ", "左つま先ＩＫ"),
+    "Quaternius": ("Foot.L", "PoleTarget.L"),
+    "Rigify on IK": ("hand_ik.L", "foot_ik.L", "foot_heel_ik.L", "toe_ik.L"),
+    "Rigify on IK with poles": ("hand_ik.L", "foot_ik.L", "upper_arm_ik_target.L", "thigh_ik_target.L"),
+    "Rigify's wolf": ("front_foot_ik.L", "foot_ik.L", "front_foot_heel_ik.L", "foot_heel_ik.L", "front_toe.L", "toe.L"),
+    "Rigify's cat": ("hand_ik.L", "foot_ik.L", "hand_heel_ik.L", "foot_heel_ik.L"),
+    "Rigify's horse": (
+        "forefoot_ik.L", "hind_foot_ik.L", "forefoot_heel_ik.L", "hind_foot_heel_ik.L", "f_toe_ik.L", "r_toe_ik.L",
+    ),
+    "MMD of the shared data": ("左足ＩＫ親", "左足ＩＫ"),
+    "Quaternius' man": ("Foot.L", "PoleTarget.L"),
+}  # fmt: skip
+CONTROL_WAY: Final = (0.03, -0.05, 0.06)  # of them, metres of a human of 1.7 m
+
+
 @dataclass(frozen=True)
 class Shown:
     """What Blender shows of a solved pose.
@@ -148,19 +170,24 @@ def key_step(rig: Any, frames: Sequence[int], sparse: bool = False) -> None:
 
 def drag(rig: Any, parts: Parts, role: str) -> Shown:
     """Drag a part as the mouse does, until nothing moves any more, and keep the pose."""
-    size = size_of(rig)
     pin_feet(rig, parts, role)
-    way = size * np.array(WAYS[role])
-    wanted = world(rig, parts[role]) + way
-    session = DragSession(bpy.context, rig, [Grab(rig.name, parts[role], (0.0, 0.0, 0.0))], live=True)
+    return drag_bone(rig, parts[role], WAYS[role])
+
+
+def drag_bone(rig: Any, bone: str, way: Sequence[float]) -> Shown:
+    """Drag a bone by metres of a human of 1.7 m, as the mouse does, until nothing moves any more, and keep the pose."""
+    size = size_of(rig)
+    shift = size * np.array(way)
+    wanted = world(rig, bone) + shift
+    session = DragSession(bpy.context, rig, [Grab(rig.name, bone, (0.0, 0.0, 0.0))], live=True)
     for share in np.linspace(1.0 / TICKS, 1.0, TICKS):
-        session.drag(share * way, STILL)
+        session.drag(share * shift, STILL)
     for _ in range(TICKS):
         session.rest()
         if not session.restless:
             break
     session.finish()
-    short = float(np.linalg.norm(world(rig, parts[role]) - wanted)) / size
+    short = float(np.linalg.norm(world(rig, bone) - wanted)) / size
     body = session.body
     assert body.controlled is not None
     matrices = bridge.read_matrices(rig)

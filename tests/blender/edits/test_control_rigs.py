@@ -15,6 +15,8 @@ from edits.pin_list import set_pins
 from edits.retarget import Retargeted, imported
 from edits.timed_pins import add_timed_pin
 from tests.blender.control_drags import (
+    CONTROL_WAY,
+    CONTROLS,
     NEAR,
     RIGS,
     TURNED,
@@ -22,6 +24,7 @@ from tests.blender.control_drags import (
     Parts,
     Shown,
     drag,
+    drag_bone,
     key_step,
     keys,
     pin_feet,
@@ -68,6 +71,15 @@ def missed(act: Callable[[Any, Any, str], Shown], name: str) -> dict[str, Shown]
 @pytest.mark.parametrize("name", taken("drag"))
 def test_the_pose_that_a_drag_solves_is_the_one_that_blender_shows(name: str) -> None:
     assert missed(drag, name) == {}
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in CONTROLS if FULL or name in (*IN_CI, "CloudRig on IK", "reverse feet with poles", "MMD")]
+)
+def test_a_control_ends_where_the_mouse_has_it(name: str) -> None:
+    found = {bone: drag_bone(RIGS[name]()[0], bone, CONTROL_WAY) for bone in CONTROLS[name]}
+    assert {bone: one for bone, one in found.items() if one.short > NEAR} == {}
+    assert [said for one in found.values() for said in one.said if " is off while " in said] == []
 
 
 @pytest.mark.parametrize("name", taken("solve"))
