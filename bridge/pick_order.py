@@ -32,7 +32,7 @@ _known: dict[int, _Found] = {}  # by armature
 
 
 def read_pick_order(armature: ArmatureObject) -> Mapping[str, int]:
-    """Return bone -> FIRST if it poses a hand, a foot, hips, chest or head, SECOND for other parts.
+    """Return bone -> FIRST if it poses a hand, a foot or paw, hips, chest or head, SECOND for other parts.
 
     LAST are other bones that the body depends on in some setting: tweaks, gears, parents, controls that are off. What
     is not in it, as bones of a face or of clothes, counts as SECOND.
@@ -66,9 +66,15 @@ def _find(armature: ArmatureObject, state: Any) -> _Found:
     names = rig.skeleton.names
     ends = {*(roles.bone(role) for role in _ENDS), *roles.chain("spine")[-1:]}
     if controlled is None:
-        parts = {bone: bone for role in roles.bones for bone in roles.chain(role)}
+        parts, led = {bone: bone for role in roles.bones for bone in roles.chain(role)}, set[int]()
     else:
         parts = {control: int(controlled.bones[part]) for control, part in controlled.parts().items()}
+        moved = zip(controlled.bones_that("moves").tolist(), controlled.bones.tolist(), strict=True)
+        parts |= {control: bone for control, bone in moved if control >= 0}
+        led = {int(controlled.bones[part]) for part in controlled.targets}
+    if roles.animal:  # whose feet are where IK ends, or the last bones of its legs
+        feet = (next((bone for bone in chain if bone in led), chain[-1]) for chain in roles.legs.values())
+        ends |= {*feet, *roles.chain("hips")[:1], *roles.chain("spine")[:1], *roles.chain("head")[-1:]}
     below = [*parts.values()]
     if graph is None:
         others = {above for bone in below for above in rig.skeleton.ancestors(bone)}

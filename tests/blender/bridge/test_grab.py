@@ -8,7 +8,8 @@ import pytest
 from mathutils import Vector
 
 from bridge.grab import Grab, pick, picks, ranked, step
-from tests.blender.rigs import make_armature, make_view, world
+from tests.blender.rigs import load, make_armature, make_view, select, world
+from tests.paths import SHARED
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
@@ -175,3 +176,24 @@ def test_the_next_of_the_bones_under_the_mouse_is_grabbed_until_the_mouse_is_els
     found = pick(bpy.context, view, tuple(elsewhere))
     assert found is not None
     assert found.bone == "shin.L"
+
+
+VIEWS = ((1.3, 0.1, 0.4), (1.5, 0.0, 0.0), (1.5, 0.0, 1.57), (1.2, 0.0, 2.4), (1.4, 0.0, -0.8))  # turns of the view
+BESIDE = ((0, 0), (5, 0), (-5, 0), (0, 5), (0, -5))  # pixels
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")
+@pytest.mark.parametrize("control", ["front_foot_ik.L", "foot_ik.L"])
+def test_at_a_paw_its_control_is_grabbed_before_tweaks_and_toes(control: str) -> None:
+    wolf = next(
+        rig for rig in load(SHARED / "rigs" / "scripted" / "rigify_generated_wolf.blend") if rig.name != "metarig"
+    )
+    select(wolf, [])
+    taken = list[str]()
+    for turn in VIEWS:
+        view, _ = make_view("ORTHO", turn)
+        at = np.array(view.pixels(world(wolf, control)))
+        found = (pick(bpy.context, view, tuple(at + np.array(away))) for away in BESIDE)
+        taken += ["" if grab is None else grab.bone for grab in found]
+    assert taken.count(control) >= 22
+    assert {*taken} <= {f"{end}.{side}" for end in ("front_foot_ik", "foot_ik") for side in "LR"}
