@@ -21,18 +21,21 @@ from ..motion import Motion
 from ..pose import Pose, forward, forward_matrices, shifted
 from ..rotation import Array, lengths
 from ..skeleton import Flags, Indices, Skeleton
-from .contacts import FASTEST, GROUND_PERCENTILE, UP, BodyPoint, foot_points, point_positions, runs
+from .contacts import FASTEST, UP, BodyPoint, foot_points, point_positions, runs
 from .floor import Floor, lowest_sole
 from .timed_pins import TimedPin, smootherstep
 
 LASTS: Final = 0.6  # seconds for which the velocity at a key is felt
 QUICKEST, SLOWEST = 0.25, 0.5  # seconds that a step takes at least, and at most
+AROUND: Final = 1.0  # seconds before and after a key in which the ground is nearly level
 # Lengths relative to the skeleton's size
 NEAR: Final = 0.05  # height of soles that bear, at most
+SLOPE: Final = 0.1  # by which the ground differs around a key, at most; a lowest foot that is higher is in the air
 LEVEL: Final = 0.001  # feet at keys whose heights differ by less rise as much
 SAME: Final = 0.03  # feet that move by less from one key to the next stay, on whatever they are
 LIFT, HIGHEST = 0.1, 0.06  # of a step: of its length, and at most
-STRIDE: Final = 2.0  # lengths of a leg, above which a foot has made more than one step
+GOES: Final = 0.5  # of the way of the foot that goes least from key to key: a body that goes less walks in place
+STRIDE: Final = 2.3  # lengths of a leg, above which a foot has made more than one step
 YIELD: Final = 1.05  # of the length of a leg, up to which hips yield to a foot that stands
 
 
@@ -63,16 +66,17 @@ def fill_between(
     upwards: Array = np.asarray(up, float) / np.linalg.norm(up)
     if len(keys) < 2:
         raise CoreError("In-betweens need two key poses or more.")
-    motion, between = spline_between(motion, keys), _between(len(motion), keys)
-    feet = _feet(skeleton, roles) if plant else []
+    between, feet = _between(len(motion), keys), _feet(skeleton, roles) if plant else []
     if not feet:
-        return InBetween(motion, between)
+        return InBetween(spline_between(motion, keys), between)
     soles = np.stack([lowest_sole(skeleton, motion.pose[keys], foot.points, upwards) for foot in feet])
-    ground = float(np.percentile(soles, GROUND_PERCENTILE))
-    steps = _Steps(skeleton, motion, keys, feet, soles, ground, upwards)
+    seconds = motion.frames[keys] / motion.fps
+    ground = _ground(soles.min(axis=0), seconds, skeleton.size)
+    motion = spline_between(motion, keys)
+    steps = _Steps(skeleton, motion, keys, feet, soles, ground, carrier_of(skeleton, roles), upwards)
     motion = throw_between(skeleton, motion, keys, ~steps.held.any(axis=(0, 1)), roles, upwards)
-    low = np.interp(np.arange(len(motion)), keys, np.minimum(soles.min(axis=0), ground))
-    return InBetween(motion, between, steps.pins(), Floor(upwards, low, levels=False))
+    floor = Floor(upwards, np.interp(np.arange(len(motion)), keys, ground), levels=False)
+    return InBetween(motion, between, steps.pins(), floor)
 
 
 def spline_between(motion: Motion, keys: Indices) -> Motion:
@@ -138,13 +142,13 @@ class _Foot(NamedTuple):
 class _Steps:
     """Where feet are between keys.
 
-    soles  (feet, K) how high feet are at the keys, of which `ground` is the height of feet that stand
+    soles  (feet, K) how high feet are at the keys, and `ground` (K,) the ground under them
     held   (2, feet, K - 1) whether a foot stands at the first and at the last key of a gap between keys
     """
 
     def __init__(
-        self, skeleton: Skeleton, motion: Motion, keys: Indices, feet: Sequence[_Foot], soles: Array, ground: float,
-        up: Array,
+        self, skeleton: Skeleton, motion: Motion, keys: Indices, feet: Sequence[_Foot], soles: Array, ground: Array,
+        carrier: int | None, up: Array,
     ) -> None:  # fmt: skip
         self.skeleton, self.motion, self.keys, self.feet, self.up = skeleton, motion, keys, feet, up
         self.heads, self.turns = forward(skeleton, motion.pose)
@@ -159,14 +163,22 @@ class _Steps:
             np.pad(swings, ((0, 0), (1, 0))) | np.pad(swings, ((0, 0), (0, 1)))
         )
         stands = np.stack([bears[:, :-1], bears[:, 1:]]) & (self.seconds >= QUICKEST) & once
-        self.held = stands | same
-        self.ways = np.where(self.held.any(axis=0), moved, 0.0)
         middles = np.stack([places.mean(axis=1) for places in at])  # (feet, K, 3)
+        self.held = same | (stands & (not self._in_place(carrier, middles)))
+        self.ways = np.where(self.held.any(axis=0), moved, 0.0)
         travel = np.diff(middles.mean(axis=0), axis=0)
         ahead = (middles[:, :-1] * travel).sum(axis=-1)  # (feet, K - 1)
         # what is higher at the first key lands first, what will be higher at the last one leaves last
         rises = np.rint(np.diff(soles, axis=1) / (LEVEL * skeleton.size))
         self.order = np.lexsort((ahead, rises), axis=0)
+
+    def _in_place(self, carrier: int | None, feet: Array) -> bool:
+        """Return whether all feet (n, K, 3) go further than the body: it walks in place, and what stands slides."""
+        if carrier is None:
+            return False
+        places = np.concatenate([self.heads[None, self.keys, carrier], feet])
+        body, *others = lengths(np.diff(places - (places @ self.up)[..., None] * self.up, axis=1))
+        return float(body.sum()) < GOES * float(np.min(others, axis=0).sum())
 
     def pins(self) -> tuple[TimedPin, ...]:
         """Return pins of the bones of each foot over all gaps at whose keys it stands."""
@@ -260,6 +272,16 @@ def _with_channels(motion: Motion, rotations: Array, translations: Array) -> Mot
     """Return the motion with other channels; not checked, which would normalize those that stay."""
     pose = Pose.trusted(rotations, translations, motion.pose.scales, motion.pose.driven_matrices)
     return replace(motion, pose=pose)
+
+
+def _ground(lowest: Array, seconds: Array, size: float) -> Array:
+    """Return the height (K,) of the ground at keys, of that of the lowest foot: it stands, or it is in the air.
+
+    Captured floors are tilted, by up to 10 cm in the way of a few seconds.
+    """
+    near = np.abs(seconds[:, None] - seconds) <= AROUND
+    around = np.where(near, lowest, np.inf).min(axis=1)
+    return np.where(lowest < around + SLOPE * size, lowest, around)
 
 
 def _between(count: int, keys: Indices) -> Flags:

@@ -13,6 +13,7 @@ from core.editing.contacts import find_contacts, foot_points, point_positions
 from core.editing.foot_lock import foot_lock_settings
 from core.editing.in_between import InBetween, fill_between, spline_between
 from core.editing.reduction import reduce_keys
+from core.editing.root_motion import find_travel, set_carrier
 from core.editing.timed_pins import pin_motion
 from core.pose import forward_matrices
 from core.rotation import lengths
@@ -205,3 +206,19 @@ def test_of_two_feet_that_step_the_one_that_did_goes_first(walk: Clip, roles: Ro
             right.append(bool(captured * made > 0.0))
     assert len(right) > 5
     assert np.mean(right) > 0.75
+
+
+def test_what_walks_in_place_does_not_stand(walk: Clip, roles: Roles) -> None:
+    """As on a treadmill: feet that are low at two keys slide back between them."""
+    skeleton, keys = walk.skeleton, np.arange(0, 57, 8)
+    travel = find_travel(skeleton, walk.motion, roles.bone("hips"))
+    place = set_carrier(skeleton, walk.motion, travel, None, "nobody")
+
+    def far(filled: InBetween) -> float:
+        """The mean distance of all joints from the captured ones, in the frames between keys."""
+        heads = [forward(skeleton, one.pose)[0] for one in (solved(skeleton, filled, roles), place)]
+        return float(lengths(heads[0] - heads[1])[filled.between].mean())
+
+    filled, smooth = (fill_between(skeleton, place, keys, roles, plant=plant) for plant in (True, False))
+    assert far(filled) < 1.01 * far(smooth)  # 1.10 where they stood
+    assert fill_between(skeleton, walk.motion, keys, roles).pins
