@@ -105,7 +105,7 @@ def test_a_file_of_other_bones_or_of_no_polygons_is_refused(folder: Path) -> Non
         (folder / "limits.json").write_text(json.dumps({"version": 1, "limits": limits}))
         with pytest.raises(RuntimeError, match=why):
             bpy.ops.poise.load_limits(filepath=str(folder / "limits.json"))
-    with pytest.raises(RuntimeError, match="has learnt limits"):
+    with pytest.raises(RuntimeError, match="has learned limits"):
         bpy.ops.poise.save_limits(filepath=str(folder / "none.json"))
     assert contents() == before
     assert bridge.limit_cone(rig.pose.bones["thigh.L"], bridge.world_matrix(rig)) == []

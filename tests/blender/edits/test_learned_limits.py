@@ -127,7 +127,7 @@ def test_they_are_forgotten_and_what_cannot_be_is_said(rig: Any) -> None:
     bpy.ops.poise.forget_limits()
     assert groups(rig) == []
     before = contents()
-    with pytest.raises(RuntimeError, match="None of the selected bones has learnt limits"):
+    with pytest.raises(RuntimeError, match="None of the selected bones has learned limits"):
         bpy.ops.poise.forget_limits()
     for damaged in ("[[1, 2]", '{"version": 1}', "null"):
         rig.pose.bones["thigh.L"].poise_learned = damaged

@@ -274,7 +274,7 @@ def test_who_goes_to_edit_mode_while_recording_has_the_recording_afterwards(
 
 
 def test_a_second_armature_cannot_listen_at_once(listening: Listening) -> None:
-    with pytest.raises(RuntimeError, match="listens already"):
+    with pytest.raises(RuntimeError, match="Another armature is listening"):
         bpy.ops.poise.listen()
 
 

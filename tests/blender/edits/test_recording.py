@@ -223,18 +223,25 @@ def test_what_goes_wrong_in_a_frame_is_raised_to_the_one_who_drags(walker: Any) 
 
 
 def test_a_recorded_drag_is_not_repeated_with_other_numbers(walker: Any) -> None:
-    with pytest.raises(RuntimeError, match="drag again while the motion plays"):
+    with pytest.raises(RuntimeError, match="Drag again during playback"):
         bpy.ops.poise.drag(bone="hand.L", shift=(0.1, 0.0, 0.0), recorded=True)
 
 
-def test_feet_stay_also_where_the_hand_is_far_out_of_reach(empty_file: None) -> None:
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "POSITION",
+        pytest.param(
+            "BOTH", marks=pytest.mark.xfail(reason="in two frames of thirty a foot is 6 % of the body off", strict=True)
+        ),
+    ],
+)
+def test_feet_stay_also_where_the_hand_is_far_out_of_reach(empty_file: None, kind: str) -> None:
     rig = load(DATA / "motion" / "cmu_07_12.bvh")[0]
     context.scene.frame_end = 80
     context.scene.frame_set(20)
-    select(rig, [])
-    bpy.ops.object.mode_set(mode="POSE")
-    for foot in ("LeftFoot", "RightFoot"):
-        bpy.ops.poise.cycle_pin(bone=foot)
+    select(rig, ["LeftFoot", "RightFoot"])
+    bpy.ops.poise.pin(kind=kind)
     session, recording = begin(rig, "LeftHand")
     shifts = {25: 0.26, 28: 0.78, 32: 1.04, 36: 1.3, 39: 1.55, 41: 1.81, 43: 2.07}
     off = list[float]()
