@@ -31,7 +31,11 @@ class Strengths:
         self.firm = (np.arange(levels) == 0) | (strength == np.inf)  # (L,)
         limited = PULL * min(strength, FIRM) * WEAKER ** np.arange(-1.0, levels - 1.0)
         self.least = np.where(self.firm, FIRM, np.minimum(FIRM, limited))  # (L,)
-        self.above: list[int] = np.flatnonzero(self.firm[:-1])[::-1].tolist()  # firm levels that have others below them
+        self.above: list[int] = []  # firm levels that have other firm ones below them
+        if self.firm.all():
+            self.above = list(range(levels - 1))[::-1]
+        else:  # with all that those below have, however hard they pull: else it would depend on the way
+            self.least[0] = max(FIRM, APART * self.least[1])
 
     def __call__(self, forces: Array) -> Array:
         """Return the strengths (L,) where levels pull with forces (L,), 0 as long as they are not known.
@@ -41,15 +45,11 @@ class Strengths:
         if not self.above:
             return self.least
         strengths = [float(strength) for strength in self.least]
-        known = [float(force) for force in forces]
-        if not any(known):
-            known = [FIRM / GIVES] * len(known)
-        pulls = [min(pull, strength) for pull, strength in zip(known, strengths, strict=True)]
+        known = [float(force) for force in forces] if forces.any() else [FIRM / GIVES] * len(strengths)
+        below = 0.0  # the largest pull of a level below
         for level in self.above:
-            strengths[level] = min(
-                max(APART * max(pulls[level + 1 :]), FIRM), FIRM / GIVES
-            )  # no stiffer than its spring
-            pulls[level] = min(known[level], strengths[level])
+            below = max(below, min(known[level + 1], strengths[level + 1]))
+            strengths[level] = min(max(APART * below, FIRM), FIRM / GIVES)  # no stiffer than its spring
         return np.array(strengths)
 
 

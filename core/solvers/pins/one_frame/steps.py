@@ -183,14 +183,14 @@ class FrameSolver:
             model[span, span] += self.eye[:3, :3] - projector
             sides[span] = projector.dot(sides[span])
         buckles = np.zeros_like(slope)
-        if not _has_least(model):
-            least, way = _steepest_fall(model, sides[:, 1:].T)
-            if least <= 0.0:
-                buckles = self._aside(way, slope)
-                more = max(-2.0 * least, LEAST_DAMPED) * self.eye
-                model, whole = model + more, whole + more
-        solved: Array = np.linalg.solve(model, sides)
         free = sides[:, 1:].T
+        across = model + free.T.dot(free / numbers.DAMPING)  # where levels hold nothing moves
+        if not _has_least(across):
+            falls, ways = np.linalg.eigh(across)
+            buckles = self._aside(ways[:, 0], slope)
+            more = max(-2.0 * float(falls[0]), LEAST_DAMPED) * self.eye
+            model, whole = model + more, whole + more
+        solved: Array = np.linalg.solve(model, sides)
         gap: Array = at.rows * held + free.dot(solved[:, 0]) - kept.dot(fixed)
         gram: Array = free.dot(solved[:, 1:])
         gram.ravel()[:: len(gram) + 1] += self.member.dot(local.springs * shares) + 1.0 - held
@@ -217,11 +217,20 @@ class FrameSolver:
     def _rounds(self, local: Local, turn: float) -> tuple[Local, _Found, Placed, Flags, bool]:
         """Return the step under the limits that it meets, its end, the levels that slip in it, and whether it was cut.
 
-        And the model with the strengths that levels have by their forces in this step.
+        And the model with the strengths that levels have by their forces in this step. Levels that slipped in the last
+        step do so from the first round on, unless one would go past its target.
         """
-        count = len(local.sizes)
-        slips = np.zeros(count, bool)
-        last = numbers.ROUNDS + count - 1
+        active, counts, none = dict(self.limits.active), local.counts.copy(), np.zeros(len(local.sizes), bool)
+        slipped = self.slips & (local.sizes > GIVES)
+        found = self._rounds_from(local, turn, slipped)
+        if slipped.any() and found[-1]:
+            self.limits.active = active
+            found = self._rounds_from(replace(local, counts=counts), turn, none)
+        return found
+
+    def _rounds_from(self, local: Local, turn: float, slips: Flags) -> tuple[Local, _Found, Placed, Flags, bool]:
+        """See `_rounds`; some levels slip from the first round on."""
+        last = numbers.ROUNDS + len(slips) - 1
         for round_ in range(last + 1):
             found = self._least(local, slips)
             sizes = self.objective.sizes(found.forces)
@@ -332,16 +341,6 @@ def unwound(x: Array, turning: int) -> Array:
     result = x.copy()
     result[:turning] *= np.repeat(1.0 - turns * 2.0 * np.pi / np.where(turns > 0.0, lengths, 1.0), 3)
     return result
-
-
-def _steepest_fall(model: Array, held: Array) -> tuple[float, Array]:
-    """Return the least curvature of a model (D, D) along the steps that held rows (M, D) leave free, and that way."""
-    _, sizes, ways = np.linalg.svd(held)
-    free = ways[np.count_nonzero(sizes > numbers.DAMPING * sizes.max(initial=0.0)) :]
-    if not len(free):
-        return np.inf, np.zeros(len(model))
-    values, vectors = np.linalg.eigh(free.dot(model).dot(free.T))
-    return float(values[0]), vectors[:, 0].dot(free)
 
 
 def _has_least(hessian: Array) -> bool:
