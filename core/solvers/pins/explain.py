@@ -18,7 +18,6 @@ from . import numbers
 from .one_frame.places import Placed, Places
 from .problem import Problem
 
-_NO_PULL: Final = 0.03  # share of its leverage below which the pull of a goal turns nothing
 _WORTH_SAYING: Final = 0.1  # least force that is reported, as a share of a pull; least weight beside the joint target
 _STRETCHED: Final = 0.999  # share of a chain's length from which it counts as straight
 
@@ -61,7 +60,7 @@ def reasons(problem: Problem, index: int) -> list[str]:
     if rows.blocks:  # the row of a distance may have no leverage: compare with its points
         most = max(most, lengths(raw).max(initial=0.0))
     leverage = float(most * lengths(forces))
-    if size < _NO_PULL * leverage:
+    if size < numbers.CLOSE * leverage:  # square to all that it could turn
         return [sentence for _, sentence in stretched] or _without_leverage(problem, index)
     holds, left = _holds(problem, index, places, at, jacobian, block_of_row, pull)
     balancing = [
@@ -119,7 +118,7 @@ def _holds(
     """Return the goals and limits whose forces balance the pull, and the share of it that they leave."""
     rows, limits = problem.rows, problem.limit_rows
     above, below = limits.upper[0] - at.values, at.values - limits.lower[0]
-    bounds = np.flatnonzero(np.minimum(above, below) < numbers.LIMIT_DRIFT)  # locked ones always
+    bounds = np.flatnonzero(np.minimum(above, below) < numbers.NEARLY)  # locked ones always
     spread = problem.prior.spread
     first = rows.goals[index].priority
     limited = np.isfinite(problem.settings.strength)  # it may be less than that of later goals

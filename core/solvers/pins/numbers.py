@@ -23,13 +23,11 @@ CENTIMETRE: Final = (
 # steps
 ROUNDS: Final = 6  # largest number of the same step with other active limits and levels; half of them may release
 DAMPING: Final = 1e-8  # D; also what counts as zero: beyond a bound, and as a share of the merit
+NEARLY: Final = 1e-4  # whose square counts as zero: what an active bound may be off between steps, a slope to no side
 CLOSE: Final = np.radians(2.0)  # largest change in a step after which what is left, its square, is not seen
 
 # restarts
 RESTARTS: Final = 12  # number of restarts, unless the method says otherwise
-
-# limits
-LIMIT_DRIFT: Final = 1e-4  # radians that an active bound may be off between steps, and within which it stays active
 
 # Newton steps
 NEWTON_STEPS: Final = 300  # largest number of steps

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import rotation
+from ...motion import blocks
 from ...rotation import Array
 from . import numbers, starts
 from .many_frames import FramesSolver
@@ -22,13 +23,8 @@ from .tree import Links
 
 Frames = NDArray[np.int64]
 
-_TICK_REFITS: Final = 3  # `REFITS` in a tick of a drag; the next tick goes on
-_CHUNK: Final = 1024  # frames that take least-squares steps together
 _STRIDES: Final = (6, 2, 1)  # of a motion, every 6th frame first; the frames of each finer stride from their neighbours
-_WAVE: Final = (
-    3  # largest number of steps of frames beside solved ones, twice for others, before all unfinished ones go on
-)
-_STRAGGLERS: Final = 8  # a wave ends where fewer than one frame in so many go on
+_WAVE: Final = 3  # most steps of frames beside solved ones, twice for others, before all unfinished ones go on
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,13 +191,13 @@ def _from(problem: Problem, state: State, x: Array, frames: Frames, most: int) -
     return take(problem, state, x, frames, most)
 
 
-def _iterate(problem: Problem, state: State, x: Array, frames: Frames, most: int | None, fewest: int = 1) -> Progress:
+def _iterate(problem: Problem, state: State, x: Array, frames: Frames, most: int | None) -> Progress:
     """Take at most `most` steps in some frames, from x (n, D) until their goals are met; see `FramesSolver`.
 
     Problems that are not for `many_frames` take Newton steps.
     """
     if state.frames is not None:
-        return state.frames.iterate(problem.rows, x, frames, most, fewest)
+        return state.frames.iterate(problem.rows, x, frames, most)
     still = numbers.CLOSE if problem.settings.settle else numbers.NEWTON_RESTS
     return _newton(problem, state, x, frames, most or problem.settings.iterations, float(still))
 
@@ -221,8 +217,7 @@ def _solve_flat(problem: Problem, state: State) -> Progress:
         if len(solved) > 1:
             progress.x[new] += between(solved, progress.x[solved] - x[solved], new)
         most = _WAVE if len(solved) else 2 * _WAVE
-        for part in chunks(here, _CHUNK):
-            _go_on(problem, state, progress, part, part, most, fewest=max(1, len(part) // _STRAGGLERS))
+        _go_on(problem, state, progress, here, here, most)
         near[here] = (progress.lengths[here] <= numbers.CENTIMETRE).all(axis=1)
     left = np.flatnonzero(~progress.done)
     if len(left):
@@ -238,8 +233,7 @@ def _solve_chunks(problem: Problem, state: State, x: Array, frames: Frames) -> P
         left = np.flatnonzero(~progress.done)
         if most is None and problem.settings.coherent:  # interpolation was no good start
             progress.x[left] = state.begun[frames[left]]
-        for part in chunks(left, _CHUNK):
-            _go_on(problem, state, progress, part, frames[part], most)
+        _go_on(problem, state, progress, left, frames[left], most)
     return progress
 
 
@@ -250,11 +244,12 @@ def _go_on(
     places: Frames,
     frames: Frames,
     most: int | None,
-    fewest: int = 1,
 ) -> None:
     """Take further steps from some places of `progress`, which belong to these frames."""
-    further = _iterate(problem, state, progress.x[places], frames, most, fewest)
-    progress.put(places, replace(further, iterations=progress.iterations[places] + further.iterations))
+    for part in blocks(len(places)) if len(places) else ():
+        here = places[part]
+        further = _iterate(problem, state, progress.x[here], frames[part], most)
+        progress.put(here, replace(further, iterations=progress.iterations[here] + further.iterations))
 
 
 # -- parts of stages -------------------------------------------------------------------------------------------------
@@ -305,7 +300,7 @@ def _refitted(problem: Problem, state: State, go_on: Stage, met_is_enough: bool)
     if problem.start.scales is None:
         return state
     everything, used = np.arange(problem.count), state.progress.iterations
-    for _ in range(_TICK_REFITS if problem.dragged else numbers.REFITS):
+    for _ in range(numbers.REFITS):
         before, state = state.progress.lengths, _fitted(problem, state, everything)
         lengths = state.progress.lengths
         same = np.abs(lengths - before).max(axis=1) < GIVES
@@ -353,11 +348,6 @@ def _unknown(problem: Problem, x: Array) -> Progress:
     count, blocks = len(x), len(problem.rows.owners)
     nothing = problem.limit_rows.nothing(count)
     return Progress(x.copy(), np.zeros(count, int), nothing, np.zeros(count, bool), np.zeros((count, blocks)))
-
-
-def chunks(frames: Frames, size: int) -> list[Frames]:
-    """Split frames into chunks that are solved together."""
-    return np.split(frames, range(size, len(frames), size)) if len(frames) else []
 
 
 def between(knots: Frames, values: Array, places: Frames) -> Array:

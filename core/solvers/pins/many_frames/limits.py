@@ -106,7 +106,7 @@ class FramesLimits:
     def begin(self, given: Given, at: Placed, active: Flags) -> Flags:
         """Return the active limits: those that were and still are at a bound, those outside, and locked ones."""
         locked = given.upper - given.lower < numbers.DAMPING
-        return (active & (at.room < numbers.LIMIT_DRIFT)) | (at.room < -numbers.DAMPING) | locked
+        return (active & (at.room < numbers.NEARLY)) | (at.room < -numbers.DAMPING) | locked
 
     def hold(self, given: Given, at: Placed, jacobian: list[Array], home: Array, active: Flags) -> Held | None:
         """Project the columns along the active limits, in place; None if no limit is active."""

@@ -70,12 +70,8 @@ class FramesSolver:
         shares = np.tile((APART ** (-2.0 * above))[level], 3)
         self.damping: Array = np.concatenate([numbers.DAMPING * shares, np.ones(len(self.places.ties))])
 
-    def iterate(self, goals: GoalRows, x: Array, frames: Indices, most: int | None, fewest: int) -> Progress:
-        """Take at most `most` steps in some frames of the problem, from x (n, D) until their goals are met.
-
-        Stop where the frames are done, or where fewer than `fewest` of them are not: a step costs nearly the same for
-        few frames as for many.
-        """
+    def iterate(self, goals: GoalRows, x: Array, frames: Indices, most: int | None) -> Progress:
+        """Take at most `most` steps in some frames of the problem, from x (n, D) until their goals are met."""
         settings, count = self.settings, len(x)
         still = numbers.CLOSE if settings.settle else numbers.NEWTON_RESTS
         given = self.places.given(goals, frames)
@@ -88,8 +84,6 @@ class FramesSolver:
         finished = self._met(at) & (not (settings.settle or settings.coherent))
         while True:
             gone = finished | (state.steps == most)
-            if len(gone) - np.count_nonzero(gone) < fewest:
-                gone[:] = True
             if gone.any():
                 here = np.flatnonzero(gone)
                 end.put(ids[here], End.of(at, state).take(here))
@@ -100,7 +94,7 @@ class FramesSolver:
                 ids, at, state, given = ids[left], at.take(left), state.take(left), given.take(left)
             there, changed = self._step(given, at, state)
             again = changed.any(axis=0)
-            slack = np.where(again, np.inf, numbers.LIMIT_DRIFT)
+            slack = np.where(again, np.inf, numbers.NEARLY)
             drifted = self.limits.clamped(given, there.x, there.own, there.room, slack)
             if drifted is not None:
                 there.put(*drifted)

@@ -1,7 +1,5 @@
 """What the goals of one frame are missed by, read from the features in as few calls as possible."""
 
-from typing import Final
-
 import numpy as np
 
 from .... import rotation
@@ -9,8 +7,6 @@ from ....rotation import Array
 from ..goals.rows import GoalRows
 from ..problem import Problem
 from .placed import Placed
-
-_ORDINARY_TRACE: Final = 2.9  # least trace of an error rotation whose vector is its skew part, to 2 %: 18 degrees
 
 
 class Aims:
@@ -73,10 +69,16 @@ class Aims:
         at.read = at.seen.dot(self.reader)
         errors = self.targets - at.read[: len(self.targets)]
         rows, plain = errors.reshape(-1, 3), len(self.target_ends)
-        if plain and min(at.read[len(self.targets) :][:plain].tolist()) <= _ORDINARY_TRACE:
-            ends = at.seen.reshape(-1, 4, 4)[self.points : self.points + plain, :3, :3]
-            off = self.target_ends @ ends.transpose(0, 2, 1)
-            rows[self.end_blocks[:plain]] = rotation.log(rotation.from_matrix(off))
+        if plain:
+            own, traces = self.end_blocks[:plain], at.read[len(self.targets) :][:plain]
+            if min(traces.tolist()) <= 1.0:  # more than a right angle
+                ends = at.seen.reshape(-1, 4, 4)[self.points : self.points + plain, :3, :3]
+                rows[own] = rotation.log(rotation.from_matrix(self.target_ends @ ends.transpose(0, 2, 1)))
+            else:
+                skew = rows[own]
+                sines = np.sqrt((skew * skew).dot(rotation.ONES))
+                angles = np.arctan2(sines, 0.5 * traces - 0.5)
+                rows[own] = skew * (angles / np.maximum(sines, np.finfo(float).tiny))[:, None]
         if self.goals.blocks:
             further = [block.error(at.kinematics, self.one) for block in self.goals.blocks]
             errors = np.concatenate([rows[self.plain_features], *further])[self.blocks].ravel()

@@ -42,7 +42,7 @@ class FrameLimits:
         hard = np.split(~soft, np.cumsum([group.lower.size for group in self.groups])[:-1])
         self.hard = [bool(rows.any()) for rows in hard]  # by group
         self.floor, self.ceiling = self.lower - numbers.DAMPING, self.upper + numbers.DAMPING
-        self.allow(numbers.LIMIT_DRIFT)
+        self.allow(numbers.NEARLY)
         self.locked = set(np.flatnonzero(self.upper - self.lower < numbers.DAMPING).tolist())
         self.forget()
 
@@ -52,7 +52,7 @@ class FrameLimits:
 
     def begin(self, at: Placed) -> None:
         """Begin a step with those that are at their bounds: others would pull their joints there."""
-        off = [row for row, bound in self.active.items() if abs(float(at.values[row]) - bound) > numbers.LIMIT_DRIFT]
+        off = [row for row, bound in self.active.items() if abs(float(at.values[row]) - bound) > numbers.NEARLY]
         for row in off:
             if row not in self.locked:
                 del self.active[row]

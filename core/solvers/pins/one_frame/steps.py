@@ -30,10 +30,6 @@ from .placed import Placed
 from .places import Places
 
 FURTHEST: Final = 1.0  # standard deviations of a step
-SLOWER: Final = 0.05  # share of what counts as rest after a damped step, or where a level slips: they end less near
-LEAST_DAMPED: Final = 0.05  # damping below which the next step has none, and least where the model has no minimum
-CORRECTIONS: Final = 3  # of held levels after a step
-NO_SIDE: Final = 1e-3  # slope below which nothing bends a straight joint to either side
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +109,7 @@ class FrameSolver:
         exact = 0.5 * self.tolerances * self.aims.scales
         as_near_as_can_be = still <= numbers.NEWTON_RESTS
         live = turn < np.inf and not as_near_as_can_be
-        self.limits.allow(numbers.LIMIT_DRIFT if live else numbers.DAMPING)
+        self.limits.allow(numbers.NEARLY if live else numbers.DAMPING)
         if not live:  # steps from outside, back to the bounds, would go up
             exact, self.at = GIVES, self.places.inside(self.at)
         while steps < most:
@@ -129,7 +125,7 @@ class FrameSolver:
             went = end.at.x - self.at.x
             turned = max(self._turn(went), float(np.abs(went[self.turning :]).max(initial=0.0)))
             newton = end.better and not (damping or end.slips.any())
-            rests = turned < (still if newton else max(SLOWER * still, numbers.NEWTON_RESTS))
+            rests = turned < (still if newton else max(still * still, numbers.NEWTON_RESTS))
             # the curvature of forces, and limits and levels that have just changed, may show a way on
             same = self.limits.active.keys() == active.keys() or turned < numbers.NEWTON_RESTS
             seen = not (blind and end.forces.any()) and not end.cut and bool((end.slips == self.slips).all())
@@ -140,7 +136,7 @@ class FrameSolver:
                     self.forces = self.objective.holding(self.at)
                 else:
                     self.slips = end.slips
-                damping = 0.125 * damping if damping > LEAST_DAMPED else 0.0
+                damping = 0.125 * damping if damping > 1.0 else 0.0
             else:
                 self.limits.active = active
                 damping = max(1.0, end.stiffness, 4.0 * damping)
@@ -188,7 +184,7 @@ class FrameSolver:
         if not _has_least(across):
             falls, ways = np.linalg.eigh(across)
             buckles = self._aside(ways[:, 0], slope)
-            more = max(-2.0 * float(falls[0]), LEAST_DAMPED) * self.eye
+            more = max(-2.0 * float(falls[0]), 1.0) * self.eye
             model, whole = model + more, whole + more
         solved: Array = np.linalg.solve(model, sides)
         gap: Array = at.rows * held + free.dot(solved[:, 0]) - kept.dot(fixed)
@@ -209,9 +205,9 @@ class FrameSolver:
         Zero where the model's slope has a side already. A straight limb that is pushed in has none: it buckles. Where
         nothing is preferred, either, the joint that turns most turns by a positive angle, as in frames that are alike.
         """
-        if abs(float(way.dot(slope))) > NO_SIDE:
+        if abs(float(way.dot(slope))) > numbers.NEARLY:
             return np.zeros_like(way)
-        side = float(way.dot(self.bends)) + NO_SIDE * float(way[np.abs(way).argmax()])
+        side = float(way.dot(self.bends)) + numbers.NEARLY * float(way[np.abs(way).argmax()])
         return way * np.copysign(FURTHEST, side)
 
     def _rounds(self, local: Local, turn: float) -> tuple[Local, _Found, Placed, Flags, bool]:
@@ -299,7 +295,7 @@ class FrameSolver:
         held = found.held if moved.dot(moved) > 0.99 * found.step.dot(found.step) else found.held * self.member[:, 0]
         there = self.places.inside(there)
         before, after = (self.objective.merit(some, weights, local.springs) for some in (at, there))
-        for _ in range(CORRECTIONS):
+        for _ in range(numbers.ROUNDS // 2):
             missing: Array = (there.rows - left) * held
             more = found.back.dot(missing)
             if not np.count_nonzero(np.abs(missing) > exact) or more.dot(more) > FURTHEST**2:

@@ -144,6 +144,16 @@ def test_firm_levels_pull_with_ten_thousand_and_a_hundred_times_what_is_below() 
     np.testing.assert_allclose(found[1:, 2], wanted, rtol=1e-3)
 
 
+@pytest.mark.parametrize("strength", [0.5, 1.0, 2.0])
+def test_the_firm_level_is_a_hundred_times_as_strong_as_those_below_could_be(strength: float) -> None:
+    """Whether they pull or not, as here, where the second level is met: else the answer would depend on the way."""
+    skeleton, deviation = body(-1, 0, 0), 5e-4
+    wanted = deviation**2 / skeleton.size * max(1e4, 100.0 * 130.0 * strength)
+    goals = [pull(1, wanted, 0), pull(2, 0.0, 1, far=0.0)]
+    found = turns(skeleton, goals, strength=strength, deviations=np.full((3, 3), deviation))
+    np.testing.assert_allclose(found[1:, 2], [wanted, 0.0], rtol=1e-3, atol=1e-9)
+
+
 @pytest.mark.parametrize("level", [1, 2, 3])
 @pytest.mark.parametrize("share", [0.3, 0.6])
 def test_a_level_is_a_spring_up_to_an_error_of_a_hundred_thousandth(share: float, level: int) -> None:

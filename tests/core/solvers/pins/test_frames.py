@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core import Goal, PinAndDrag, Pose, Skeleton, Solution, forward, rotation
-from core.solvers.pins import numbers, pipeline
+from core import Goal, PinAndDrag, Pose, Skeleton, Solution, forward, motion, rotation
+from core.solvers.pins import numbers
 from core.solvers.pins.drag import Drag
 from core.solvers.pins.many_frames import FramesSolver, algebra
 from core.solvers.pins.many_frames.places import CLAMP, Places
@@ -162,7 +162,7 @@ def test_a_bake_comes_to_the_same_wherever_a_wave_ends(figure: Skeleton, monkeyp
     goals = [*pins(figure, rest, "foot.L", "foot.R"), Goal("hand.R", hand + way, priority=1)]
     method = PinAndDrag(settle=False, coherent=True)
     whole = method.solve(figure, rest, goals)
-    monkeypatch.setattr(pipeline, "_CHUNK", 7)
+    monkeypatch.setattr(motion, "BLOCK", 7)
     parts = method.solve(figure, rest, goals)
     assert whole.converged.all()
     assert parts.converged.all()

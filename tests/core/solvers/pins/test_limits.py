@@ -17,7 +17,7 @@ from tests.core.solvers.pins.rigs import ENDS, KINDS, largest_turn, limited_figu
 
 pytestmark = pytest.mark.long
 
-KEPT = {True: 1e-8, False: numbers.LIMIT_DRIFT}  # by `settle`: a drag may be off by what nobody sees
+KEPT = {True: 1e-8, False: numbers.NEARLY}  # by `settle`: a drag may be off by what nobody sees
 
 
 def in_frame(goals: list[Goal], frame: int) -> list[Goal]:

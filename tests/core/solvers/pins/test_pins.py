@@ -271,7 +271,7 @@ def test_the_lean_form_keeps_limits_and_does_the_same_about_any_axes() -> None:
         held += int(np.any(one.limits_active))
         for group in limited.limits:
             values = group.coordinates(rotation.to_matrix(one.pose.rotations[group.bones]))
-            assert np.max(np.abs(excess(group, values))) <= numbers.LIMIT_DRIFT
+            assert np.max(np.abs(excess(group, values))) <= numbers.NEARLY
         assert int(one.iterations) == int(two.iterations)
         assert largest_turn(one.pose, two.pose) < 1e-3
     assert held > 10
