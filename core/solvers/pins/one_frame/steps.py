@@ -30,6 +30,7 @@ from .placed import Placed
 from .places import Places
 
 FURTHEST: Final = 1.0  # standard deviations of a step
+LEAST_DAMPED: Final = 0.05  # damping below which the next step has none, and least where the model has no minimum
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +137,7 @@ class FrameSolver:
                     self.forces = self.objective.holding(self.at)
                 else:
                     self.slips = end.slips
-                damping = 0.125 * damping if damping > 1.0 else 0.0
+                damping = 0.125 * damping if damping > LEAST_DAMPED else 0.0
             else:
                 self.limits.active = active
                 damping = max(1.0, end.stiffness, 4.0 * damping)
@@ -184,7 +185,7 @@ class FrameSolver:
         if not _has_least(across):
             falls, ways = np.linalg.eigh(across)
             buckles = self._aside(ways[:, 0], slope)
-            more = max(-2.0 * float(falls[0]), 1.0) * self.eye
+            more = max(-2.0 * float(falls[0]), LEAST_DAMPED) * self.eye
             model, whole = model + more, whole + more
         solved: Array = np.linalg.solve(model, sides)
         gap: Array = at.rows * held + free.dot(solved[:, 0]) - kept.dot(fixed)

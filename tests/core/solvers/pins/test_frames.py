@@ -90,7 +90,7 @@ def test_a_step_is_the_damped_pseudo_inverse_with_the_joint_target(figure: Skele
     more = {"deviations": deviations, "correlations": correlations(figure, tied)}
     problem = led(figure, PinAndDrag(root=root, settle=False, **more), 4).problem  # pyright: ignore
     everything, rows, (start, links) = np.arange(FRAMES), problem.rows, problem.begin()
-    found = FramesSolver(problem, links).iterate(rows, start, everything, 1, 1)
+    found = FramesSolver(problem, links).iterate(rows, start, everything, 1)
     at, scales = links.place(start), rows.ordered_scales(everything)
     jacobian = rows.jacobian(links, at, scales, everything)
     errors = cut_errors(problem, at).reshape(FRAMES, -1)[:, rows.order]
