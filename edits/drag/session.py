@@ -26,6 +26,7 @@ from .writer import DragWriter
 _LIVE: Final[dict[str, Any]] = {"iterations": 8, "turn": float(np.radians(11.5))}
 _AGREES: Final = 6  # largest number of solves with what the rig has shown
 _RESTS: Final = 40  # largest number of ticks until rest: together they take as many steps as a solve may
+_BESIDE: Final = 1e-3  # of the skeleton's size: a grabbed bone that is further from the mouse is said
 _STILL: Final = np.radians(0.01)  # a body that turns by less in a tick is at rest
 
 
@@ -256,18 +257,36 @@ class DragSession:
         turns = zip(reversed(self._yielding), reversed(self.solution.met()), strict=False)
         stays = [*self._driven(self._missed()), *stays]
         stays += [self.body.held.explain_yielded(turn) for turn, met in turns if not met]
-        said = (*self.body.notes, *self.fk.said.values(), *stays, *explained)
+        said = (*self.body.notes, *self.fk.said.values(), *self._short(), *stays, *explained)
         return [*said, *self.writer.at_limit(), *self.writer.misfit]
 
     def held(self) -> list[str]:
         """Return sentences: what is posed in place of the grabbed, and what missed effectors hang on or what stays."""
         missed = self._missed()
-        return [*self.body.notes, *self._driven(missed), *self._staying(missed)]
+        short = [] if self.restless else self._short()
+        return [*self.body.notes, *short, *self._driven(missed), *self._staying(missed)]
 
     def _missed(self) -> list[int]:
         """Return the bones of the effectors that are not where they are wanted."""
         met = [] if self.solution is None else self.solution.met()[: len(self.effectors)]
         return [effector.bone for effector, there in zip(self.effectors, met, strict=False) if not there]
+
+    def _short(self) -> list[str]:
+        """Return sentences about grabbed controls that the rig does not show where they were solved, by how much."""
+        said = list[str]()
+        if self.solution is None:
+            return said
+        context: Any = bpy.context
+        context.view_layer.update()
+        armature = self.body.find()
+        met = self.solution.met()
+        for effector, (place, _), there in zip(self.effectors, self.targets, met, strict=False):
+            matrix = np.array(armature.pose.bones[effector.name].matrix)
+            away = float(np.linalg.norm(matrix[:3, :3] @ effector.grabbed + matrix[:3, 3] - place))
+            if there and away > _BESIDE * self.body.skeleton.size:
+                far = self._say_length(away)
+                said.append(f'"{effector.name}" is {far} short: what drives it in the rig holds it there')
+        return said
 
     def _driven(self, bones: Sequence[int]) -> list[str]:
         if self.body.controlled is not None:

@@ -87,6 +87,17 @@ def test_pins_are_where_solve_here_says(name: str) -> None:
     assert missed(solve_here, name) == {}
 
 
+@pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")
+def test_a_control_that_the_rig_holds_is_said_to_be_short(capfd: Any) -> None:
+    rig, _ = RIGS["Rigify's wolf"]()
+    shift = size_of(rig) * np.array(CONTROL_WAY)
+    wanted = world(rig, "spine.001") + shift
+    assert bpy.ops.poise.drag(bone="spine.001", shift=tuple(shift)) == {"FINISHED"}
+    context.view_layer.update()
+    assert np.linalg.norm(world(rig, "spine.001") - wanted) > NEAR * size_of(rig)
+    assert "short: what drives it in the rig holds it there" in capfd.readouterr().out
+
+
 def test_a_twist_that_no_control_decides_is_taken_over() -> None:
     rig, parts = RIGS["legs on IK with poles"]()
     bpy.ops.object.mode_set(mode="EDIT")
