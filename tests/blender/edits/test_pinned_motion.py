@@ -15,7 +15,7 @@ from edits.foot_lock import LockedFeet, contact_points
 from edits.pinned_actions import is_edited
 from edits.pinned_motion import PinnedMotion
 from overlay.strips import Strip, strip_strokes
-from panels.motion import POISE_PT_motion
+from panels.motion import POISE_PT_timed_pins
 from tests.blender.edits.rigs import ENDS, hold, keyed, pins_of, stays
 from tests.blender.rigs import (
     contents,
@@ -458,7 +458,7 @@ def test_feet_that_hang_on_the_root_alone_are_refused_but_where_legs_end_in_them
 
 def test_the_panel_shows_the_list_and_its_tools(walker: Any) -> None:
     bpy.ops.poise.find_contacts()
-    seen = drawn_by(POISE_PT_motion)
+    seen = drawn_by(POISE_PT_timed_pins)
     assert ("list", "poise_timed_pins") in seen
     tools = {name for kind, name in seen if kind == "operator"}
     assert {"poise.find_contacts", "poise.add_timed_pin", "poise.solve_motion", "poise.keep_motion"} <= tools
