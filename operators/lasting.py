@@ -70,7 +70,9 @@ class Modal(Tool):
         return done
 
     def cancel(self, context: Any) -> None:
-        """Clean up; Blender calls this, too, when it closes the file or the window."""
+        """Clean up; Blender calls this, too, when it closes the file or the window, or a dialog is left by Esc."""
+        if self._timer is None:
+            return
         context.window_manager.event_timer_remove(self._timer)
         context.window_manager.progress_end()
         if context.workspace is not None:

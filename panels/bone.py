@@ -32,7 +32,7 @@ class _Bone:
             row.operator("poise.unpin", text="", icon="X").bone = bone.name
             draw_pin(layout, pin)
         else:
-            row.operator("poise.cycle_pin", text="Pin Position", icon="PINNED").bone = bone.name
+            row.operator("poise.cycle_pin", text="Pin", icon="PINNED").bone = bone.name
         column = labelled(layout.column())
         for axis in "xyz":
             heading = f"Stiffness {axis.upper()}" if axis == "x" else axis.upper()

@@ -33,15 +33,19 @@ def escape(hand: Any, clip: str) -> Generator[float, None, dict[str, Any]]:
         running = bpy.context.window_manager.windows[0].modal_operators
         return any(operator.bl_idname == "POISE_OT_bake_motion" for operator in running)
 
-    def bake(last: int) -> None:
+    def bake(last: int) -> Generator[float, None, None]:
+        """Call the tool, and confirm its dialog."""
         with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
             bpy.ops.poise.bake_motion("INVOKE_DEFAULT", visual=True, frame_start=1, frame_end=last)
+        yield 0.5
+        hand.press("RET")
+        yield from hand.until(at_work)
 
     def state() -> dict[str, Any]:
         return {"action": action(), "actions": len(bpy.data.actions), "frame": bpy.context.scene.frame_current}
 
     seen["before"] = state()
-    bake(LONG)
+    yield from bake(LONG)
     frames = set[int]()
     for _ in range(5):
         yield 0.3
@@ -51,7 +55,7 @@ def escape(hand: Any, clip: str) -> Generator[float, None, dict[str, Any]]:
     seen["ended"] = yield from hand.until(lambda: not at_work(), 5.0)
     seen["cancelled"] = state()
 
-    bake(SHORT)
+    yield from bake(SHORT)
     yield from hand.until(lambda: action() != seen["before"]["action"] or not at_work(), 60.0)
     seen["measures"] = at_work()
     hand.press("ESC")

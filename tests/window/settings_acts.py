@@ -1,16 +1,18 @@
 """Settings of the solver, of a bone and of the parts are shown. It runs inside Blender, which has no pytest."""
 
+import sys
 from collections.abc import Generator
+from pathlib import Path
 from typing import Any
 
 from tests.window import drag_acts as do
 
-PARTS = (1079, 725)  # pixels: the header of the panel Parts, closed, in a window of 1600 by 1000
-ADVANCED = (1092, 548)  # the header of Advanced, closed, below the panel Solver
-BONE = (1085, 354)  # the header of Active Bone, closed, below Advanced, open
-NOTCHES = 9  # of the wheel, from the top of the sidebar to the panel Solver
-HUMANOID = (1065, 687)  # the header of Humanoid, closed, below Advanced, open
-MORE = 3  # from there to the end of Active Bone
+sys.path.insert(0, str(Path(__file__).parent))  # this file is loaded by its path
+
+from chain_acts import FOLDS, HEADER, open_panel
+
+ROW = 32  # pixels from a button to the header below it, or above it
+REDUCE, STIFFNESS = "poise_use_reduce", "bpy.ops.poise.learn_stiffness()"  # the last rows of Advanced, by the method
 
 
 def look(hand: Any, file: str) -> Generator[float, None, dict[str, Any]]:
@@ -24,42 +26,33 @@ def look(hand: Any, file: str) -> Generator[float, None, dict[str, Any]]:
     rig.data.bones.active = rig.data.bones["Spine1"]
     rig.poise_joint_targets, rig.poise_target_action = "ACTION", rig.animation_data.action
     yield from hand.open_tab("Poise")
-    side = hand.region("UI")
+    yield from open_panel(hand, "POISE_PT_solver")
     seen: dict[str, Any] = {}
-    for name in ("pins", "target", "humanoid", "limbs"):
-        hand.move(side.x + side.width // 3, side.y + side.height // 2)
-        yield do.WAIT
-        for _ in range(NOTCHES if name == "pins" else 0):
-            hand.press("WHEELDOWNMOUSE")
-            yield 0.05
-        if name == "pins":
-            yield do.WAIT
-            yield from hand.click(*ADVANCED)
-        if name == "target":
-            yield from hand.click(*BONE)
-            rig.pose.bones["Spine1"].poise_target = 0.5
-            hand.move(side.x + side.width // 3, side.y + side.height // 2)
-            for _ in range(MORE):
-                hand.press("WHEELDOWNMOUSE")
-                yield 0.05
-        if name == "humanoid":
-            rig.poise_method = "HUMANOID"
-        if name == "limbs":
-            yield from hand.click(*HUMANOID)
-        yield do.WAIT
-        yield do.WAIT  # panels slide to their places
+
+    def below(button: str, rows: int = 1) -> Generator[float, None, None]:
+        """Click the header so many rows below a button, or above it."""
+        panel = yield from hand.read_panels(button)
+        x, y = panel[button][0]
+        yield from hand.click(x, y - (ROW if rows > 0 else -ROW) - (rows - (1 if rows > 0 else -1)) * HEADER)
+        yield FOLDS
+
+    def shot(name: str) -> Generator[float, None, None]:
         hand.rest()
+        hand.region("UI").tag_redraw()
         yield do.WAIT
         seen[name] = hand.screenshot(f"settings_{name}")
-    hand.move(side.x + side.width // 3, side.y + side.height // 2)
-    for _ in range(2 * NOTCHES):
-        hand.press("WHEELUPMOUSE")
-        yield 0.05
-    yield do.WAIT
-    yield from hand.click(*PARTS)
-    yield do.WAIT
-    hand.rest()
-    yield do.WAIT
-    seen["parts"] = hand.screenshot("settings_parts")
+
+    yield from below("poise_strength")  # Advanced
+    yield from shot("pins")
+    yield from below(STIFFNESS)  # Active Bone
+    rig.pose.bones["Spine1"].poise_target = 0.5
+    yield from shot("target")
+    rig.poise_method = "HUMANOID"
+    yield from shot("humanoid")
+    yield from below(REDUCE)  # Humanoid
+    yield from shot("limbs")
+    yield from open_panel(hand, "POISE_PT_rig")
+    yield from below("poise_method", -4)  # Parts, above Pins, Body and Solver
+    yield from shot("parts")
     seen["mode"] = bpy.context.mode
     return seen

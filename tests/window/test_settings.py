@@ -10,7 +10,7 @@ WALK = DATA / "motion" / "cmu_07_12.bvh"
 
 
 def test_the_panels_of_solver_active_bone_and_parts_are_drawn(person: Any) -> None:
-    seen = person(look, str(WALK), limit=120)
+    seen = person(look, str(WALK), limit=200)
     assert seen.pop("mode") == "POSE"
     pictures = {name: Path(file).read_bytes() for name, file in seen.items()}
     assert len(set(pictures.values())) == 5

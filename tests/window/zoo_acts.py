@@ -98,6 +98,17 @@ def pin(hand: Any, rig: Rig) -> Generator[float, None, list[Any]]:
     return [*found, [[pin.name, pin.use_position, pin.use_rotation] for pin in do.armature().poise_pins]]
 
 
+def at_next_frame() -> list[float]:
+    """The channels of all bones at the frame after the present one."""
+    import bpy
+
+    scene = bpy.context.scene
+    scene.frame_set(scene.frame_current + 1)
+    found = do.channels()
+    scene.frame_set(scene.frame_current - 1)
+    return found
+
+
 def drag(hand: Any, name: str, rig: Rig) -> Generator[float, None, dict[str, Any]]:
     """Drag and drop with auto-keying on, undo and redo, and undo."""
     import bpy
@@ -105,6 +116,7 @@ def drag(hand: Any, name: str, rig: Rig) -> Generator[float, None, dict[str, Any
     settings = bpy.context.scene.tool_settings
     before, old, feet = do.channels_of(), keys(), places(rig.feet)
     seen: dict[str, Any] = {"start": do.channels(), "feet": feet, "frame": bpy.context.scene.frame_current}
+    seen["next frame before"] = at_next_frame()
     settings.use_keyframe_insert_auto = True
     bpy.context.preferences.edit.use_keyframe_insert_available = False  # 5.2 keys by default what has keys, and no more
     start, end = aim(hand, rig)
@@ -116,6 +128,7 @@ def drag(hand: Any, name: str, rig: Rig) -> Generator[float, None, dict[str, Any
     seen["left"] = do.left_behind()
     seen["wanted"], seen["reached"] = list(end), list(hand.pixel(do.head(rig.hand)))
     seen["dropped"], seen["feet dropped"] = do.channels(), places(rig.feet)
+    seen["next frame"] = at_next_frame()
     now = do.channels_of()
     seen["changed"] = sorted(bone for bone in now if now[bone] != before[bone])
     seen["chain"] = [bone.name for bone in do.bone(rig.hand).parent_recursive]

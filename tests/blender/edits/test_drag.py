@@ -658,3 +658,20 @@ def test_between_frames_the_key_is_where_the_scene_is(rig: Any) -> None:
     assert {key.co.x for curve in bag.fcurves for key in curve.keyframe_points} == {27.5}
     scene.frame_set(27, subframe=0.5)
     np.testing.assert_allclose(world(rig, "hand.L"), posed, atol=NEAR)
+
+
+def test_hips_go_down_over_straight_legs_and_come_home(empty_file: None) -> None:
+    """The knees of the T-pose of many skeletons are as straight as they go."""
+    (figure,) = load(DATA / "motion" / "cmu_07_12.bvh")
+    figure.animation_data_clear()
+    for bone in figure.pose.bones:
+        bone.matrix_basis.identity()
+    select(figure, ["LeftFoot", "RightFoot"])
+    bpy.ops.poise.pin()
+    size, hips, feet = max(figure.dimensions), world(figure, "Hips"), world(figure, "LeftFoot")
+    session = session_of(figure, "Hips", live=True)
+    for way in [*range(1, 11), *range(9, -1, -1)]:
+        session.drag(np.array([0.0, 0.0, -0.005 * way * size]), STILL)
+        bpy.context.view_layer.update()
+        assert world(figure, "Hips")[2] == pytest.approx(hips[2] - 0.005 * way * size, abs=2e-3 * size)
+        np.testing.assert_allclose(world(figure, "LeftFoot"), feet, atol=5e-4 * size)

@@ -85,17 +85,43 @@ class FrameSolver:
         self.least: Array = np.zeros(len(self.levels))  # strengths, which only grow while targets stay
         self.at = self.places.inside(self.places.place(x))
 
+    def state(self) -> tuple[Placed, Array, Flags, Array, dict[int, float]]:
+        """Return where the frame is and what it knows, for `restore`."""
+        return self.at, self.forces, self.slips, self.least, dict(self.limits.active)
+
+    def restore(self, kept: tuple[Placed, Array, Flags, Array, dict[int, float]]) -> None:
+        """Go back to where the frame was."""
+        self.at, self.forces, self.slips, self.least, self.limits.active = kept
+
     def fit(self, links: Links) -> None:
         """Take over other links of the problem."""
         self.places.fit(links)
         self.at = self.places.place(self.at.x)
 
+    def unlocked(self) -> Array | None:
+        """Return x (D,) with joints bent their way that a limit holds the other way; None where there are none.
+
+        A knee that is straight, or bent back, is held by its limit when the leg is pushed in, although bent its way
+        it would give way: see the `bends` of the settings.
+        """
+        rows = [row for row in self.limits.active if self.bends[3 * self.limits.owner[row] :][:3].any()]
+        slopes = self.limits.slopes(self.at, self.places.rates(self.at), rows)
+        x = self.at.x.copy()
+        for row, slope in slopes.items():
+            span = slice(3 * self.limits.owner[row], 3 * self.limits.owner[row] + 3)
+            bend = self.bends[span] * self.spread[span]
+            inward = 1.0 if self.limits.active[row] == self.limits.lower[row] else -1.0
+            if inward * bend.dot(slope) > 0.0:
+                x[span] += 2.0 * bend  # from so far back to so far on
+        return x if (x != self.at.x).any() else None
+
     def descend(self, goals: GoalRows, most: int, still: float, begun: Array | None = None) -> int:
         """Take at most `most` steps, until one turns every joint by less than `still`; as one that rests.
 
-        goals: the problem's, whose targets may have moved since the last steps; begun: x (D,) where the tick began.
-        Returns the number of steps.
+        goals: the problem's, whose targets may have moved since the last steps; begun: x (D,) where the tick began,
+        which turns joints no further than a tick may, or None for any way. Returns the number of steps.
         """
+        bound = np.inf if begun is None else self.largest_turn
         errors = self.at.vectors
         self.aims.aim(goals)
         if self._turn(self.at.x) > np.pi:
@@ -105,7 +131,7 @@ class FrameSolver:
         moved = float(np.abs(self.at.vectors - errors).max(initial=0.0))  # of the targets
         if moved:
             self.least = np.zeros(len(self.levels))
-        turn = self.largest_turn * max(1.0, moved / numbers.CENTIMETRE)
+        turn = bound * max(1.0, moved / numbers.CENTIMETRE)
         # a tick under the mouse, from which the next one goes on, need not be more exact than its goals
         exact = 0.5 * self.tolerances * self.aims.scales
         as_near_as_can_be = still <= numbers.NEWTON_RESTS

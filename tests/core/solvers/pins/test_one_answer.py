@@ -95,7 +95,7 @@ def apart(skeleton: Skeleton, one: Pose, other: Pose) -> float:
 
 
 SEVERAL = pytest.mark.xfail(reason="far out of reach there are several places of rest", strict=True)
-KNOWN = {("root fixed", 4, 0.9), ("balance", 1, 0.9)}
+KNOWN = {("root fixed", 4, 0.9)}
 CASES = [pytest.param(*case, marks=[SEVERAL] * (case in KNOWN)) for case in product(SETTINGS, (1, 2, 3, 4), (0.2, 0.9))]
 
 

@@ -545,6 +545,33 @@ def test_a_straight_knee_bends_the_way_it_is_told_and_does_not_swing_aside(way: 
     assert np.abs(turns[:, 1:]).max() < 0.1
 
 
+@pytest.mark.parametrize("way", [1.0, -1.0])
+@pytest.mark.parametrize("live", [True, False])
+def test_a_knee_that_its_limit_holds_straight_gives_way_when_the_leg_is_pushed_in(way: float, live: bool) -> None:
+    back = -0.01 * way  # of the knee behind the leg: pushed in, it is pushed against its limit
+    bound = np.radians(2.0)
+    box = EulerBox([2], ["XYZ"], [[-bound if way > 0.0 else -2.5, 0.0, 0.0]], [[2.5 if way > 0.0 else bound, 0.0, 0.0]])
+    leg = skeleton_of([
+        ("hips", None, (0.0, 0.0, 1.0), (0.0, 0.0, 1.1)),
+        ("thigh", "hips", (0.1, 0.0, 1.0), (0.1, back, 0.5)),
+        ("shin", "thigh", (0.1, back, 0.5), (0.1, 0.0, 0.0)),
+        ("foot", "shin", (0.1, 0.0, 0.0), (0.1, -0.15, 0.0)),
+    ], limits=(box,))  # fmt: skip
+    bends = np.zeros((4, 3))
+    bends[2, 0] = 0.1 * way
+    method = PinAndDrag(root="fixed", bends=bends, strength=1.0)
+    if live:
+        method = replace(method, settle=False, iterations=8, turn=0.2)
+    rest = Pose.rest(leg)
+    lifted = Goal("foot", [0.1, 0.0, 0.0], priority=1)
+    drag = method.prepare(leg, rest, [Goal("hips", [0.0, 0.0, 1.0]), lifted])
+    for height in np.linspace(0.0, 0.2, 21)[1:]:
+        drag.move(1, np.array([0.1, 0.0, height]))
+        solution = drag.solve()
+        assert solution.position_error[1] < 1e-3
+        assert way * rotation.log(solution.pose.rotations[2])[0] > 0.0
+
+
 def test_a_knee_that_goes_round_its_pinned_foot_takes_three_steps_a_tick() -> None:
     plain = skeleton_of(FIGURE)
     start = anatomy(plain).reference
