@@ -90,7 +90,7 @@ def test_the_list_goes_to_the_frames_of_a_pin_and_holds_it_as_posed() -> None:
     assert pin.held == "PLACE"
     np.testing.assert_allclose(pin.position, bone.matrix @ pin.point, atol=1e-6)
     assert pin.rotation.rotation_difference(bone.matrix.to_quaternion()).angle < 1e-3
-    with pytest.raises(RuntimeError, match="No timed pin is chosen"):
+    with pytest.raises(RuntimeError, match="No timed pin is selected"):
         bpy.ops.poise.goto_timed_pin(row=7)
 
 
