@@ -14,7 +14,7 @@ from .channels import CHANNELS, channelbag_of, read_channels, rotation_channel, 
 from .driven import split_path
 from .errors import BridgeError
 from .motion import SAME_FRAME
-from .neighbours import Neighbours, is_layer, key_times, why_no_key
+from .neighbours import Neighbours, is_layer, key_at, key_times, why_no_key
 from .words import listed
 
 _ULPS: Final = 32  # steps of single precision within which Blender takes two values for the same
@@ -105,9 +105,7 @@ def _is_refused(owner: Any, path: str, index: int, here: float, options: Collect
         return True
     if len(data.nla_tracks) and data.use_nla:  # which changes the values
         return False
-    if "INSERTKEY_REPLACE" in options and not any(
-        abs(key.co.x - here) <= SAME_FRAME for key in curve.keyframe_points
-    ):  # fmt: skip
+    if "INSERTKEY_REPLACE" in options and key_at(curve, here) is None:
         return True
     if "INSERTKEY_NEEDED" not in options or "INSERTKEY_VISUAL" in options or curve.is_empty:
         return False
@@ -165,7 +163,7 @@ def key_step(context: Any, armature: Any, path: str, before: float) -> None:
     armature.keyframe_insert(path, frame=here, group=group, keytype=context.scene.tool_settings.keyframe_type)
     curve = _curve_of(armature, path)
     for time, value in beside.items():
-        if not any(abs(key.co.x - time) <= SAME_FRAME for key in curve.keyframe_points):
+        if key_at(curve, time) is None:
             curve.keyframe_points.insert(time, value).interpolation = onward
     for key in curve.keyframe_points:
         if here - 1.0 - SAME_FRAME <= key.co.x <= here + SAME_FRAME:
@@ -214,7 +212,7 @@ def explain_lost(
         value = owner.path_resolve(path)[index]
         if layer:  # its keys have what is added, or the like; of what changed some value is keyed
             lost[path] = bone
-            kept |= {path} if any(abs(key.co.x - here) <= SAME_FRAME for key in curve.keyframe_points) else set()
+            kept |= set() if key_at(curve, here) is None else {path}
         elif abs(curve.evaluate(here) - value) > _ROUNDING * max(1.0, abs(value)):
             lost[path] = bone
     bones = [*dict.fromkeys(bone for path, bone in lost.items() if path not in kept)]

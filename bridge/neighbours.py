@@ -152,7 +152,7 @@ class Neighbours:
                     _insert(found[index], float(self._before[channel][number, index]), ends)
             return
         shown, here = tuple(getattr(owner, channel)), self._frame
-        was = {index: _value_at(curve, here) for index, curve in found.items() if curve is not None}
+        was = {index: key_at(curve, here) for index, curve in found.items() if curve is not None}
         setattr(owner, channel, self._before[channel][number].tolist())
         self._armature.keyframe_insert(path, frame=here, group=bone)
         setattr(owner, channel, shown)
@@ -201,7 +201,8 @@ def _insert(curve: Any, value: float, ends: tuple[Array, Array]) -> None:
     curve.update()
 
 
-def _value_at(curve: Any, frame: float) -> float | None:
+def key_at(curve: Any, frame: float) -> float | None:
+    """Return the value of a curve's key at a frame, None if it has none there."""
     return next((key.co.y for key in curve.keyframe_points if abs(key.co.x - frame) <= SAME_FRAME), None)
 
 

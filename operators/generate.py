@@ -26,11 +26,12 @@ from ..edits.generated_motion import (
     write_generated,
 )
 from ..edits.motion_edit import MotionEdit, temporary_value
-from ..edits.reduce import TOLERANCE, Reduced
+from ..edits.reduce import Reduced
 from ..edits.sample_curves import add_sample, check_generated, remove_sample, toggle_weights
 from ..edits.words import counted
 from ..properties.generate import AXES
 from ..properties.overrides import linked_count
+from .keys import tolerance_property
 from .lasting import Background
 from .tool import Tool, fill_in, frame_property, selected_bones
 
@@ -81,16 +82,7 @@ class KeyedTool(Background):
             ("REDUCED", "Reduced", "Key only what is needed for all bones to stay within the tolerance"),
         ),
     )
-    tolerance: FloatProperty(
-        name="Tolerance",
-        description="Maximum distance in world space that bones may be off with reduced keys",
-        default=TOLERANCE,
-        min=1e-5,
-        soft_max=0.1,
-        precision=4,
-        subtype="DISTANCE",
-        unit="LENGTH",
-    )
+    tolerance: tolerance_property("Maximum distance in world space that bones may be off with reduced keys")
 
     def begin_more(self, context: Any, armature: Any) -> MotionEdit | None:
         if self.keys == "EVERY":

@@ -73,8 +73,6 @@ class POISE_GT_hover(bpy.types.Gizmo):
         marks = marks_of(context, grab) if grab is not None else None
         if grab is None or marks is None or not context.space_data.overlay.show_overlays:
             return
-        if any(running.bl_idname == "POISE_OT_drag" for running in context.window.modal_operators):
-            return  # which shows what it drags itself
         count = len(self.grabs)
         which = f", {self.grabs.index(grab) + 1} of {count}; J takes the next" if count > 1 else ""
         marks.text = [f"{grab.bone}{which}"]

@@ -21,6 +21,14 @@ WHERE = (
 )
 
 
+def tolerance_property(description: str) -> Any:
+    """Return a property of an operator that is how far bones may be off with fewer keys."""
+    return FloatProperty(
+        name="Tolerance", description=description, default=TOLERANCE, min=1e-5, soft_max=0.1, precision=4,
+        subtype="DISTANCE", unit="LENGTH",
+    )  # fmt: skip
+
+
 class RangeTool(Background):
     """A tool for a range of the armature's motion."""
 
@@ -73,15 +81,8 @@ class POISE_OT_reduce_keys(KeysTool, bpy.types.Operator):
     bl_idname = "poise.reduce_keys"
     bl_label = "Reduce Keys"
 
-    tolerance: FloatProperty(
-        name="Tolerance",
-        description="Maximum distance in world space that tails, and points one bone length beside heads, may be off",
-        default=TOLERANCE,
-        min=1e-5,
-        soft_max=0.1,
-        precision=4,
-        subtype="DISTANCE",
-        unit="LENGTH",
+    tolerance: tolerance_property(
+        "Maximum distance in world space that tails, and points one bone length beside heads, may be off"
     )
     bones: EnumProperty(
         name="Bones",

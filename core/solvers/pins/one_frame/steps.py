@@ -105,6 +105,8 @@ class FrameSolver:
         it would give way: see the `bends` of the settings.
         """
         rows = [row for row in self.limits.active if self.bends[3 * self.limits.owner[row] :][:3].any()]
+        if not rows:
+            return None
         slopes = self.limits.slopes(self.at, self.places.rates(self.at), rows)
         x = self.at.x.copy()
         for row, slope in slopes.items():
