@@ -7,7 +7,6 @@ Distances are those of a human of 1.7 m.
     python -m benchmarks.robust.loops --clips 07_12   some of them
 """
 
-import argparse
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import standalone
-from benchmarks.motion.clips import CLIPS, KINDS
-from benchmarks.robust.travel import load_clip, seen_heads
+from benchmarks.motion.clips import KINDS
+from benchmarks.robust.travel import asked_clips, load_clip, seen_heads
 
 Array = NDArray[np.float64]
 
@@ -24,13 +23,7 @@ COLUMNS: Final = ("frames", "apart cm", "change cm", "seam mm", "accel.", "feet 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--clips", nargs="+", help="numbers of CMU's clips; by default all")
-    arguments = parser.parse_args()
-    paths = [CLIPS / f"cmu_{clip}.bvh" for clip in arguments.clips] if arguments.clips else sorted(CLIPS.glob("*.bvh"))
-    if not paths:
-        print(f"Nothing was measured: there are no clips in {CLIPS}.")
-        return
+    paths = asked_clips(__doc__ or "")
     standalone.enable()
     rows: dict[tuple[str, bool], list[list[float] | str]] = {}
     for path in paths:

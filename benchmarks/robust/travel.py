@@ -26,13 +26,7 @@ _FEET: Final = ("foot.L", "foot.R")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--clips", nargs="+", help="numbers of CMU's clips; by default all")
-    arguments = parser.parse_args()
-    paths = [CLIPS / f"cmu_{clip}.bvh" for clip in arguments.clips] if arguments.clips else sorted(CLIPS.glob("*.bvh"))
-    if not paths:
-        print(f"Nothing was measured: there are no clips in {CLIPS}.")
-        return
+    paths = asked_clips(__doc__ or "")
     standalone.enable()
     print(f"{'':24}{'way, m':>8}{'root':>10}{'object':>10}{'back':>10}{'in place':>10}{'feet, root':>12}{'object':>9}")
     rows: list[list[float]] = []
@@ -47,6 +41,18 @@ def main() -> None:
         print(_line("the most", np.max(rows, axis=0).tolist()))
     print("root, object, back, in place (heights): mm from where bones were")
     print("feet: by how much more they slide between frames than before, % of the way")
+
+
+def asked_clips(about: str) -> list[Path]:
+    """Return the clips that the command line asks for; `about`: the script's docstring. Ends where there are none."""
+    parser = argparse.ArgumentParser(description=about.partition("\n")[0])
+    parser.add_argument("--clips", nargs="+", help="numbers of CMU's clips; by default all")
+    names = parser.parse_args().clips
+    paths = [CLIPS / f"cmu_{clip}.bvh" for clip in names] if names else sorted(CLIPS.glob("*.bvh"))
+    if not paths:
+        print(f"Nothing was measured: there are no clips in {CLIPS}.")
+        raise SystemExit
+    return paths
 
 
 def measure(path: Path) -> list[float] | str:

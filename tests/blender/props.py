@@ -12,6 +12,7 @@ from core import forward
 from core.body.grip import finger_chains
 from core.body.ground import find_palm
 from core.pose import forward_matrices
+from tests.blender.rigs import skin_of
 
 context: Any = bpy.context
 OFF = 5e-4  # metres
@@ -127,12 +128,4 @@ def wrap_fingers(rig: Any, radius: float = 0.0075) -> Any:
         owners += [bone.name] * (len(corners) - first)
         rings = [(first + 12 * row + col, first + 12 * row + (col + 1) % 12) for row in range(8) for col in range(12)]
         faces += [(one, other, other + 12, one + 12) for one, other in rings]
-    mesh = bpy.data.meshes.new("skin")
-    mesh.from_pydata(corners, [], faces)
-    skin: Any = bpy.data.objects.new("skin", mesh)
-    context.scene.collection.objects.link(skin)
-    for number, name in enumerate(owners):
-        (skin.vertex_groups.get(name) or skin.vertex_groups.new(name=name)).add([number], 1.0, "REPLACE")
-    skin.modifiers.new("Armature", "ARMATURE").object = skin.parent = rig
-    context.view_layer.update()
-    return skin
+    return skin_of(rig, corners, faces, owners)

@@ -1,11 +1,12 @@
 """Rigs for tests: the shipped ones, those of ../shared/data, and small ones made here."""
 
+import importlib.util
 import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import bpy
@@ -18,6 +19,7 @@ from bridge.view import View
 from core import Skeleton
 from core.skeleton import HUMAN_DIAGONAL
 from panels.pins import POISE_PT_pins
+from tests.paths import ROOT
 
 KEY = (
     "handle_left_type",
@@ -216,6 +218,21 @@ def make_skin(rig: Any, names: Iterable[str] | None = None, width: float = 0.05)
         sides = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))
         faces += [[first + corner for corner in side] for side in sides]
         owners += [name] * len(box)
+    return skin_of(rig, corners, faces, owners)
+
+
+def load_example(name: str) -> ModuleType:
+    """A script of docs/examples as a module."""
+    spec = importlib.util.spec_from_file_location(f"poise_{name}", ROOT / "docs" / "examples" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def skin_of(rig: Any, corners: Sequence[Any], faces: Sequence[Any], owners: Sequence[str]) -> Any:
+    """A mesh of these corners and faces; each corner moves with the bone that owns it."""
     mesh = bpy.data.meshes.new("skin")
     mesh.from_pydata(corners, [], faces)
     skin: Any = bpy.data.objects.new("skin", mesh)

@@ -1,10 +1,8 @@
 """What `make demo` does, with a small picture: measured in its files, as Blender evaluates them."""
 
-import importlib.util
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import bpy
@@ -12,6 +10,7 @@ import numpy as np
 import pytest
 
 import standalone
+from tests.blender.rigs import load_example
 
 EXAMPLES = standalone.ROOT / "docs" / "examples"
 POSITION, ROTATION = 0.001, 0.5  # metres and degrees, the job's tolerance
@@ -20,15 +19,6 @@ ON_BALL = slice(15, 75)  # frames 16 to 75: between easing in and easing out
 SMALL = ["--tiles", "2", "--samples", "1"]
 FEET, HAND = ("LeftFoot", "RightFoot"), "RightHand"
 SAME = 1e-5  # metres and radians, in the single precision of keys
-
-
-def load() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("poise_demo", EXAMPLES / "demo.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -44,7 +34,7 @@ def backups() -> Iterator[None]:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What the demo made."""
     folder = tmp_path_factory.mktemp("demo")
-    assert load().main([*SMALL, "--output", str(folder)]) == 0
+    assert load_example("demo").main([*SMALL, "--output", str(folder)]) == 0
     return folder
 
 
@@ -211,7 +201,7 @@ def test_the_picture_shows_figure_pins_ball_and_ways(folder: Path) -> None:
 def test_a_ball_out_of_reach_is_told_and_makes_the_demo_fail(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    demo = load()
+    demo = load_example("demo")
     job = json.loads(demo.JOB.read_text(encoding="utf-8"))
     job["goals"][-1]["position"] = [0.0, 0.0, 5.0]
     monkeypatch.setattr(demo, "JOB", tmp_path / "far.json")

@@ -1,31 +1,19 @@
 """What `make examples` writes: three files that open, in which pins hold and a body jumps, and their pictures."""
 
-import importlib.util
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import bpy
 import numpy as np
 import pytest
 
-import standalone
+from tests.blender.rigs import load_example
 
-EXAMPLES = standalone.ROOT / "docs" / "examples"
 FEET = ("LeftFoot", "RightFoot")
 HELD = 0.002  # metres that a held point may be off
 FLIGHT = 0.1  # metres that a jump leaves the ground at least
 STANDING = 0.03  # metres
-
-
-def load() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("poise_examples", EXAMPLES / "examples.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +22,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     paths = bpy.context.preferences.filepaths
     kept = paths.save_version
     folder = tmp_path_factory.mktemp("examples")
-    assert load().main(["--output", str(folder), "--samples", "1"]) == 0
+    assert load_example("examples").main(["--output", str(folder), "--samples", "1"]) == 0
     yield folder
     paths.save_version = kept
 
