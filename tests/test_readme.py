@@ -32,7 +32,7 @@ WORDS = 1200  # of README.md, so that it is read
 RUN_BY = {
     "make demo": ("tests/blender/test_demo.py", "demo"),
     "make docs": (".ci/run", "make docs"),
-    "make examples": ("tests/blender/test_examples.py", "examples.py"),
+    "make examples": ("tests/blender/test_examples.py", 'load_example("examples")'),
     "make package": (".ci/run", "make package"),
     "make test": (".ci/run", "make test"),
     "python -m nox -s benchmarks -- --peers": ("benchmarks/everything.py", '"--peers"'),
