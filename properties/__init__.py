@@ -39,7 +39,11 @@ def attach() -> None:
 
 
 def detach() -> None:
-    """Remove the properties from Blender's types; values saved in files are kept."""
+    """Remove the properties from Blender's types; values saved in files are kept, the state of the window is not."""
+    for manager in bpy.data.window_managers:
+        for owner, definitions in OWNERS:
+            for name in definitions if owner is bpy.types.WindowManager else ():
+                manager.property_unset(f"poise_{name}")
     for owner, definitions in OWNERS:
         for name in definitions:
             delattr(owner, f"poise_{name}")

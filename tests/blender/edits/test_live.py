@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import bridge
+import standalone
 from bridge import read_channels
 from core.editing.contacts import foot_points, point_positions
 from tests.blender.edits.rigs import EXAMPLES, RIG, TOLD, WALK, Listening, packet, walk
@@ -284,6 +285,19 @@ def test_other_machines_are_listened_to_only_where_online_access_is_allowed(arma
         pytest.skip("online access is allowed here")
     with pytest.raises(RuntimeError, match="Allow Online Access"):
         bpy.ops.poise.listen()
+
+
+def test_listening_ends_with_the_extension_and_begins_clean(armature: Any, listening: Listening) -> None:
+    port, session = listening.session.receiver.port, listening.session
+    bpy.ops.preferences.addon_disable(module=standalone.MODULE)
+    bpy.ops.preferences.addon_enable(module=standalone.MODULE)
+    live = bpy.context.window_manager.poise_live
+    assert (live.owner, live.stop, live.status) == (0, False, "")
+    assert session.tick() is None  # the timer of before
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
+        other.bind(("127.0.0.1", port))
+    listening.begin()
+    assert live.owner == armature.session_uid
 
 
 def test_a_port_that_is_taken_is_said(armature: Any) -> None:
