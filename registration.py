@@ -55,6 +55,7 @@ def register() -> None:
         connections: tuple[tuple[Any, Any], ...] = (
             (handlers.depsgraph_update_post, marks.follow_names),
             (handlers.load_post, marks.follow_names_in_libraries),
+            (handlers.depsgraph_update_post, preferences.set_up_new),
             (handlers.depsgraph_update_post, survey.look_on_entry),
             (handlers.undo_post, survey.look_after_undo),
             (handlers.redo_post, survey.look_after_undo),

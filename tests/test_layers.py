@@ -21,7 +21,7 @@ PARTS = {
     "edits": {"bridge", "core", "properties"},
     "panels": {"bridge", "keymaps", "preferences", "properties"},
     "keymaps": set[str](),
-    "preferences": {"keymaps"},
+    "preferences": {"keymaps", "properties"},
     "properties": set[str](),
     "overlay": {"core", "preferences"},
     "bridge": {"core"},

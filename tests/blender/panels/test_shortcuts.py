@@ -10,7 +10,7 @@ import bpy
 import pytest
 
 import keymaps
-from preferences import POISE_AP_preferences
+from preferences import FOR_NEW, POISE_AP_preferences
 from tests.blender.rigs import Layout
 
 # What Blender asks for a key pressed over the 3D viewport in Pose Mode, besides the keymap of the tool in hand.
@@ -81,6 +81,6 @@ def test_the_preferences_show_each_key(monkeypatch: pytest.MonkeyPatch) -> None:
     preferences: Any = bpy.context.preferences.addons[POISE_AP_preferences.bl_idname].preferences
     drawn: list[tuple[str, ...]] = []
     POISE_AP_preferences.draw(Own(preferences, Layout(drawn)), bpy.context)
-    assert [name for kind, name in drawn if kind == "prop"] == ["tab", "mark_size", "mark_opacity"]
+    assert [name for kind, name in drawn if kind == "prop"] == ["tab", "mark_size", "mark_opacity", *FOR_NEW]
     assert shown == [operator for operator, *_ in keymaps.SHORTCUTS]
     assert POISE_AP_preferences.bl_idname in bpy.context.preferences.addons
