@@ -21,7 +21,7 @@ from ..edits.pin_list import keep_pin, next_kind
 from ..edits.words import counted
 from ..overlay.draw import Drawing, ui_scale
 from ..overlay.marks import BoneMark, Marks
-from .tool import name_property
+from .tool import name_property, select_only
 
 _TICK: Final = 0.02  # seconds between ticks while the body moves under a still mouse
 _PAUSE: Final = 0.2  # seconds after which a mouse is still, however seldom Blender hears it
@@ -382,7 +382,15 @@ class POISE_OT_drag(bpy.types.Operator):
         self.recorded = self._recording is not None and self._recording.finish()
         self._close(context)
         self._keep(context, self._recording if self.recorded else None)
+        self._select(context)
         return {"FINISHED"}
+
+    def _select(self, context: Any) -> None:
+        """Select the dragged bone, unless it is or is hidden: timeline and dope sheet then show its new keys."""
+        armature: Any = bpy.data.objects[self.object]
+        bone = armature.pose.bones[self.bone]
+        if armature == context.active_object and bone in {*context.visible_pose_bones} - {*context.selected_pose_bones}:
+            select_only(context, armature, bone)
 
     def _keep(self, context: Any, recording: Recording | None = None) -> None:
         """Keep the pose, or those that were recorded, key them, pin what was dragged, and report."""

@@ -24,7 +24,7 @@ from ..edits.pins import ANIMATION, ARMATURE, OBJECT, WORLD
 from ..edits.words import counted
 from ..overlay.draw import ui_scale
 from ..properties.pins import AUTOMATIC, PIN_SPACES
-from .tool import Tool, name_property, select, selected_bones
+from .tool import Tool, name_property, select_only, selected_bones
 
 
 class PinsTool(Tool):
@@ -197,11 +197,7 @@ class POISE_OT_goto_pin(PinsTool, bpy.types.Operator):
             raise CoreError(f'"{name}" is not pinned.')
         if bone not in (context.visible_pose_bones or ()):
             raise CoreError(f'"{name}" is hidden. Show it or its bone collection first.')
-        if not self.extend:
-            for other in context.selected_pose_bones or ():
-                select(other, False)
-        select(bone, True)
-        armature.data.bones.active = bone.bone
+        select_only(context, armature, bone, self.extend)
         armature.poise_active_pin = armature.poise_pins.find(name)
         return "INFO", f"Selected {name}"
 

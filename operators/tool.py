@@ -124,6 +124,14 @@ def select(bone: Any, on: bool) -> None:
     owner.select = on
 
 
+def select_only(context: Any, armature: Any, bone: Any, extend: bool = False) -> None:
+    """Select a visible pose bone of the active armature and make it active; deselect others unless `extend`."""
+    for other in () if extend else context.selected_pose_bones or ():
+        select(other, False)
+    select(bone, True)
+    armature.data.bones.active = bone.bone
+
+
 def fill_in(operator: Any, **values: int) -> None:
     """Set the properties that were not given."""
     for name, value in values.items():

@@ -268,6 +268,7 @@ def first_drag(hand: Any) -> Generator[float, None, dict[str, Any]]:
     seen["dropped"], seen["hand dropped"], seen["feet dropped"] = channels(), head(HAND), [head(foot) for foot in FEET]
     seen["wanted"] = [x - 144, y - 192]
     seen["reached"] = list(hand.pixel(head(HAND)))
+    seen["selected"] = [bone.name for bone in bpy.context.selected_pose_bones], bpy.context.active_pose_bone.name
     hand.screenshot("drag_dropped")
     hand.press("Z", ctrl=True)
     yield from hand.until(lambda: channels() == seen["start"])

@@ -27,6 +27,10 @@ def test_the_hand_follows_the_mouse_and_the_pinned_feet_stay(seen: dict[str, Any
     np.testing.assert_allclose(seen["feet dropped"], seen["feet"], atol=NEAR)
 
 
+def test_the_dragged_bone_is_selected(seen: dict[str, Any]) -> None:
+    assert seen["selected"] == [["mixamorig:LeftHand"], "mixamorig:LeftHand"]
+
+
 def test_a_drag_is_one_undo_step(seen: dict[str, Any]) -> None:
     assert seen["undone"] == seen["start"]
     assert seen["redone"] == seen["dropped"]
