@@ -354,23 +354,24 @@ class POISE_OT_drag(bpy.types.Operator):
         marks.guides = [(place, rotation.rotate(frame, np.eye(3)[axis]), axis) for axis in axes]
         # what holds the body is said at once, all else once it is at rest
         why = self._reason or self._stuck or next(iter(first.held()), "")
-        marks.text = [line for line in (self._sentence(first), why) if line]
+        marks.text = [line for line in (self._sentence(context, first), why) if line]
         _redraw(context)
 
-    def _sentence(self, session: DragSession) -> str:
+    def _sentence(self, context: Any, session: DragSession) -> str:
         pointer, count = self._pointer, sum(len(session.effectors) for session in self._sessions)
         name = self._grab.bone if count == 1 else f"{self._grab.bone} and {counted(count - 1, 'more bone')}"
         parts = [f"{'Turning' if pointer.turning else 'Dragging'} {name}"]
         if pointer.direction is not None:
             letter = "XYZ"[pointer.axis or 0]
             parts.append(f"{'across' if pointer.plane else 'along'} {'its own' if pointer.local else 'the'} {letter}")
-        parts.append(session.manner)
+        parts += [session.manner] if session.manner else []
         if self._recording is not None:
             parts.append("recorded")
         kind = session.pins.kinds[session.effectors[0].bone]
         if kind != "NONE":
             parts.append({"BOTH": "position and rotation pinned"}.get(kind, f"{kind.lower()} pinned"))
-        parts.append(f"{1e3 * sum(session.seconds for session in self._sessions):.1f} ms")
+        if context.preferences.view.show_developer_ui:
+            parts.append(f"{1e3 * sum(session.seconds for session in self._sessions):.1f} ms")
         return ", ".join(parts)
 
     # -- the end ----------------------------------------------------------------------------------------------------

@@ -98,10 +98,10 @@ class DragSession:
 
     @property
     def manner(self) -> str:
-        """How it is solved, in words for the header."""
+        """How it is solved, in words for the viewport, or "" for the usual way."""
         if isinstance(self._method, Humanoid):
             return "as a humanoid"
-        return "pins win" if self.wins == "PINS" else "drag wins"
+        return "" if self.wins == "PINS" else "drag wins"
 
     def renew(self) -> None:
         """Prepare the problem for the present settings: who wins, what turns and what is pinned."""

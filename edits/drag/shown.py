@@ -23,9 +23,9 @@ def targets(session: DragSession) -> list[Array]:
 
 
 def limited_bones(session: DragSession) -> list[Array]:
-    """Return head and tail (2, 3) of the bones that are at a limit."""
+    """Return head and tail (2, 3) of the bones whose limits hold the pose back, if that keeps it from a target."""
     solution = session.solution
-    if solution is None or solution.limits_active is None:
+    if solution is None or solution.limits_active is None or solution.converged:
         return []
     bones = sorted({solution.limit_names[place][0] for place in np.flatnonzero(solution.limits_active)})
     heads, turns = (values[bones] for values in session.frames())

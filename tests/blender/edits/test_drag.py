@@ -238,6 +238,18 @@ def test_what_is_shown_of_the_body_is_where_blender_has_it(rig: Any) -> None:
     np.testing.assert_allclose(shown, there, atol=1e-5)
 
 
+def test_bones_at_a_limit_are_shown_only_where_a_target_is_missed(rig: Any) -> None:
+    knee = rig.pose.bones["shin.L"]
+    knee.use_ik_limit_x, knee.ik_min_x, knee.ik_max_x = True, 0.0, 0.05
+    session = session_of(rig, "hand.L")
+    for down, held in ((0.45, False), (0.9, True)):
+        lead(session, [0.0, -0.2 * down, -down])
+        assert session.solution is not None
+        assert session.solution.limits_active is not None
+        assert session.solution.limits_active.any()
+        assert bool(limited_bones(session)) == held
+
+
 def test_a_pull_of_limited_strength_stays_behind_the_mouse_where_the_body_resists(rig: Any) -> None:
     bpy.ops.poise.clear_pins()
     select(rig, FEET)
