@@ -419,16 +419,18 @@ def _solution(
         pins = PinAndDrag(limits=bool(job.limits), root="fixed", restarts=0, settle=False, **tolerances)
         _, pins = with_anatomy(writable, pins, roles)
         return solve(limited, pose, goals, SeveralChains(chains, pins), progress)
+    strength = np.inf if job.strength is None else job.strength
     if job.humanoid is not None:
         writable = with_ranges(writable, roles, pose) if job.anatomical_limits else writable
-        return solve(writable, pose, goals, job.humanoid.method(roles, bool(job.limits), **tolerances), progress)
+        method = job.humanoid.method(roles, bool(job.limits), strength=strength, **tolerances)
+        return solve(writable, pose, goals, method, progress)
     tuning = bridge.read_tuning(armature, skeleton)
     reference = _reference(job, skeleton, roles, pose, tuning, targets)
     method = PinAndDrag(
         limits=job.limits,
         root=job.root,
         stretch=job.stretch,
-        strength=np.inf if job.strength is None else job.strength,
+        strength=strength,
         reference=reference,
         # frames start from their neighbours' solutions; settled one by one they may end in different minima
         coherent=job.frames is not None,

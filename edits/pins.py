@@ -163,6 +163,8 @@ def job_from_pins(armature: Any, frames: tuple[int, int] | None = None, write: W
         write=write or Write(key=frames is not None),
         limits=LIMITS[armature.poise_limits],
         anatomical_limits=armature.poise_use_anatomy_limits,
+        balance=_balance(armature.poise_balance, holding, frames),
+        strength=armature.poise_strength if armature.poise_use_strength else None,
     )
     if armature.poise_method == "HUMANOID":
         return replace(job, limits=bool(job.limits), humanoid=read_humanoid(armature))
@@ -170,10 +172,8 @@ def job_from_pins(armature: Any, frames: tuple[int, int] | None = None, write: W
         job,
         wins=armature.poise_wins.lower(),
         root=armature.poise_root.lower(),
-        balance=_balance(armature.poise_balance, holding, frames),
         joint_targets=_joint_targets(armature),
         stretch=armature.poise_use_stretch,
-        strength=armature.poise_strength if armature.poise_use_strength else None,
     )
 
 

@@ -31,10 +31,9 @@ class POISE_PT_solver(ArmaturePanel, bpy.types.Panel):
         column.row().prop(armature, "poise_method", expand=True)
         column.row().prop(armature, "poise_limits", expand=True)
         column.prop(armature, "poise_use_anatomy_limits")
-        if armature.poise_method == "HUMANOID":
-            return
-        column.row().prop(armature, "poise_wins", expand=True)
-        column.prop(armature, "poise_root")
+        if armature.poise_method != "HUMANOID":
+            column.row().prop(armature, "poise_wins", expand=True)
+            column.prop(armature, "poise_root")
         column.row().prop(armature, "poise_balance", expand=True)
         row = column.row(align=True, heading="Strength")
         row.prop(armature, "poise_use_strength", text="")

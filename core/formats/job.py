@@ -159,9 +159,12 @@ class Job:
             for name, wanted in (("axes", goal.axes), ("relative_to", goal.relative_to)):
                 if wanted is not None:
                     raise CoreError(f"goals[{place}].{name}: only with {self._kinds()}.")
-        for name in ("root", "balance", "stiffness", "joint_targets", "stretch", "strength"):
+        for name in ("root", "stiffness", "joint_targets", "stretch"):
             if getattr(self, name) != getattr(Job, name, {}):
                 raise CoreError(f'{name}: only with the method "pins".')
+        for name in ("balance", "strength"):
+            if getattr(self, name) is not None and (self.humanoid is None or not self.humanoid.finish):
+                raise CoreError(f"{name}: only with {self._kinds()}.")
         if self.limits == "soft":
             raise CoreError('limits: "soft" only with the method "pins".')
 

@@ -81,7 +81,11 @@ class DragSession:
             skeleton = body.skeleton
             if armature.poise_use_anatomy_limits:
                 skeleton = with_ranges(skeleton, body.roles, self.start)
-            return skeleton, read_humanoid(armature).method(body.roles, bool(LIMITS[armature.poise_limits]))
+            return skeleton, read_humanoid(armature).method(
+                body.roles,
+                bool(LIMITS[armature.poise_limits]),
+                strength=armature.poise_strength if armature.poise_use_strength else np.inf,
+            )
         method = PinAndDrag(
             limits=LIMITS[armature.poise_limits],
             root="free" if body.alone else armature.poise_root.lower(),
@@ -114,16 +118,16 @@ class DragSession:
         pins = [self.body.held.yielding(pin) for pin in self.pins.goals(self.turning, int(drag_wins))]
         self._yielding = [turn for _, turn in pins if turn is not None]
         goals += [*(pin for pin, _ in pins), *self.body.held.goals]
-        if isinstance(self._method, Humanoid):
-            self._problem = self._method.prepare(self._skeleton, self.start, goals)
-            self.writer.prepare(range(len(self._skeleton)), nodes=range(len(self._skeleton)))
-            return
         try:
             balance = self.pins.balance(self._balance, self.turning, 2)
             goals += [] if balance is None else [balance]
         except CoreError as error:
             self._refusals.append(str(error))
             self._balance = "OFF"
+        if isinstance(self._method, Humanoid):
+            self._problem = self._method.prepare(self._skeleton, self.start, goals)
+            self.writer.prepare(range(len(self._skeleton)), nodes=range(len(self._skeleton)))
+            return
         goals += self.pins.planted(1 + max(goal.priority for goal in goals)) + self._yielding
         self._problem = self._method.prepare(self._skeleton, self.pose, goals)
         tree = self._problem.tree

@@ -9,7 +9,7 @@ import numpy as np
 from ... import rotation
 from ...body.figure import LimbBones
 from ...rotation import Array, lengths
-from .limb import Limb, bend_limb, measure_limb, plane_frame, swivel_of, swivel_towards
+from .limb import Limb, bend_limb, departure, measure_limb, plane_frame, swivel_of, swivel_towards
 from .nodes import PosedNodes
 from .targets import NodeTarget, Targets
 
@@ -24,7 +24,8 @@ class LimbTask:
     point         (B, 3) of the frame of the hand or foot, the end of the limb
     wanted        (B, 3) for `point`
     middle        (B, 3) for elbow or knee
-    swivel        (B,) radians, to be kept
+    swivel        (B,) radians, to be kept: of the plane of its hinge, or of its own plane if `is_set`
+    is_set        whether the swivel is one that was asked for
     upper, lower  (B,) lengths of the segments
     """
 
@@ -34,6 +35,7 @@ class LimbTask:
     wanted: Array | None
     middle: Array | None
     swivel: Array
+    is_set: bool
     upper: Array
     lower: Array
 
@@ -50,9 +52,11 @@ def read_limbs(start: PosedNodes, targets: Targets, swivels: Mapping[str, Array]
             else:  # the wanted position of the head follows
                 wanted = target.position - rotation.rotate(target.rotation, target.point)
         now = _measure(start, bones, point)
-        swivel = swivels[name] if name in swivels else swivel_of(now, _field(start, bones))
+        is_set = name in swivels
+        swivel = swivels[name] if is_set else swivel_of(now, _field(start, bones)) - now.turned
         upper, lower = lengths(now.middle - now.root), lengths(now.end - now.middle)
-        found.append(LimbTask(bones, target, point, wanted, targets.middles.get(name), swivel, upper, lower))
+        middle = targets.middles.get(name)
+        found.append(LimbTask(bones, target, point, wanted, middle, swivel, is_set, upper, lower))
     return found
 
 
@@ -65,13 +69,16 @@ def bend(nodes: PosedNodes, task: LimbTask) -> None:
             nodes.turn(bones.upper, rotation.shortest(now.middle - now.root, task.middle - now.root))
         return
     field, swivel = _field(nodes, bones), task.swivel
+    turned = departure(now, task.wanted, task.upper, task.lower)
     if task.middle is not None:
         swivel = swivel_towards(field, now.root, task.wanted, task.upper, task.lower, task.middle)
-    then = bend_limb(field, now.root, task.wanted, task.upper, task.lower, swivel)
-    upper = _between(now.middle - now.root, now.normal, then.middle - then.root, then.normal)
+    elif not task.is_set:
+        swivel = swivel + turned
+    then = bend_limb(field, now.root, task.wanted, task.upper, task.lower, swivel, turned)
+    upper = _between(now.middle - now.root, now.hinge, then.middle - then.root, then.hinge)
     nodes.turn(bones.upper, upper)
-    way, normal = rotation.rotate(upper, now.end - now.middle), rotation.rotate(upper, now.normal)
-    nodes.turn(bones.lower, _between(way, normal, then.end - then.middle, then.normal))
+    way, hinge = rotation.rotate(upper, now.end - now.middle), rotation.rotate(upper, now.hinge)
+    nodes.turn(bones.lower, _between(way, hinge, then.end - then.middle, then.hinge))
 
 
 def orient_end(nodes: PosedNodes, task: LimbTask) -> None:

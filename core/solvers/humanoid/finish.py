@@ -45,13 +45,14 @@ def finish(
     gives: Mapping[str, float],
     pose: Pose,
     missed: NDArray[np.int64],
+    strength: float,
     tolerances: Mapping[str, Any],
 ) -> tuple[Pose, NDArray[np.int64]]:
     """Return the pose (B,) with its missed frames solved by `PinAndDrag`, and its iterations in these.
 
     skeleton       with the limits to be kept
     pulls, gives   as in `pull_trunk`: what does not pull keeps its position, and what resists is stiffer
-    tolerances     of `PinAndDrag`
+    strength, tolerances  of `PinAndDrag`
     """
     known = figure.anatomy
     deviations = np.array(known.deviations)
@@ -59,7 +60,8 @@ def finish(
         deviations[list(bones)] *= gives[part]
     method = PinAndDrag(
         root="fixed" if gives["hips"] == 0.0 else "free", root_bone=figure.root, reference=pose[missed],
-        deviations=deviations, axes=known.axes, bends=known.bends, restarts=0, **tolerances,
+        deviations=deviations, axes=known.axes, correlations=known.correlations, bends=known.bends, restarts=0,
+        strength=strength, **tolerances,
     )  # fmt: skip
     goals = [goal.at((missed,), (len(pose.rotations),)) for goal in _pulling(figure, targets, pulls, pose)]
     solution = method.prepare(skeleton, pose[missed], goals).solve()

@@ -25,12 +25,22 @@ _ACROSS: Final = 0.5  # square of the sine of the angle to the hinge, from which
 
 @dataclass(frozen=True, eq=False)
 class Limb:
-    """The three points of a limb (..., 3) and the unit normal of its plane (..., 3), about which its joint bends."""
+    """The three points of a limb (..., 3) and the unit normal of its plane (..., 3), about which its joint bends.
+
+    turned   (...) the angle about the line from root to end from the hinge of the joint to this normal, radians
+    """
 
     root: Array
     middle: Array
     end: Array
     normal: Array
+    turned: Array
+
+    @property
+    def hinge(self) -> Array:
+        """The unit normal (..., 3) of the plane in which the joint would bend by its hinge alone."""
+        way, angle = _unit(self.end - self.root), -self.turned[..., None]
+        return np.cos(angle) * self.normal + np.sin(angle) * cross(way, self.normal)
 
 
 def reference_field(ways: Array) -> Array:
@@ -52,7 +62,8 @@ def measure_limb(root: Array, middle: Array, end: Array, hinge: Array) -> Limb:
     across = _unit(hinge - _dot(hinge, way) * way)
     bend = bend - _dot(bend, way) * way
     clear = _rise((_dot(bend, across) - _STRAIGHT[0]) / (_STRAIGHT[1] - _STRAIGHT[0]))
-    return Limb(root, middle, end, _unit(clear * _unit(bend) + (1.0 - clear) * across))
+    normal = _unit(clear * _unit(bend) + (1.0 - clear) * across)
+    return Limb(root, middle, end, normal, _angle(across, normal, way))
 
 
 def swivel_of(limb: Limb, field: Array) -> Array:
@@ -62,10 +73,26 @@ def swivel_of(limb: Limb, field: Array) -> Array:
     return _angle(zero, limb.normal, _unit(way))
 
 
-def bend_limb(field: Array, root: Array, target: Array, upper: Array, lower: Array, swivel: Array) -> Limb:
+def departure(start: Limb, target: Array, upper: Array, lower: Array) -> Array:
+    """Return `Limb.turned` (...) of a limb that goes from `start` to a target (..., 3); lengths (...) as `bend_limb`.
+
+    A leg that is bowed by a few degrees, and nearly straight, is bent far from the plane of its hinge. It stays bowed
+    by as much when it bends further, so that it comes the nearer to that plane.
+    """
+    before, after = (
+        1.0 - _bend_cosine(lengths(end - root), upper, lower)
+        for root, end in ((start.root, start.end), (start.root, target))
+    )
+    return start.turned * np.sqrt(np.minimum(1.0, before / np.maximum(after, np.finfo(float).tiny)))
+
+
+def bend_limb(
+    field: Array, root: Array, target: Array, upper: Array, lower: Array, swivel: Array, turned: Array | float = 0.0
+) -> Limb:
     """Return the limb at a swivel (...) with its end at `target` (..., 3), or as near as its lengths (...) allow.
 
-    field (..., 3, 3) is as in `swivel_of`, root (..., 3); upper and lower are the lengths of the segments.
+    field (..., 3, 3) is as in `swivel_of`, root (..., 3); upper and lower are the lengths of the segments, and `turned`
+    is as in `Limb`.
     """
     far = lengths(target - root)
     way = np.where((far > 0.0)[..., None], _unit(target - root), field[..., :, 0])
@@ -78,7 +105,7 @@ def bend_limb(field: Array, root: Array, target: Array, upper: Array, lower: Arr
     normal = np.cos(swivel)[..., None] * zero + np.sin(swivel)[..., None] * cross(way, zero)
     out = cross(way, normal)
     middle = root + upper[..., None] * (cosine * way + np.sqrt(1.0 - cosine * cosine) * out)
-    return Limb(root, middle, root + reach[..., None] * way, normal)
+    return Limb(root, middle, root + reach[..., None] * way, normal, np.broadcast_to(turned, far.shape))
 
 
 def swivel_towards(field: Array, root: Array, target: Array, upper: Array, lower: Array, middle: Array) -> Array:
@@ -99,11 +126,17 @@ def _zero(field: Array, way: Array, far: Array, upper: Array, lower: Array) -> A
     """Return the normal (..., 3) of swivel 0 in armature space, for unit directions (..., 3) and distances (...)."""
     local = (np.swapaxes(field, -1, -2) @ way[..., None])[..., 0]
     hinge = [0.0, 1.0, 0.0] - local[..., 1:2] * local
-    twice = 2.0 * upper * lower
-    cosine = (far * far - upper * upper - lower * lower) / np.where(twice > 0.0, twice, 1.0)
-    share = _rise((1.0 - cosine[..., None]) / _BENT) * _rise(_dot(hinge, hinge) / _ACROSS)
+    bent = 1.0 - _bend_cosine(far, upper, lower)[..., None]
+    share = _rise(bent / _BENT) * _rise(_dot(hinge, hinge) / _ACROSS)
     normal = _unit((1.0 - share) * reference_field(local) + share * _unit(hinge))
     return (field @ normal[..., None])[..., 0]
+
+
+def _bend_cosine(far: Array, upper: Array, lower: Array) -> Array:
+    """Return the cosine (...) of the bend of a limb whose end is so far from its root: 1 where it is straight."""
+    twice = 2.0 * upper * lower
+    cosine = (far * far - upper * upper - lower * lower) / np.where(twice > 0.0, twice, 1.0)
+    return np.clip(cosine, -1.0, 1.0)
 
 
 def _angle(zero: Array, normal: Array, way: Array) -> Array:

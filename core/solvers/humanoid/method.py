@@ -56,6 +56,7 @@ class Humanoid:
     swivel              the wanted swivel of a limb by name ("arm.L", "leg.R"), radians (...); by default, it is kept
     limits              keep the skeleton's limits; anatomical limits of elbows and knees are always kept
     finish              solve frames that still miss a goal by `PinAndDrag`
+    strength            of `PinAndDrag` there: how hard goals below the first priority pull
     position_tolerance  armature units (default 1e-4 of a 1.7 m human)
     rotation_tolerance  radians
     """
@@ -68,6 +69,7 @@ class Humanoid:
     swivel: Mapping[str, Array | float] = field(default_factory=dict[str, "Array | float"])
     limits: bool = True
     finish: bool = True
+    strength: float = np.inf
     position_tolerance: float | None = None
     rotation_tolerance: float = float(ROTATION_TOLERANCE)
 
@@ -241,7 +243,7 @@ class _Problem:
             }
             pose, used[missed] = finish(
                 self.figure, replace(self.skeleton, limits=limits), targets, self.pulls, self.gives, pose, missed,
-                tolerances,
+                self.method.strength, tolerances,
             )  # fmt: skip
             errors = errors_of(self.skeleton, targets, pose)
         return self._solution(pose, *errors, used)
