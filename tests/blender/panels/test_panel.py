@@ -113,7 +113,8 @@ def test_the_solver_panel_shows_every_setting_that_is_saved() -> None:
 
 def test_with_the_humanoid_method_only_what_it_heeds_is_offered() -> None:
     make_armature().poise_method = "HUMANOID"
-    heeded = {f"poise_{name}" for name in ("method", "limits", "use_anatomy_limits", "use_fk_switch", "use_reduce")}
+    limits = "limits", "use_anatomy_limits", "balance", "use_strength", "strength"
+    heeded = {f"poise_{name}" for name in ("method", *limits, "use_fk_switch", "use_reduce")}
     seen = [*drawn_by(POISE_PT_solver), *drawn_by(POISE_PT_solver_advanced)]
     assert {name for kind, name in seen if kind == "prop"} == heeded
     assert POISE_PT_humanoid.poll(bpy.context)
