@@ -1,0 +1,1 @@
+"""The languages of the interface: one JSON file each, English text -> translation; Blender looks the labels up."""
