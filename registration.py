@@ -10,6 +10,7 @@ import bpy
 
 from . import commands, keymaps, operators, panels, preferences, properties
 from .edits import reactions, survey
+from .languages.interface import messages
 from .operators import live_pins
 from .operators.handlers import remove_handler
 from .properties import ccd, generate, marks, motion, roles
@@ -20,6 +21,10 @@ _registered = ExitStack()
 def register() -> None:
     """Add Poise to Blender: all of it, or nothing and the exception."""
     with ExitStack() as undo:
+        translations: Any = bpy.app.translations
+        translations.register(__package__, messages())
+        undo.callback(translations.unregister, __package__)
+
         classes: tuple[Any, ...] = (
             *properties.CLASSES,
             *operators.CLASSES,

@@ -32,6 +32,7 @@ SHORT_NAMES = (
     "core",
     "edits",
     "keymaps",
+    "languages",
     "operators",
     "overlay",
     "panels",

@@ -1,1 +1,8 @@
-"""The languages of the interface: one JSON file each, English text -> translation; Blender looks the labels up."""
+"""The languages of the interface: a file for each, which has the translation of every text.
+
+Blender looks up labels and tooltips itself. What is put together first, such as a report, goes through `translated`.
+"""
+
+from .book import LANGUAGES
+
+__all__ = ["LANGUAGES"]

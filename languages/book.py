@@ -1,36 +1,41 @@
-"""Translations of texts and of sentences that have names and numbers in them; no Blender needed.
+"""Translations of texts, and of sentences that have names and numbers in them; no Blender needed.
 
 The keys of a language's file are the texts of the source, without a final full stop. What an f-string puts in is `{0}`,
-`{1}` ...: "{0} has no pins" translates '"Rig" has no pins.'. What is put in is kept, but for sentences and phrases of
-the file that are in it, such as reasons. A text that is not in the file stays English.
+`{1}` ...: "{0} has no pins" translates "Rig has no pins."; "(s)" is the end of a plural. What is put in is kept, but
+for phrases of the file that are in it, such as reasons; what is in quotation marks is always a name. A text that is
+not in the file stays English.
 """
 
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
 LANGUAGES: Final = ("ja_JP", "zh_HANS")  # as Blender names them
 _PLACE: Final = re.compile(r"\{(\d+)\}")
-_NAME: Final = r"((?:(?![.;] ).)*?)"  # what is put in is part of one sentence
-_JOINT: Final = re.compile(r"(?:[.;:]|(?<=[^,]),) ")
+_QUOTED: Final = r'([^"]*)'
+_PUT_IN: Final = r'((?:"[^"]*"|(?![.;] )[^"])*?)'  # part of one sentence
+_JOINT: Final = re.compile(r"[.;:] ")
 _LISTED: Final = re.compile(r"(, | and )")
 _FULL_STOP: Final = re.compile(r"(?<!\.)\.$")
-_GENERAL: Final = 9  # letters: a sentence with fewer of its own is recognised only if a phrase is put into it
+_GENERAL: Final = 9  # letters: a sentence with fewer of its own is known by the phrases that are put into it
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """A text with places: its longest part, its pattern, the numbers of the places, its translation, its letters."""
+    """A text with places: its longest part, pattern and places, how many letters of its own it has, its translation.
+
+    places: the number of each, and whether it is in quotation marks
+    """
 
     part: str
     pattern: re.Pattern[str]
-    places: tuple[str, ...]
-    translation: str
+    places: tuple[tuple[str, bool], ...]
     letters: int
+    translation: str
 
 
 @dataclass(frozen=True)
@@ -66,51 +71,63 @@ def translate(text: str, language: str) -> str:
 
 
 def _sentence(text: str, translation: str) -> Sentence:
+    """Return a text of the file that has places."""
     parts = _PLACE.split(text)
-    pattern = "".join(_NAME if number % 2 else re.escape(part) for number, part in enumerate(parts))
     fixed = parts[::2]
-    return Sentence(max(fixed, key=len), re.compile(pattern), tuple(parts[1::2]), translation, sum(map(len, fixed)))
+    quoted = [before.endswith('"') and after.startswith('"') for before, after in pairwise(fixed)]
+    pattern = re.escape(fixed[0])
+    for after, name in zip(fixed[1:], quoted, strict=True):
+        pattern += (_QUOTED if name else _PUT_IN) + re.escape(after)
+    longest = max((part for one in fixed for part in one.split("(s)")), key=len)
+    places = tuple(zip(parts[1::2], quoted, strict=True))
+    return Sentence(longest, re.compile(pattern.replace(r"\(s\)", "s?")), places, sum(map(len, fixed)), translation)
 
 
 def _in_parts(text: str, book: Book) -> str:
     """Return the translation of a text that may be several sentences or phrases in a row."""
-    if (whole := _whole(text, book)) is not None:
+    whole = _whole(text, book)
+    if whole is not None:
         return whole
     for joint in reversed(list(_JOINT.finditer(text))):
-        end = joint.end() - 1 if joint.group()[0] == "." else joint.start()
-        if (first := _whole(text[:end], book)) is not None:
-            return first + text[end : joint.end()].replace(". ", "") + _in_parts(text[joint.end() :], book)
-    if (joint := _JOINT.search(text)) is not None:
-        return text[: joint.end()] + _in_parts(text[joint.end() :], book)
-    return text
+        stop = joint.group().startswith(".")
+        first = _whole(text[: joint.end() - 1] if stop else text[: joint.start()], book)
+        if first is not None:
+            return first + ("" if stop else joint.group()) + _in_parts(text[joint.end() :], book)
+    joint = _JOINT.search(text)
+    return text if joint is None else text[: joint.end()] + _in_parts(text[joint.end() :], book)
 
 
 def _whole(text: str, book: Book) -> str | None:
     """Return the translation of one text of the file, or None."""
-    bare = without_full_stop(text.strip())
-    found = book.texts.get(bare)
-    if found is None:
-        found = next(_filled_in(bare, book), None)
-    if found is None:
-        return None
-    return found + ("。" if text.rstrip() != bare and text.rstrip().endswith(".") else "")
+    stripped = text.strip()
+    bare = without_full_stop(stripped)
+    found = book.texts.get(bare) or _filled_in(bare, book)
+    return found + "。" if found is not None and bare != stripped else found
 
 
-def _filled_in(text: str, book: Book) -> Iterator[str]:
-    """Yield the translations of the sentences that a text can be."""
+def _filled_in(text: str, book: Book) -> str | None:
+    """Return the translation of a sentence with names, numbers and phrases in it, or None."""
     for sentence in book.sentences:
-        if sentence.part not in text or (match := sentence.pattern.fullmatch(text)) is None:
+        match = sentence.pattern.fullmatch(text) if sentence.part in text else None
+        if match is None:
             continue
-        put_in = [_put_in(part, book) for part in match.groups()]
-        if sentence.letters >= _GENERAL or any(new != old for new, old in zip(put_in, match.groups(), strict=True)):
-            yield _PLACE.sub(lambda place: put_in[sentence.places.index(place[1])], sentence.translation)  # noqa: B023
+        given = dict(zip(sentence.places, match.groups(), strict=True))
+        said = {number: one if quoted else _put_in(one, book) for (number, quoted), one in given.items()}
+        if sentence.letters >= _GENERAL or [*said.values()] != [*given.values()]:
+            return _PLACE.sub(partial(_look_up, said), sentence.translation)
+    return None
+
+
+def _look_up(said: dict[str, str], place: re.Match[str]) -> str:
+    return said[place[1]]
 
 
 def _put_in(text: str, book: Book) -> str:
-    """Return what is put into a sentence: a phrase translated, a name as it is."""
-    if not (" " in text.strip() or text.islower()):
+    """Return what is put into a sentence: phrases translated, one by one if they are listed, and names as they are."""
+    if " " not in text.strip():
         return text
-    if (whole := _whole(text, book)) is not None:
+    whole = _whole(text, book)
+    if whole is not None:
         return whole
-    parts = _LISTED.split(text)
-    return "".join(book.texts.get(part.strip(), part) if number % 2 else _put_in(part, book) for number, part in enumerate(parts)) if len(parts) > 1 else text
+    listed = _LISTED.split(text)
+    return text if len(listed) == 1 else "".join(_put_in(one, book) for one in listed)

@@ -28,9 +28,13 @@ from ..properties.overrides import linked_count
 from .tool import Tool, selected_bones
 
 _SUITED: Final = "SUITED"
+_CALLED: Final = {
+    "arm": "Arm", "leg": "Leg", "finger": "Finger", "spine": "Spine", "neck": "Neck", "tail": "Animal Tail",
+    "tentacle": "Tentacle",
+}  # fmt: skip
 _ITEMS: Final = (
     (_SUITED, "Automatic", "Choose by the body parts of the chain, or else by its shape"),
-    *((name.upper(), name.title(), f"The numbers of {'an' if name[0] in 'aeiou' else 'a'} {name}") for name in PRESETS),
+    *((name.upper(), _CALLED[name], "The numbers of a chain of this kind") for name in PRESETS),
 )
 _PRESET: Final[dict[str, Any]] = {
     "name": "Preset",

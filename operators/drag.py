@@ -19,6 +19,7 @@ from ..edits.drag.recording import Recording, reduce_recorded
 from ..edits.drag.session import DragSession
 from ..edits.pin_list import keep_pin, next_kind
 from ..edits.words import counted
+from ..languages.interface import translated
 from ..overlay.draw import Drawing, ui_scale
 from ..overlay.marks import BoneMark, Marks
 from .tool import name_property, select_only
@@ -43,6 +44,9 @@ _HINTS: Final = (
     ("   Snap", "EVENT_CTRL"),  # the icon of this key is wider than the others
 )
 _WINS: Final = {"ONE": "PINS", "TWO": "DRAG", "NUMPAD_1": "PINS", "NUMPAD_2": "DRAG"}
+_PINNED: Final = {
+    "POSITION": "position pinned", "ROTATION": "rotation pinned", "BOTH": "position and rotation pinned",
+}  # fmt: skip
 _AS_SET: Final = ("AS_SET", "Default", "Use the present setting")
 _CONFIRM: Final = {"RET", "NUMPAD_ENTER"}
 _CANCEL: Final = {"ESC", "RIGHTMOUSE"}
@@ -100,7 +104,7 @@ class POISE_OT_drag(bpy.types.Operator):
     @classmethod
     def poll(cls, context: Any) -> bool:
         if context.mode != "POSE":
-            cls.poll_message_set("Switch to Pose Mode to drag bones")
+            cls.poll_message_set(translated("Switch to Pose Mode to drag bones", "tooltips"))
             return False
         return True
 
@@ -124,7 +128,7 @@ class POISE_OT_drag(bpy.types.Operator):
                 session.drag(np.array(self.shift), rotation.normalize(np.array(self.turn)))
         except CoreError as error:
             self._give_back()
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, translated(str(error), "reports"))
             return {"CANCELLED"}
         self._keep(context)
         return {"FINISHED"}
@@ -154,8 +158,8 @@ class POISE_OT_drag(bpy.types.Operator):
                 return {"CANCELLED", "PASS_THROUGH"}
             grab = _active(context)  # as G moves the selection, wherever the mouse is
         if grab is None:
-            under = "" if self.use_active else "is under the mouse, and none "
-            self.report({"WARNING"}, f"No bone {under}is active")
+            why = "No bone is active" if self.use_active else "No bone is under the mouse, and none is active"
+            self.report({"WARNING"}, translated(why, "reports"))
             return {"CANCELLED"}
         self.selected, self._stuck = True, ""  # why the bone can only be turned
         try:
@@ -165,7 +169,7 @@ class POISE_OT_drag(bpy.types.Operator):
                 self._stuck = str(stuck)
                 self._sessions = list(self._begin(context, grab, turning=True))
         except CoreError as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, translated(str(error), "reports"))
             return {"CANCELLED"}
         self._button = event.type if event.value == "CLICK_DRAG" else None
         self._grab = grab
@@ -213,7 +217,7 @@ class POISE_OT_drag(bpy.types.Operator):
             except CoreError as error:
                 if object_name == grab.object_name:
                     raise
-                self.report({"WARNING"}, str(error))  # only the grabbed bone can refuse the drag
+                self.report({"WARNING"}, translated(str(error), "reports"))  # only the grabbed bone can refuse the drag
 
     def _point(self, context: Any, view: bridge.View, mouse: tuple[float, float], snap: bool) -> Pointer:
         session = self._sessions[0]
@@ -234,12 +238,12 @@ class POISE_OT_drag(bpy.types.Operator):
                 self._recording.check()
             return act()
         except Lost as lost:
-            self.report({"WARNING"}, str(lost))
+            self.report({"WARNING"}, translated(str(lost), "reports"))
             self._each(lambda session: session.abandon())  # half a drag has no undo step
             self._close(context)
             return {"CANCELLED"}
         except CoreError as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, translated(str(error), "reports"))
             self.cancel(context)
             return {"CANCELLED"}
         except BaseException:
@@ -354,12 +358,14 @@ class POISE_OT_drag(bpy.types.Operator):
         marks.guides = [(place, rotation.rotate(frame, np.eye(3)[axis]), axis) for axis in axes]
         # what holds the body is said at once, all else once it is at rest
         why = self._reason or self._stuck or next(iter(first.held()), "")
-        marks.text = [line for line in (self._sentence(context, first), why) if line]
+        marks.text = [line for line in (self._sentence(context, first), translated(why)) if line]
         _redraw(context)
 
     def _sentence(self, context: Any, session: DragSession) -> str:
         pointer, count = self._pointer, sum(len(session.effectors) for session in self._sessions)
-        name = self._grab.bone if count == 1 else f"{self._grab.bone} and {counted(count - 1, 'more bone')}"
+        name = self._grab.bone
+        if count > 1:
+            name = translated(f"{name} and {counted(count - 1, 'more bone')}")
         parts = [f"{'Turning' if pointer.turning else 'Dragging'} {name}"]
         if pointer.direction is not None:
             letter = "XYZ"[pointer.axis or 0]
@@ -369,10 +375,10 @@ class POISE_OT_drag(bpy.types.Operator):
             parts.append("recorded")
         kind = session.pins.kinds[session.effectors[0].bone]
         if kind != "NONE":
-            parts.append({"BOTH": "position and rotation pinned"}.get(kind, f"{kind.lower()} pinned"))
+            parts.append(_PINNED[kind])
         if context.preferences.view.show_developer_ui:
             parts.append(f"{1e3 * sum(session.seconds for session in self._sessions):.1f} ms")
-        return ", ".join(parts)
+        return ", ".join(translated(part) for part in parts)
 
     # -- the end ----------------------------------------------------------------------------------------------------
 
@@ -419,7 +425,7 @@ class POISE_OT_drag(bpy.types.Operator):
             reasons += session.reasons()
         sentence = f"{counted(changed, 'bone')} changed" + (f", {keyed} keyed" if keyed else "")
         sentence += "" if recording is None else " in frames {} to {}".format(*recording.span)
-        self.report({"INFO"}, "; ".join([sentence, *reasons]))
+        self.report({"INFO"}, translated("; ".join([sentence, *reasons]), "reports"))
 
     def _give_back(self) -> None:
         for session in self._sessions:

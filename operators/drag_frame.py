@@ -14,6 +14,7 @@ from ..edits.drag.pointer import Pointer
 from ..edits.dragged_frame import MOST, TICK, DraggedFrame, Falloff, find_falloff
 from ..edits.trails import Trail, nearest_dot
 from ..edits.words import counted
+from ..languages.interface import translated
 from ..overlay.draw import ui_scale
 from ..overlay.marks import BoneMark, Marks
 from .drafts import PosePreview, TrailDrafts, redraw, shown_trails
@@ -124,7 +125,7 @@ class POISE_OT_drag_frame(Lasting, bpy.types.Operator):
         self._moved, self._seconds, self._released = True, 0.0, False
         self._follow(context, event)
         waiting = self.wait(context)
-        context.workspace.status_text_set(_HINTS)
+        context.workspace.status_text_set(translated(_HINTS))
         return waiting
 
     def modal(self, context: Any, event: Any) -> set[str]:
@@ -167,7 +168,7 @@ class POISE_OT_drag_frame(Lasting, bpy.types.Operator):
         elif (event.type, event.value) in _CONFIRM:
             self._released = True
             self.begin_turns(self._finish)
-            context.workspace.status_text_set(f"{self.bl_label}: Esc cancels")
+            context.workspace.status_text_set(translated(f"{translated(self.bl_label)}: Esc cancels"))
         elif event.value != "PRESS":
             return {"RUNNING_MODAL"}
         elif event.type in _CANCEL:
@@ -215,7 +216,7 @@ class POISE_OT_drag_frame(Lasting, bpy.types.Operator):
                 shown.targets.append(np.stack([wanted, trail.positions[self._place]]))
         shown.bones.append(BoneMark(edit.lines(), "hover"))
         self._moved, self._seconds = False, perf_counter() - begin
-        shown.text = [self._sentence()]
+        shown.text = [translated(self._sentence())]
         self._show.dragged = shown
         redraw(context)
 

@@ -68,7 +68,10 @@ class POISE_OT_store_pose(Tool, bpy.types.Operator):
         moments = {"PRESENT": Moment(), "FRAME": Moment(self.frame), "ACTION": Moment(action=self.action)}
         pose = pose_at(context, armature, rig, moments[self.source])
         store_pose(armature, rig, pose, MIN if self.pose == "MIN" else MAX)
-        return "INFO", f'Stored as the {self.pose.lower()} pose in "{armature.poise_key_poses.name}"'
+        return (
+            "INFO",
+            f'Stored as the {"min" if self.pose == "MIN" else "max"} pose in "{armature.poise_key_poses.name}"',
+        )
 
 
 class KeyedTool(Background):

@@ -8,6 +8,7 @@ import numpy as np
 from .. import bridge
 from ..bridge import Grab
 from ..bridge.grab import picks, stepped
+from ..languages.interface import translated
 from ..overlay.draw import draw_marks, ui_scale
 from ..overlay.marks import BoneMark, Marks
 
@@ -75,7 +76,7 @@ class POISE_GT_hover(bpy.types.Gizmo):
             return
         count = len(self.grabs)
         which = f", {self.grabs.index(grab) + 1} of {count}; J takes the next" if count > 1 else ""
-        marks.text = [f"{grab.bone}{which}"]
+        marks.text = [f"{grab.bone}{translated(which)}"]
         draw_marks(context, marks, bridge.read_view(context.region, context.region_data))
 
 

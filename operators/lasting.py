@@ -13,6 +13,7 @@ from .. import bridge
 from ..bridge.turns import Turns, beside_blender, present_turns
 from ..core import CoreError
 from ..edits.motion_edit import MotionEdit
+from ..languages.interface import translated
 from .handlers import remove_handler
 from .tool import Tool
 
@@ -37,7 +38,7 @@ class Modal(Tool):
         manager = context.window_manager
         self._timer = manager.event_timer_add(self.tick, window=context.window)
         manager.progress_begin(0, _STEPS)
-        context.workspace.status_text_set(f"{self.bl_label}: Esc cancels")
+        context.workspace.status_text_set(translated(f"{translated(self.bl_label)}: Esc cancels"))
         return {"RUNNING_MODAL"}
 
     def show(self, context: Any, share: float) -> None:

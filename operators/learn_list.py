@@ -16,6 +16,7 @@ from ..core.steps import run_steps
 from ..edits.chains import chain_method, tune, write_actuations, write_numbers
 from ..edits.learn import action_of
 from ..edits.words import counted
+from ..languages.interface import translated
 from .chains import ListTool, active_chain
 from .lasting import Lasting
 from .tool import fill_scene_range, frame_property
@@ -49,7 +50,7 @@ class POISE_OT_learn_list(ListTool, Lasting, bpy.types.Operator):
 
     def show(self, context: Any, share: float) -> None:
         super().show(context, share)
-        context.workspace.status_text_set(f"Learning the list: {share:.0%}, Esc cancels")
+        context.workspace.status_text_set(translated(f"Learning the list: {share:.0%}, Esc cancels"))
 
     def escape(self) -> set[str]:
         return self.refuse("Cancelled; the list was not changed", "INFO")

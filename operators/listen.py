@@ -7,6 +7,7 @@ import bpy
 from ..core import CoreError
 from ..edits.live import start
 from ..edits.words import counted
+from ..languages.interface import translated
 from .tool import Tool
 
 
@@ -43,12 +44,12 @@ class POISE_OT_stop_listening(bpy.types.Operator):
     @classmethod
     def poll(cls, context: Any) -> bool:
         if not context.window_manager.poise_live.owner:
-            cls.poll_message_set("No armature is listening")
+            cls.poll_message_set(translated("No armature is listening", "tooltips"))
             return False
         return True
 
     def execute(self, context: Any) -> set[str]:
         live = context.window_manager.poise_live
         live.stop = True  # the timer ends, with what it has to do
-        self.report({"INFO"}, f"Posed by {counted(live.applied, 'packet')}")
+        self.report({"INFO"}, translated(f"Posed by {counted(live.applied, 'packet')}", "reports"))
         return {"FINISHED"}

@@ -6,6 +6,7 @@ import bpy
 
 from .. import bridge
 from ..bridge.grab import picks, step
+from ..languages.interface import translated
 from ..overlay.draw import ui_scale
 
 
@@ -18,7 +19,7 @@ class POISE_OT_next_bone(bpy.types.Operator):
     @classmethod
     def poll(cls, context: Any) -> bool:
         if context.mode != "POSE" or context.region_data is None:
-            cls.poll_message_set("Move the mouse over a bone in Pose Mode")
+            cls.poll_message_set(translated("Move the mouse over a bone in Pose Mode", "tooltips"))
             return False
         return True
 
@@ -27,7 +28,7 @@ class POISE_OT_next_bone(bpy.types.Operator):
         view = bridge.read_view(context.region, context.region_data)
         found = picks(context, view, mouse, ui_scale(context))
         if len(found) < 2:
-            self.report({"INFO"}, "No other bone is under the mouse")
+            self.report({"INFO"}, translated("No other bone is under the mouse", "reports"))
             return {"CANCELLED"}
         step(context, mouse)
         context.area.tag_redraw()

@@ -11,6 +11,7 @@ from .. import bridge
 from ..core import CoreError
 from ..edits.clips import MOTIONS
 from ..edits.motion_files import NAMING, MotionFiles, check_naming, find_motions, summary
+from ..languages.interface import translated
 from .lasting import Modal
 from .retarget import RetargetOptions
 from .tool import chosen_path
@@ -89,7 +90,7 @@ class POISE_OT_retarget_files(Modal, RetargetOptions, bpy.types.Operator):
         rows = self._motions.write(context, armature, self.naming, self.assets, self.strips)
         for row in rows:
             if row.reason:
-                self.report({"INFO"}, row.sentence())
+                self.report({"INFO"}, translated(row.sentence(), "reports"))
         level, sentence = summary(rows)
         return level, sentence + ("; the Info editor names them" if level == "WARNING" else "")
 
@@ -98,9 +99,9 @@ class POISE_OT_retarget_files(Modal, RetargetOptions, bpy.types.Operator):
         if share is None:
             return self._end(context)
         self.show(context, share)
-        context.workspace.status_text_set(
-            f"{self.bl_label}: {self._motions.done} of {self._motions.count} files; Esc stops and keeps these"
-        )
+        name = translated(self.bl_label)
+        hint = f"{name}: {self._motions.done} of {self._motions.count} files; Esc stops and keeps these"
+        context.workspace.status_text_set(translated(hint))
         return None
 
     def _end(self, context: Any) -> set[str]:

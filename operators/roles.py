@@ -88,7 +88,7 @@ class POISE_OT_set_role(_RolesTool, bpy.types.Operator):
     role: EnumProperty(
         name="Part",
         description="Body part",
-        items=[(role, role, f"The bone is {role}") for role in ROLES] + [(NO_PART, "None", "No part")],
+        items=[(role, role, "Part of the body that the bones are") for role in ROLES] + [(NO_PART, "None", "No part")],
     )
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
@@ -148,7 +148,7 @@ class POISE_OT_set_facing(_RolesTool, bpy.types.Operator):
         name="Facing",
         description="Axis of the armature that the body looks along",
         items=[("FOUND", "Detected", "Detect it from parts and names")]
-        + [(axis, axis, f"The body looks along {axis} of the armature") for axis in DIRECTED_AXES],
+        + [(axis, axis, "The body looks along this axis") for axis in DIRECTED_AXES],
     )
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 from ..core import CoreError
+from ..languages.interface import translated
 from .tool import Tool, attempt
 
 _WHEEL: Final = {"WHEELUPMOUSE": 0.05, "WHEELDOWNMOUSE": -0.05}
@@ -75,5 +76,5 @@ class Slider(Tool):
         return {"RUNNING_MODAL"}
 
     def _change(self, context: Any, share: float) -> set[str]:
-        context.workspace.status_text_set(f"{self.slide(context, share)}   {_HINTS}")
+        context.workspace.status_text_set(f"{translated(self.slide(context, share))}   {translated(_HINTS)}")
         return {"RUNNING_MODAL"}

@@ -5,6 +5,7 @@ from typing import Any
 import bpy
 
 from ..edits.survey import look
+from ..languages.interface import translated
 from .tool import OfArmature
 
 
@@ -19,5 +20,7 @@ class POISE_OT_survey(OfArmature, bpy.types.Operator):
         look(context, context.active_object)
         findings = context.window_manager.poise_survey.findings
         hindrances = [finding.text for finding in findings if finding.kind == "HINDRANCE"]
-        self.report({"WARNING" if hindrances else "INFO"}, " ".join(hindrances) or findings[0].text)
+        self.report(
+            {"WARNING" if hindrances else "INFO"}, translated(" ".join(hindrances) or findings[0].text, "reports")
+        )
         return {"FINISHED"}

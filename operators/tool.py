@@ -11,6 +11,7 @@ from .. import bridge
 from ..bridge.turns import in_main_thread
 from ..core import CoreError
 from ..core.formats.table import FRAME_LIMIT
+from ..languages.interface import translated
 
 
 class Tool:
@@ -28,7 +29,7 @@ class Tool:
             bridge.check(context.active_object)
             cls.need(context, context.active_object)
         except CoreError as error:
-            cls.poll_message_set(str(error).removesuffix("."))
+            cls.poll_message_set(translated(str(error).removesuffix("."), "tooltips"))
             return False
         return True
 
@@ -49,12 +50,12 @@ class Tool:
 
     def tell(self, level: str, sentence: str) -> set[str]:
         """Report what was done; return the operator's result."""
-        self.report({level}, sentence)
+        self.report({level}, translated(sentence, "reports"))
         return {"FINISHED"}
 
     def refuse(self, reason: object, level: str = "ERROR") -> set[str]:
         """Report why nothing was done; return the operator's result."""
-        self.report({level}, str(reason))
+        self.report({level}, translated(str(reason), "reports"))
         return {"CANCELLED"}
 
 
@@ -79,7 +80,7 @@ class OfArmature:
     def poll(cls, context: Any) -> bool:
         armature = context.active_object
         if armature is None or armature.type != "ARMATURE":
-            cls.poll_message_set("Select an armature first")
+            cls.poll_message_set(translated("Select an armature first", "tooltips"))
             return False
         return True
 

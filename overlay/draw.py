@@ -12,6 +12,7 @@ from mathutils import Matrix
 from numpy.typing import NDArray
 
 from ..core.rotation import Array
+from ..languages.lines import wrapped
 from ..preferences import preferences_of
 from .marks import Camera, Colours, Marks, strokes_of
 from .strokes import Strokes
@@ -171,18 +172,6 @@ def _write(context: Any, lines: list[str], scale: float) -> None:
         blf.position(font, middle - 0.5 * measure(line), bottom + 1.5 * number * _TEXT * scale, 0.0)
         blf.draw(font, line)
     blf.disable(font, blf.SHADOW)
-
-
-def wrapped(line: str, room: float, measure: Callable[[str], float]) -> list[str]:
-    """Return the words of a line wrapped into lines that fit."""
-    found = [""]
-    for word in line.split():
-        longer = f"{found[-1]} {word}".lstrip()
-        if found[-1] and measure(longer) > room:
-            found.append(word)
-        else:
-            found[-1] = longer
-    return found
 
 
 def _room(context: Any, kinds: set[str]) -> tuple[float, float, float]:

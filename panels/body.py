@@ -9,6 +9,12 @@ from .side import Side, draw_tools, refuses
 
 _POSTURES: Final = (("T", "T-Pose"), ("A", "A-Pose"), ("RELAXED", "Relaxed"), ("REST", "Rest Pose"))
 _MODELS: Final = (("BOTH", "Flip", "ARROW_LEFTRIGHT"), ("L", "Left to Right", "NONE"), ("R", "Right to Left", "NONE"))
+_OF_ASSET: Final = (
+    ("apply_pose", "Apply Pose by Parts", False),
+    ("apply_pose", "Apply Pose by Parts Mirrored", True),
+    ("blend_pose", "Blend Pose by Parts", False),
+    ("blend_pose", "Blend Pose by Parts Mirrored", True),
+)
 _HANDS: Final = (("R", "Right..."), ("BOTH", "Both..."), ("L", "Left..."))
 
 
@@ -87,10 +93,9 @@ def draw_in_asset_menu(menu: Any, context: Any) -> None:
     layout = menu.layout
     layout.separator()
     layout.operator_context = "INVOKE_DEFAULT"
-    for name, label in (("apply_pose", "Apply Pose by Parts"), ("blend_pose", "Blend Pose by Parts")):
-        for mirrored, how in ((False, ""), (True, " Mirrored")):
-            tool = layout.operator(f"poise.{name}", text=f"{label}{how}")
-            tool.source, tool.mirrored = "ASSET", mirrored
+    for name, text, mirrored in _OF_ASSET:
+        tool = layout.operator(f"poise.{name}", text=text)
+        tool.source, tool.mirrored = "ASSET", mirrored
 
 
 CLASSES = (POISE_PT_body, POISE_MT_body)

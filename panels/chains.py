@@ -5,6 +5,7 @@ from typing import Any
 
 import bpy
 
+from ..languages.interface import translated
 from .side import ArmaturePanel, Side, chosen_in, draw_list, draw_sentence, draw_tools, labelled, refuses
 
 
@@ -30,7 +31,8 @@ class POISE_UL_actuations(bpy.types.UIList):
         name = split.row()
         name.alert = not there
         name.label(
-            text=f"{short(item.bone)} {item.axis}" if there else f"{item.bone} (no such bone)",
+            text=f"{short(item.bone)} {item.axis}" if there else translated(f"{item.bone} (no such bone)"),
+            translate=False,
             icon="NONE" if there else "ERROR",
         )
         row = split.row(align=True)
@@ -105,7 +107,7 @@ class POISE_PT_turns(Side, bpy.types.Panel):
         column = layout.column(align=True)
         for turn in chain.turns:
             split = column.split(factor=0.45)
-            split.label(text=short(turn.name))
+            split.label(text=short(turn.name), translate=False)
             split.progress(factor=turn.share, text=f"{degrees(turn.turned):.0f}°, {turn.share:.0%}")
 
 

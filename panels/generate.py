@@ -21,7 +21,7 @@ class POISE_UL_tracks(bpy.types.UIList):
         self, context: Any, layout: Any, data: Any, item: Any, icon: int, active_data: Any, active: str, *_: Any
     ) -> None:
         row = layout.row(align=True)
-        row.label(text=label_of(item), icon="FCURVE")
+        row.label(text=label_of(item), icon="FCURVE", translate=False)
         row.prop(item, "offset", text="")
 
 
@@ -33,7 +33,7 @@ class POISE_UL_phases(bpy.types.UIList):
     ) -> None:
         row = layout.split(factor=0.5, align=True)
         flies = item.kind == "FLIGHT"
-        row.label(text="Flight" if flies else item.part, icon="FORCE_WIND" if flies else "PINNED")
+        row.label(text="Flight" if flies else item.part, icon="FORCE_WIND" if flies else "PINNED", translate=flies)
         row = row.row(align=True)
         row.prop(item, "start", text="", emboss=False)
         row.prop(item, "end", text="", emboss=False)
@@ -49,8 +49,8 @@ class POISE_PT_generate(ArmaturePanel, bpy.types.Panel):
         layout: Any = self.layout
         armature: Any = context.active_object
         row = layout.row(align=True)
-        for pose in ("MIN", "MAX"):
-            row.operator("poise.store_pose", text=f"Store {pose.title()}").pose = pose
+        for pose, text in (("MIN", "Store Min"), ("MAX", "Store Max")):
+            row.operator("poise.store_pose", text=text).pose = pose
         layout.operator_menu_enum("poise.generate", "recipe", text="Generate")
         row = layout.row(align=True)
         row.operator("poise.load_recipe", text="Load Recipe...")

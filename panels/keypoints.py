@@ -4,6 +4,7 @@ from typing import Any, Final
 
 import bpy
 
+from ..languages.interface import translated
 from .side import ArmaturePanel, Side, draw_sentence, draw_tools, labelled
 
 _COUNTS: Final = ("received", "applied", "used", "parts", "refused", "late", "skipped", "lost")
@@ -30,9 +31,9 @@ class POISE_PT_keypoints(ArmaturePanel, bpy.types.Panel):
             draw_sentence(layout, context, live.status, "RADIOBUT_ON" if live.owner else "RADIOBUT_OFF")
         if live.received or live.owner:
             column = layout.column(align=True)
-            column.label(text=f"{live.rate:.0f} packets a second")
-            column.label(text=f"{live.wait:.0f} ms wait, {live.latency:.1f} ms to pose")
-            column.label(text=f"{live.held:.0f} ms filter delay")
+            column.label(text=translated(f"{live.rate:.0f} packets a second"))
+            column.label(text=translated(f"{live.wait:.0f} ms wait, {live.latency:.1f} ms to pose"))
+            column.label(text=translated(f"{live.held:.0f} ms filter delay"))
             for name in _COUNTS:
                 count = getattr(live, name)
                 if count or name in ("received", "applied"):
@@ -40,7 +41,7 @@ class POISE_PT_keypoints(ArmaturePanel, bpy.types.Panel):
                     split.label(text=live.bl_rna.properties[name].name)
                     split.label(text=str(count))
             if live.recorded:
-                column.label(text=f"{live.recorded} poses recorded")
+                column.label(text=translated(f"{live.recorded} poses recorded"))
 
 
 class POISE_PT_live_settings(Side, bpy.types.Panel):

@@ -4,6 +4,7 @@ from typing import Any
 
 import bpy
 
+from ..languages.interface import translated
 from .side import ArmaturePanel, chosen_in, draw_list, draw_tools, labelled
 
 _ICONS = {"MOTION": "ANIM", "FRAME": "KEYTYPE_KEYFRAME_VEC", "PLACE": "PINNED", "OBJECT": "OBJECT_DATA"}
@@ -37,7 +38,7 @@ class POISE_UL_timed_pins(bpy.types.UIList):
         sign = _icon(item) if there else "ERROR"
         label.operator("poise.goto_timed_pin", text="", icon=sign, emboss=False).row = number
         name = item.label.rpartition(":")[2]  # without the prefix of all bones
-        label.label(text=name if there else f"{item.bone} (no such bone)")
+        label.label(text=name if there else translated(f"{item.bone} (no such bone)"), translate=False)
         row = row.row(align=True)
         row.prop(item, "start", text="", emboss=False)
         row.prop(item, "end", text="", emboss=False)

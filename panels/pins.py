@@ -4,6 +4,7 @@ from typing import Any
 
 import bpy
 
+from ..languages.interface import translated
 from .rig import draw_hindrances
 from .side import Side, chosen_in, draw_list, draw_sentence, draw_tools, labelled, refuses
 from .toolbar import POISE_TOOL_drag
@@ -11,6 +12,7 @@ from .toolbar import POISE_TOOL_drag
 _ICONS = {"use_position": "CON_LOCLIKE", "use_rotation": "CON_ROTLIKE"}
 _TIP = 1e-3  # of the bone's length
 TOOL = POISE_TOOL_drag.bl_idname
+_HELD = (("BOTH", "Pin Position and Rotation"), ("POSITION", "Pin Position"), ("ROTATION", "Pin Rotation"))
 _SPACES = {"WORLD": "WORLD", "ARMATURE": "ARMATURE_DATA", "OBJECT": "OBJECT_DATA", "ANIMATION": "ANIM"}
 
 
@@ -36,7 +38,8 @@ class POISE_UL_pins(bpy.types.UIList):
         label.active = not item.mute
         label.alert = not there or (item.space == "OBJECT" and item.target is None)
         label.label(
-            text=f"{name}{_said(item)}" if there else f"{name} (no such bone)",
+            text=f"{name}{translated(_said(item))}" if there else translated(f"{name} (no such bone)"),
+            translate=False,
             icon=_SPACES[item.space] if there else "ERROR",
         )
         for held, symbol in _ICONS.items():
@@ -107,7 +110,8 @@ def draw_pin(layout: Any, pin: Any) -> None:
     column.prop(pin, "priority")
     if any(pin.point):
         column.prop(pin, "point")
-    column.operator_menu_enum("poise.pin_space", "space", text=f"Pinned to {pin.space.title()}").bone = pin.name
+    text = translated(f"Pinned to {translated(pin.space.title())}")
+    column.operator_menu_enum("poise.pin_space", "space", text=text, translate=False).bone = pin.name
     if pin.space == "OBJECT":
         column.prop(pin, "target")
 
@@ -119,8 +123,8 @@ class POISE_MT_pins(bpy.types.Menu):
 
     def draw(self, context: Any) -> None:
         layout: Any = self.layout
-        for kind, held in (("BOTH", "Position and Rotation"), ("POSITION", "Position"), ("ROTATION", "Rotation")):
-            layout.operator("poise.pin", text=f"Pin {held}").kind = kind
+        for kind, held in _HELD:
+            layout.operator("poise.pin", text=held).kind = kind
         layout.operator("poise.cycle_pin").bone = ""
         layout.operator_menu_enum("poise.pin_space", "space")
         layout.operator("poise.unpin").bone = ""

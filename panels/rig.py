@@ -6,7 +6,8 @@ from typing import Any, Final
 import bpy
 
 from .. import bridge
-from .side import ArmaturePanel, Side, draw_sentence, draw_tools
+from ..languages.interface import translated
+from .side import ArmaturePanel, Side, draw_sentence, draw_text, draw_tools
 
 _ICONS: Final = {"BODY": "ARMATURE_DATA", "ASK": "QUESTION", "HINDRANCE": "ERROR"}
 # Green, yellow, red, blue.
@@ -110,7 +111,8 @@ class POISE_PT_parts(_Part, bpy.types.Panel):
         if part in rows:
             _draw_part(layout, rows[part])
         said = context.active_object.poise_facing
-        layout.operator_menu_enum("poise.set_facing", "facing", text=f"Facing {said or 'Detected'}")
+        facing = translated(f"Facing {said or translated('Detected')}")
+        layout.operator_menu_enum("poise.set_facing", "facing", text=facing, translate=False)
         row = layout.row(align=True)
         row.operator("poise.import_roles", text="Load...")
         row.operator("poise.export_roles", text="Save...")
@@ -120,14 +122,18 @@ class POISE_PT_parts(_Part, bpy.types.Panel):
         column = layout.column(align=True)
         for role, finding in rows.items():
             split = column.split(factor=0.4)
-            split.operator("poise.show_part", text=role, icon=_STATES[finding.state], emboss=False).role = role
-            split.label(text=finding.text or "-")
+            part = split.operator(
+                "poise.show_part", text=role, icon=_STATES[finding.state], emboss=False, translate=False
+            )
+            part.role = role
+            split.label(text=finding.text or "-", translate=False)
 
 
 def _draw_part(layout: Any, finding: Any) -> None:
     """Draw the chosen role and the tools that correct it."""
     box = layout.box()
-    box.label(text=f"{finding.name}: {finding.text or 'no bone'}", icon=_STATES[finding.state])
+    text = f"{finding.name}: {finding.text or translated('no bone')}"
+    box.label(text=text, icon=_STATES[finding.state], translate=False)
     if bridge.can_correct(finding.name):
         row = box.row(align=True)
         row.operator("poise.set_role").role = finding.name
@@ -145,7 +151,7 @@ class POISE_PT_driven(_Part, bpy.types.Panel):
         for finding in POISE_PT_driven.findings(context):
             draw_sentence(layout, context, finding.text, "CONSTRAINT_BONE")
             if finding.name:
-                draw_sentence(layout, context, finding.name, "BLANK1")
+                draw_text(layout, context, finding.name, "BLANK1")
 
 
 class POISE_MT_rig(bpy.types.Menu):

@@ -1,10 +1,11 @@
 """Shared base of the panels in the sidebar tab Poise."""
 
-import textwrap
 from collections.abc import Iterable
 from typing import Any, Final
 
 from .. import bridge
+from ..languages.interface import translated
+from ..languages.lines import width, wrapped
 
 _LETTER: Final = 6.0  # mean width of a letter of Blender's interface, pixels at a scale of 1
 _MARGIN: Final = 70  # pixels: width of the icon and the borders
@@ -65,8 +66,13 @@ def draw_tools(layout: Any, names: Iterable[str]) -> None:
 
 
 def draw_sentence(layout: Any, context: Any, sentence: str, icon: str) -> None:
-    """Draw a text wrapped to the width of the sidebar."""
-    width = context.region.width / context.preferences.system.ui_scale if context.region is not None else 0.0
+    """Draw a sentence of Poise's, translated, and wrapped to the width of the sidebar."""
+    draw_text(layout, context, translated(sentence), icon)
+
+
+def draw_text(layout: Any, context: Any, text: str, icon: str) -> None:
+    """Draw a text as it is, wrapped to the width of the sidebar."""
+    room = context.region.width / context.preferences.system.ui_scale if context.region is not None else 0.0
     column = layout.column(align=True)
-    for number, line in enumerate(textwrap.wrap(sentence, max(_NARROW, int((width - _MARGIN) / _LETTER)))):
-        column.label(text=line, icon="BLANK1" if number else icon)
+    for number, line in enumerate(wrapped(text, max(_NARROW, int((room - _MARGIN) / _LETTER)), width)):
+        column.label(text=line, icon="BLANK1" if number else icon, translate=False)

@@ -34,7 +34,7 @@ UNITS: Final = (
 )
 UPS: Final = (
     ("auto", "Automatic", "Use the axis of the layout, or detect it from the points"),
-    *((axis, axis, f"{axis} is up") for axis in ("+X", "-X", "+Y", "-Y", "+Z", "-Z")),
+    *((axis, axis, "This axis points up") for axis in ("+X", "-X", "+Y", "-Y", "+Z", "-Z")),
 )
 TRAVELS: Final = (
     (

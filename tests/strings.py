@@ -49,7 +49,9 @@ def _shown(node: ast.AST, labels: bool) -> Iterator[str]:
         return
     skipped = _docstring(node)
     for child in ast.iter_child_nodes(node):
-        if child is not skipped and not (isinstance(node, ast.arg | ast.AnnAssign) and child is node.annotation and _is_type(child)):
+        if child is not skipped and not (
+            isinstance(node, ast.arg | ast.AnnAssign) and child is node.annotation and _is_type(child)
+        ):
             yield from _shown(child, labels)
 
 
@@ -66,11 +68,17 @@ def _docstring(node: ast.AST) -> ast.AST | None:
 
 def _is_hidden(node: ast.Call) -> bool:
     called = getattr(node.func, "attr", getattr(node.func, "id", ""))
-    return called in _HIDDEN or any(word.arg == "options" and "HIDDEN" in ast.unparse(word.value) for word in node.keywords)
+    return called in _HIDDEN or any(
+        word.arg == "options" and "HIDDEN" in ast.unparse(word.value) for word in node.keywords
+    )
 
 
 def _is_text(ways: list[tuple[Part, ...]]) -> bool:
     return any(isinstance(part, str) for way in ways for part in way)
+
+
+def _has_text(node: ast.expr) -> bool:
+    return _is_text(list(_ways(node)))
 
 
 def _numbered(parts: tuple[Part, ...]) -> str:
@@ -88,10 +96,12 @@ def _ways(node: ast.expr) -> Iterator[tuple[Part, ...]]:
             yield tuple(part for way in ways for part in way)
     elif isinstance(node, ast.FormattedValue):
         yield from _ways(node.value)
-    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+    elif (
+        isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and (_has_text(node.left) or _has_text(node.right))
+    ):
         for ways in product(list(_ways(node.left)), list(_ways(node.right))):
             yield tuple(part for way in ways for part in way)
-    elif isinstance(node, ast.IfExp) and _is_text(list(_ways(node.body))) and _is_text(list(_ways(node.orelse))):
+    elif isinstance(node, ast.IfExp) and _has_text(node.body) and _has_text(node.orelse):
         yield from _ways(node.body)
         yield from _ways(node.orelse)
     elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "counted":

@@ -15,15 +15,16 @@ MANIFEST = tomllib.loads((ROOT / "blender_manifest.toml").read_text(encoding="ut
 # Part of the extension -> the parts it may import, itself apart.
 PARTS = {
     "__init__": {"registration"},
-    "registration": {"commands", "edits", "keymaps", "operators", "panels", "preferences", "properties"},
-    "operators": {"bridge", "core", "edits", "overlay", "preferences", "properties"},
+    "registration": {"commands", "edits", "keymaps", "languages", "operators", "panels", "preferences", "properties"},
+    "operators": {"bridge", "core", "edits", "languages", "overlay", "preferences", "properties"},
     "commands": {"bridge", "core", "edits", "properties"},
     "edits": {"bridge", "core", "properties"},
-    "panels": {"bridge", "keymaps", "preferences", "properties"},
+    "panels": {"bridge", "keymaps", "languages", "preferences", "properties"},
     "keymaps": set[str](),
     "preferences": {"keymaps", "properties"},
     "properties": set[str](),
-    "overlay": {"core", "preferences"},
+    "languages": set[str](),
+    "overlay": {"core", "languages", "preferences"},
     "bridge": {"core"},
     "core": set[str](),
 }

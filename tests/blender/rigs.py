@@ -377,7 +377,7 @@ class Layout:
     def separator(self) -> None:
         self.seen.append(("separator", ""))
 
-    def label(self, *, text: str, icon: str = "NONE") -> None:
+    def label(self, *, text: str, icon: str = "NONE", **_: Any) -> None:
         self.icon(icon)
         self.seen.append(("label", text))
 
@@ -414,7 +414,7 @@ class Layout:
     def progress(self, *, factor: float, text: str) -> None:
         self.seen.append(("progress", text))
 
-    def operator_menu_enum(self, name: str, _: str, *, text: str = "", icon: str = "") -> Any:
+    def operator_menu_enum(self, name: str, _: str, *, text: str = "", icon: str = "", **_more: Any) -> Any:
         return self.operator(name)
 
     def operator_enum(self, name: str, _: str) -> None:

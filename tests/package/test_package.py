@@ -25,6 +25,7 @@ SHIPPED = {
     "edits",
     "keymaps.py",
     "operators",
+    "languages",
     "overlay",
     "panels",
     "preferences.py",

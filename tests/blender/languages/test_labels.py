@@ -1,0 +1,52 @@
+"""Blender looks the labels of Poise up in the translations: all that it can show of them is there."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import bpy
+import pytest
+
+from languages import LANGUAGES
+from languages.interface import messages
+from panels import CLASSES as PANELS
+from properties import CLASSES, OWNERS
+
+OPERATORS = [getattr(bpy.ops.poise, name).get_rna_type() for name in dir(bpy.ops.poise)]
+ROLES = {"head", "hips", "neck", "spine"}  # as in files
+NAMES = {"Poise", "COCO", "VMC"} | ROLES
+BLENDERS = {"File Path", "Filepath used for exporting the file", "Name of the preset, used to make the path name"} | {
+    definition.description for definition in bpy.types.PropertyGroup.bl_rna.properties
+}
+
+
+def labels(definition: Any) -> Iterator[str]:
+    """Labels and tooltips of a property that is shown."""
+    if definition.is_hidden or definition.identifier in ("rna_type", "bl_idname"):
+        return
+    yield from (definition.name, definition.description)
+    for item in definition.enum_items if definition.type == "ENUM" else ():
+        yield from (item.name, item.description)
+
+
+def shown() -> Iterator[str]:
+    for rna in OPERATORS:
+        yield from (rna.name, rna.description)
+    for rna in (*OPERATORS, *(group.bl_rna for group in CLASSES)):
+        for definition in rna.properties:
+            yield from labels(definition)
+    for owner, names in OWNERS:
+        for name in names:
+            yield from labels(owner.bl_rna.properties[f"poise_{name}"])
+    for panel in PANELS:
+        yield getattr(panel, "bl_label", "")
+
+
+def words(text: str) -> bool:
+    return any(len(word) > 1 and word.isalpha() for word in text.split()) and text not in NAMES | BLENDERS
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_blender_finds_a_translation_of_every_label_and_tooltip(language: str) -> None:
+    known = {text for _, text in messages()[language]}
+    missing = sorted({text for text in shown() if words(text)} - known)
+    assert not missing, "\n".join(missing)

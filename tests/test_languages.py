@@ -1,0 +1,86 @@
+"""Every text of the interface is translated into each language, and sentences keep the names and numbers in them."""
+
+import re
+
+import pytest
+
+from languages import LANGUAGES
+from languages.book import entries, translate
+from languages.lines import width, wrapped
+from tests.paths import ROOT
+from tests.strings import texts
+
+# Rooms whose texts are translated. Help texts of the command line and errors in files of JSON, whose fields are
+# English, stay English.
+ROOMS = ("operators", "panels", "properties", "overlay", "preferences.py", "edits/body_tools.py")
+# What is collected, and is no text of the interface.
+UNSEEN = {
+    "object = bpy.context.active_object",
+    "Poise",  # the name
+}
+_PLACE = re.compile(r"\{\w+\}")
+
+
+def collected() -> set[str]:
+    paths = [path for room in ROOMS for path in [*(ROOT / room).rglob("*.py"), ROOT / room] if path.is_file()]
+    return {text for path in paths for text in texts(path)} - UNSEEN
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_text_of_the_interface_is_translated(language: str) -> None:
+    missing = sorted(collected() - entries(language).keys())
+    assert not missing, "\n".join(missing)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_translation_is_of_a_text_that_is_gone(language: str) -> None:
+    unused = sorted(entries(language).keys() - collected())
+    assert not unused, "\n".join(unused)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_translations_have_the_places_of_their_texts(language: str) -> None:
+    wrong = [
+        text for text, said in entries(language).items() if sorted(_PLACE.findall(text)) != sorted(_PLACE.findall(said))
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_translations_end_as_their_texts_without_a_full_stop(language: str) -> None:
+    said = {text: said for text, said in entries(language).items() if text.endswith("...")}
+    assert [text for text in said if not said[text].endswith("...")] == []
+    assert [text for text, said in entries(language).items() if said.endswith(("。", "．")) or not said] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Pin", "ピン"),
+        ('Baked 1 frame into "A"', "1 フレームを「A」にベイクしました"),
+        ('Baked 12 frames into "Walk. Fast"', "12 フレームを「Walk. Fast」にベイクしました"),
+        (
+            "3 bones changed, 2 keyed; Foot.L is held at its present location",
+            "3 本のボーンを変更、2 本にキーを挿入; Foot.L を現在の位置で保持します",
+        ),
+        ("No bones are selected.", "ボーンが選択されていません。"),
+        ("Dragging Pin", "Pin をドラッグ中"),
+        ("Pin is held at its present location", "Pin を現在の位置で保持します"),  # a bone of that name
+        ("no sentence of Poise's", "no sentence of Poise's"),
+    ],
+)
+def test_sentences_are_translated_whole_or_in_parts(text: str, said: str | None) -> None:
+    assert translate(text, "ja_JP") == said
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("hand.L is 9 cm short", ["hand.L is 9", "cm short"]),
+        ("mixamorig:LeftHand is short", ["mixamorig:LeftHand", "is short"]),
+        ("「ピン」を押してください。", ["「ピン」を押", "してくださ", "い。"]),
+        ("请按“钉固”，然后拖动", ["请按“钉", "固”，然后拖", "动"]),
+    ],
+)
+def test_lines_break_between_words_and_between_wide_characters(text: str, lines: list[str]) -> None:
+    assert wrapped(text, 13.0, width) == lines
