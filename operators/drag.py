@@ -372,7 +372,7 @@ class POISE_OT_drag(bpy.types.Operator):
             parts.append(f"{'across' if pointer.plane else 'along'} {'its own' if pointer.local else 'the'} {letter}")
         parts += [session.manner] if session.manner else []
         if self._recording is not None:
-            parts.append("recorded")
+            parts.append("recorded at each frame")
         kind = session.pins.kinds[session.effectors[0].bone]
         if kind != "NONE":
             parts.append(_PINNED[kind])
