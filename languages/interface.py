@@ -23,5 +23,6 @@ def translated(text: str, where: str = "interface") -> str:
 
     where: "interface", "tooltips" or "reports", as the preferences say of which texts are translated.
     """
-    view: Any = bpy.context.preferences.view
-    return translate(text, bpy.app.translations.locale) if getattr(view, f"use_translate_{where}") else text
+    context: Any = bpy.context
+    wanted = getattr(context.preferences.view, f"use_translate_{where}")
+    return translate(text, bpy.app.translations.locale) if wanted else text
