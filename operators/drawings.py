@@ -6,6 +6,7 @@ import numpy as np
 
 from .. import bridge
 from ..core import CoreError, rotation
+from ..core.editing.contacts import foot_of
 from ..edits.pins import ANIMATION, read_pin
 from ..edits.sample_curves import has_generated
 from ..overlay.draw import Drawing
@@ -71,11 +72,12 @@ def _strips(context: Any) -> list[Strip]:
     if armature is None or armature.type != "ARMATURE":
         return []
     return [
-        Strip(pin.label, pin.start - pin.ease_in, pin.start, pin.end, pin.end + pin.ease_out,
+        Strip(pin.label, foot_of(pin.label), pin.start - pin.ease_in, pin.start, pin.end, pin.end + pin.ease_out,
               number == armature.poise_active_timed_pin, pin.mute)
         for number, pin in enumerate(armature.poise_timed_pins)
     ] + [
-        Strip(phase.part, phase.start, phase.start, phase.end, phase.end, number == armature.poise_active_phase, False)
+        Strip(phase.part, phase.part, phase.start, phase.start, phase.end, phase.end,
+              number == armature.poise_active_phase, False)
         for number, phase in enumerate(armature.poise_phases if has_generated(armature) else ())
     ]  # fmt: skip
 

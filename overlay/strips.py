@@ -1,7 +1,7 @@
 """Timed pins as strips at the bottom of timelines and dope sheets: one lane for each point."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Final
 
@@ -12,8 +12,9 @@ import gpu
 from .draw import stroke, theme_colours, ui_scale
 from .strokes import Colour, Strokes, segments, together
 
-_LANES: Final = (4.0, 9.0)  # pixels at a scale of 1, in a low editor and otherwise
-_RULER: Final = 24.0  # pixels at a scale of 1: height of the frame numbers
+# Pixels at a scale of 1: the height of a lane at least, of one of a single point at least, and at most.
+_LANES: Final = (2.0, 4.0, 9.0)
+_ABOVE: Final = 44.0  # pixels at a scale of 1: height of the frame numbers and of the first row of keys
 _THICK: Final = 0.6  # of a lane
 _TEXT: Final = 9.0
 _EASE: Final = 0.3  # of the opacity
@@ -22,9 +23,12 @@ _MUTED: Final = 0.35
 
 @dataclass(frozen=True)
 class Strip:
-    """One timed pin: the name of its lane, its frames with and without ease, whether it is chosen or muted."""
+    """One timed pin: its lane, the lane that it shares where there is little room, its frames with and without ease,
+    whether it is chosen or muted.
+    """
 
     lane: str
+    shared: str
     before: float
     start: float
     end: float
@@ -62,12 +66,11 @@ class StripDrawing:
         def place(frame: float) -> float:
             return float(to_pixel(frame, 0.0, clip=False)[0])
 
-        lanes = lanes_of(strips)
-        room = (region.height / scale - _RULER) / len(lanes)
-        height = scale * min(max(room, _LANES[0]), _LANES[1])
+        strips, lane_height = fit(strips, region.height / scale - _ABOVE)
+        lanes, height = lanes_of(strips), scale * lane_height
         gpu.state.blend_set("ALPHA")
         stroke(strip_strokes(strips, place, height, colours.pin, colours.dragged), _THICK * height, region)
-        if height >= _LANES[1] * scale:
+        if lane_height >= _LANES[2]:
             blf.size(0, _TEXT * scale)
             blf.color(0, *colours.pin)
             for number, lane in enumerate(lanes):
@@ -79,6 +82,13 @@ class StripDrawing:
 def lanes_of(strips: Sequence[Strip]) -> list[str]:
     """Return the names of the lanes, the lowest first."""
     return sorted({strip.lane for strip in strips}, reverse=True)
+
+
+def fit(strips: Sequence[Strip], room: float) -> tuple[Sequence[Strip], float]:
+    """Return the strips with the lanes that fit into the room below the keys, and the height of a lane."""
+    if room < _LANES[1] * len(lanes_of(strips)):
+        strips = [replace(strip, lane=strip.shared) for strip in strips]
+    return strips, min(max(room / len(lanes_of(strips)), _LANES[0]), _LANES[2])
 
 
 def strip_strokes(

@@ -133,6 +133,12 @@ def foot_points(skeleton: Skeleton, roles: Roles) -> tuple[BodyPoint, ...]:
     return tuple(found)
 
 
+def foot_of(point: str) -> str:
+    """Return the role of the foot of a point of `foot_points`, by their names; other names as they are."""
+    part, dot, side = point.partition(".")
+    return f"foot{dot}{side}" if part in ("heel", "ball", "toe") else point
+
+
 def point_positions(skeleton: Skeleton, pose: Pose, points: Sequence[BodyPoint]) -> Array:
     """Return the positions (..., P, 3) of points in armature space."""
     count = len(pose.rotations)

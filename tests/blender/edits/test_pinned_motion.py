@@ -10,11 +10,12 @@ from mathutils import Vector
 
 import bridge
 from core import CoreError
+from core.editing.contacts import foot_of
 from edits.fingerprints import fingerprint
 from edits.foot_lock import LockedFeet, contact_points
 from edits.pinned_actions import is_edited
 from edits.pinned_motion import PinnedMotion
-from overlay.strips import Strip, strip_strokes
+from overlay.strips import Strip, fit, lanes_of, strip_strokes
 from panels.motion import POISE_PT_timed_pins
 from tests.blender.edits.rigs import ENDS, hold, keyed, pins_of, stays
 from tests.blender.rigs import (
@@ -468,9 +469,9 @@ def test_the_panel_shows_the_list_and_its_tools(walker: Any) -> None:
 
 def test_strips_of_a_point_share_a_lane_and_ease_at_their_ends() -> None:
     strips = [
-        Strip("heel.L", 4, 10, 20, 26, False, False),
-        Strip("ball.L", 8, 14, 30, 36, True, False),
-        Strip("heel.L", 44, 50, 60, 66, False, True),
+        Strip("heel.L", "foot.L", 4, 10, 20, 26, False, False),
+        Strip("ball.L", "foot.L", 8, 14, 30, 36, True, False),
+        Strip("heel.L", "foot.L", 44, 50, 60, 66, False, True),
     ]
     blue, white = (0.0, 0.0, 1.0, 0.8), (1.0, 1.0, 1.0, 1.0)
     lines = strip_strokes(strips, lambda frame: 10.0 * frame, 8.0, blue, white)
@@ -482,6 +483,17 @@ def test_strips_of_a_point_share_a_lane_and_ease_at_their_ends() -> None:
     np.testing.assert_allclose(strong[1], white)
     assert strong[2, 3] < blue[3]
     assert (lines.colours[::3, 0, 3] < strong[:, 3]).all()
+
+
+def test_strips_of_a_foot_share_a_lane_below_the_keys_where_there_is_little_room() -> None:
+    points = [f"{point}.{side}" for point in ("heel", "ball", "toe") for side in "LR"]
+    strips = [Strip(point, foot_of(point), 4, 10, 20, 26, False, False) for point in points]
+    for room, lanes, height in ((90.0, 6, 9.0), (30.0, 6, 5.0), (12.0, 2, 6.0), (-10.0, 2, 2.0)):
+        shown, found = fit(strips, room)
+        assert (len(lanes_of(shown)), found) == (lanes, height)
+        assert room < 0.0 or lanes * height <= room
+    assert lanes_of(fit(strips, 0.0)[0]) == ["foot.R", "foot.L"]
+    assert foot_of("hand.L") == "hand.L"
 
 
 def noise(curve: Any) -> None:
