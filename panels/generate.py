@@ -6,7 +6,7 @@ import bpy
 from bpy_extras.anim_utils import action_get_channelbag_for_slot
 
 from ..properties.generate import label_of
-from .side import ArmaturePanel, chosen_in, draw_list, draw_tools, labelled
+from .side import ArmaturePanel, Side, chosen_in, draw_list, draw_tools, labelled
 
 _TOOLS = (
     "store_pose", "regenerate", "add_track", "remove_track", "add_sample", "remove_sample", "equal_samples",
@@ -60,12 +60,27 @@ class POISE_PT_generate(ArmaturePanel, bpy.types.Panel):
         side = draw_list(layout, armature, "tracks", rows=3)
         side.operator_menu_enum("poise.add_track", "part", text="", icon="ADD")
         side.operator("poise.remove_track", text="", icon="REMOVE")
-        if chosen_in(armature, "tracks") is not None:
-            draw_track(layout, armature, armature.poise_active_track)
-        draw_path(layout, armature)
         layout.prop(armature, "poise_stay")
         draw_phases(layout, armature)
         layout.operator("poise.regenerate", icon="FILE_REFRESH")
+
+
+class POISE_PT_generate_advanced(Side, bpy.types.Panel):
+    """Samples of the active track and of the path, and how curves are fitted through them"""
+
+    bl_label = "Advanced"
+    bl_parent_id = "POISE_PT_generate"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return len(context.active_object.poise_tracks) > 0
+
+    def draw(self, context: Any) -> None:
+        layout, armature = self.layout, context.active_object
+        if chosen_in(armature, "tracks") is not None:
+            draw_track(layout, armature, armature.poise_active_track)
+        draw_path(layout, armature)
 
 
 def draw_track(layout: Any, armature: Any, number: int) -> None:
@@ -148,4 +163,4 @@ class POISE_MT_generate(bpy.types.Menu):
         draw_tools(layout, _TOOLS)
 
 
-CLASSES = (POISE_UL_tracks, POISE_UL_phases, POISE_PT_generate, POISE_MT_generate)
+CLASSES = (POISE_UL_tracks, POISE_UL_phases, POISE_PT_generate, POISE_PT_generate_advanced, POISE_MT_generate)

@@ -12,7 +12,7 @@ from core.editing.contacts import foot_points, point_positions
 from core.formats.recipe import parse_recipe
 from core.generate import fit_curve
 from edits.generate import Generated
-from panels.generate import POISE_PT_generate
+from panels.generate import POISE_PT_generate, POISE_PT_generate_advanced
 from properties.generate import label_of
 from tests.blender.edits.rigs import again, curve, keyed, overridden, phases_of, stand
 from tests.blender.rigs import contents, context, drawn_by, load, make_armature, select, turn
@@ -155,7 +155,7 @@ def test_samples_weigh_what_their_keys_say(rig: Any) -> None:
     assert bpy.ops.poise.weigh_samples() == {"FINISHED"}
     weights = curve(rig, "poise_tracks[0].weight")
     np.testing.assert_allclose([tuple(key.co) for key in weights.keyframe_points], [[1, 0.1], [26, 0.1], [51, 0.1]])
-    with_own = [kind for kind, name in drawn_by(POISE_PT_generate) if name == "co"]
+    with_own = [kind for kind, name in drawn_by(POISE_PT_generate_advanced) if name == "co"]
     assert len(with_own) == 3 * 3
     weights.keyframe_points[1].co[1] = 0.9
     curve(rig, "poise_tracks[0].offset").keyframe_points[1].co = (31, 0.5)
@@ -221,8 +221,8 @@ def test_presets_leave_what_they_can_be_changed_by() -> None:
     assert phases[0] == ("foot.L", "SUPPORT", 1, 13, 13)
     assert phases[4][1:4] == ("FLIGHT", 13, 28)
     assert bpy.ops.poise.regenerate() == {"FINISHED"}
-    seen = drawn_by(POISE_PT_generate)
-    assert ("list", "poise_tracks") in seen
+    assert ("list", "poise_tracks") in drawn_by(POISE_PT_generate)
+    seen = drawn_by(POISE_PT_generate_advanced)
     assert sum(kind == "prop" and name == "co" for kind, name in seen) == 2 * 6 + 4 * 10  # of the arms, and of the path
 
 
@@ -411,7 +411,7 @@ def test_samples_of_the_path_are_added_where_it_is_and_taken_away(rig: Any) -> N
         assert bpy.ops.poise.add_sample(path=True) == {"FINISHED"}
     assert [len(one.keyframe_points) for one in active_of(rig, "poise_path")] == [2, 2, 2]
     assert table(rig, "poise_path")[-2:] == [(1, 0), (26, 0.5)]
-    said = [text for kind, text in drawn_by(POISE_PT_generate) if kind == "label"]
+    said = [text for kind, text in drawn_by(POISE_PT_generate_advanced) if kind == "label"]
     assert {"Frame", "Offset", "Left", "Forward", "Up"} <= {*said}
     assert bpy.ops.poise.regenerate() == {"FINISHED"}
     for _ in range(2):

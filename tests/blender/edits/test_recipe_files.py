@@ -10,7 +10,7 @@ import pytest
 
 from core import rotation
 from core.formats.recipe import read_recipe
-from panels.generate import POISE_PT_generate
+from panels.generate import POISE_PT_generate_advanced
 from properties.generate import label_of
 from tests.blender.edits.rigs import curve, stand
 from tests.blender.rigs import contents, drawn_by, load, make_armature, select, turn
@@ -53,7 +53,7 @@ def test_a_track_of_bones_and_an_axis_moves_one_degree_of_freedom(rig: Any) -> N
     with pytest.raises(RuntimeError, match=r'Two tracks have the bone "upper_arm.R" about Z'):
         bpy.ops.poise.regenerate()
     assert {"axis", "straight", "width", "gamma"} <= {
-        name for kind, name in drawn_by(POISE_PT_generate) if kind == "prop"
+        name for kind, name in drawn_by(POISE_PT_generate_advanced) if kind == "prop"
     }
 
 
