@@ -10,7 +10,7 @@ import bpy
 
 from . import commands, keymaps, operators, panels, preferences, properties
 from .edits import reactions, survey
-from .languages.interface import messages
+from .languages.interface import messages, put_in_context, put_property_in_context
 from .operators import live_pins
 from .operators.handlers import remove_handler
 from .properties import ccd, generate, marks, motion, roles
@@ -32,9 +32,13 @@ def register() -> None:
             *preferences.CLASSES,
         )
         for cls in classes:
+            put_in_context(cls)
             bpy.utils.register_class(cls)
             undo.callback(bpy.utils.unregister_class, cls)
 
+        for _, definitions in properties.OWNERS:
+            for definition in definitions.values():
+                put_property_in_context(definition)
         properties.attach()
         undo.callback(properties.detach)
 

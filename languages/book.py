@@ -101,7 +101,7 @@ def _whole(text: str, book: Book) -> str | None:
     """Return the translation of one text of the file, or None."""
     stripped = text.strip()
     bare = without_full_stop(stripped)
-    found = book.texts.get(bare) or _filled_in(bare, book)
+    found = book.texts.get(bare) or _filled_in(bare, book) or _filled_in(bare[:1].lower() + bare[1:], book)
     return found + "。" if found is not None and bare != stripped else found
 
 

@@ -6,8 +6,9 @@ import bpy
 
 from .book import LANGUAGES, entries, translate
 
-# Blender looks labels up in the context of what they are on: operators have one of their own.
-_CONTEXTS: Final = ("*", "Operator")
+# Of labels that Blender looks up; its own has other words, of Feet as a unit of length.
+CONTEXT: Final = "Poise"
+_CONTEXTS: Final = ("*", CONTEXT)  # tooltips, and labels without any other
 
 
 def messages() -> dict[str, dict[tuple[str, str], str]]:
@@ -16,6 +17,20 @@ def messages() -> dict[str, dict[tuple[str, str], str]]:
         language: {(context, text): said for text, said in entries(language).items() for context in _CONTEXTS}
         for language in LANGUAGES
     }
+
+
+def put_in_context(cls: Any) -> None:
+    """Let Blender look up the labels of a class that is to be registered, and of its properties, in CONTEXT."""
+    cls.bl_translation_context = CONTEXT
+    for base in cls.__mro__:
+        for definition in vars(base).get("__annotations__", {}).values():
+            put_property_in_context(definition)
+
+
+def put_property_in_context(definition: Any) -> None:
+    """Let Blender look up the labels of a property that is to be registered in CONTEXT."""
+    if hasattr(definition, "keywords"):  # what a function of bpy.props returns
+        definition.keywords.setdefault("translation_context", CONTEXT)
 
 
 def translated(text: str, where: str = "interface") -> str:

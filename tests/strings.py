@@ -12,13 +12,13 @@ from tests.paths import ROOT
 
 # Rooms with labels: there a word that begins with a capital letter is one.
 LABELS: Final = ("operators", "panels", "properties", "preferences.py", "edits/body_tools.py")
-_LABEL: Final = re.compile(r"[A-Z0-9][\w-]*[a-z][\w-]*(\.\.\.)?")
+_LABEL: Final = re.compile(r"[A-Z0-9][\w-]*[a-z][\w-]*(\.\.\.|:)?")
 _LETTERS: Final = re.compile(r"[A-Za-z]{2}")
 _PLACE: Final = re.compile(r"\{\d+\}")
 _CODE: Final = re.compile(r"^\S*_\S*$|^[^\s.]*[.{]\S*[^\s.]$|;\n")  # identifiers, and shaders
 _TOOLTIPS: Final = ("POISE_OT_", "POISE_PT_", "POISE_MT_", "POISE_TOOL_")
 _DEFINITIONS: Final = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-_HIDDEN: Final = {"stored", "key", "new_key", "TypeVar", "getLogger"}  # calls whose texts are not shown
+_HIDDEN: Final = {"stored", "key", "new_key", "Field", "always"}  # calls whose texts are not shown, or in documents
 
 Part = ast.expr | str | None  # an expression that is put in, a fixed text
 

@@ -7,13 +7,14 @@ import bpy
 import pytest
 
 from languages import LANGUAGES
-from languages.interface import messages
+from languages.interface import CONTEXT, messages
 from panels import CLASSES as PANELS
 from properties import CLASSES, OWNERS
 
 OPERATORS = [getattr(bpy.ops.poise, name).get_rna_type() for name in dir(bpy.ops.poise)]
 ROLES = {"head", "hips", "neck", "spine"}  # as in files
 NAMES = {"Poise", "COCO", "VMC"} | ROLES
+BASE = {"rna_type", "bl_idname", "name"}  # of all classes
 BLENDERS = {"File Path", "Filepath used for exporting the file", "Name of the preset, used to make the path name"} | {
     definition.description for definition in bpy.types.PropertyGroup.bl_rna.properties
 }
@@ -21,7 +22,7 @@ BLENDERS = {"File Path", "Filepath used for exporting the file", "Name of the pr
 
 def labels(definition: Any) -> Iterator[str]:
     """Labels and tooltips of a property that is shown."""
-    if definition.is_hidden or definition.identifier in ("rna_type", "bl_idname"):
+    if definition.is_hidden or definition.identifier in BASE - {"name"}:
         return
     yield from (definition.name, definition.description)
     for item in definition.enum_items if definition.type == "ENUM" else ():
@@ -39,6 +40,17 @@ def shown() -> Iterator[str]:
             yield from labels(owner.bl_rna.properties[f"poise_{name}"])
     for panel in PANELS:
         yield getattr(panel, "bl_label", "")
+
+
+def test_labels_are_not_mixed_up_with_those_of_blender() -> None:
+    """Feet are none of length, and an arm is no armature."""
+    rnas = [*OPERATORS, *(group.bl_rna for group in CLASSES)]
+    definitions = [definition for rna in rnas for definition in rna.properties if definition.identifier not in BASE]
+    definitions += [owner.bl_rna.properties[f"poise_{name}"] for owner, names in OWNERS for name in names]
+    own = [one for one in definitions if not {one.name, one.description} & BLENDERS and not one.is_hidden]
+    assert len(own) > 300
+    assert {one.translation_context for one in own} == {CONTEXT}
+    assert {rna.translation_context for rna in OPERATORS} == {CONTEXT}
 
 
 def words(text: str) -> bool:
