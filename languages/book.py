@@ -21,20 +21,21 @@ _PUT_IN: Final = r'((?:"[^"]*"|(?![.;] )[^"])*?)'  # part of one sentence
 _JOINT: Final = re.compile(r"[.;:] ")
 _LISTED: Final = re.compile(r"(, | and )")
 _FULL_STOP: Final = re.compile(r"(?<!\.)\.$")
-_GENERAL: Final = 9  # letters: a sentence with fewer of its own is known by the phrases that are put into it
+_SMALL: Final = {"a", "and", "are", "at", "in", "is", "of", "on", "s", "the", "to"}  # words that any sentence has
 
 
 @dataclass(frozen=True)
 class Sentence:
     """A text with places: its longest part, pattern and places, how many letters of its own it has, its translation.
 
-    places: the number of each, and whether it is in quotation marks
+    places: the number of each, and whether it is in quotation marks; common: only the phrases in it tell it from others
     """
 
     part: str
     pattern: re.Pattern[str]
     places: tuple[tuple[str, bool], ...]
     letters: int
+    common: bool
     translation: str
 
 
@@ -75,12 +76,14 @@ def _sentence(text: str, translation: str) -> Sentence:
     parts = _PLACE.split(text)
     fixed = parts[::2]
     quoted = [before.endswith('"') and after.startswith('"') for before, after in pairwise(fixed)]
-    pattern = re.escape(fixed[0])
+    regex = re.escape(fixed[0])
     for after, name in zip(fixed[1:], quoted, strict=True):
-        pattern += (_QUOTED if name else _PUT_IN) + re.escape(after)
+        regex += (_QUOTED if name else _PUT_IN) + re.escape(after)
     longest = max((part for one in fixed for part in one.split("(s)")), key=len)
     places = tuple(zip(parts[1::2], quoted, strict=True))
-    return Sentence(longest, re.compile(pattern.replace(r"\(s\)", "s?")), places, sum(map(len, fixed)), translation)
+    common = {*re.findall("[a-z]+", " ".join(fixed).lower())} <= _SMALL
+    pattern = re.compile(regex.replace(r"\(s\)", "s?"))
+    return Sentence(longest, pattern, places, sum(map(len, fixed)), common, translation)
 
 
 def _in_parts(text: str, book: Book) -> str:
@@ -113,7 +116,7 @@ def _filled_in(text: str, book: Book) -> str | None:
             continue
         given = dict(zip(sentence.places, match.groups(), strict=True))
         said = {number: one if quoted else _put_in(one, book) for (number, quoted), one in given.items()}
-        if sentence.letters >= _GENERAL or [*said.values()] != [*given.values()]:
+        if not sentence.common or [*said.values()] != [*given.values()]:
             return _PLACE.sub(partial(_look_up, said), sentence.translation)
     return None
 

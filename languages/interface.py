@@ -23,7 +23,7 @@ def put_in_context(cls: Any) -> None:
     """Let Blender look up the labels of a class that is to be registered, and of its properties, in CONTEXT."""
     cls.bl_translation_context = CONTEXT
     for base in cls.__mro__:
-        for definition in vars(base).get("__annotations__", {}).values():
+        for definition in getattr(base, "__annotations__", {}).values():
             put_property_in_context(definition)
 
 

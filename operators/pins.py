@@ -54,7 +54,10 @@ class POISE_OT_pin(Tool, bpy.types.Operator):
     point: EnumProperty(
         name="Point",
         description="Point of the bone that is held",
-        items=(("HEAD", "Head", "Joint of the bone"), ("TAIL", "Tail", "Other end of the bone, such as a fingertip")),
+        items=(
+            ("HEAD", "Bone Head", "Joint of the bone"),
+            ("TAIL", "Bone Tail", "Other end of the bone, such as a fingertip"),
+        ),
     )
     space: EnumProperty(name="Space", description="What the pins follow", items=(AUTOMATIC, *PIN_SPACES))
     target: name_property("Object", "Object that the pins follow")

@@ -47,7 +47,7 @@ class _Bone:
             ends.prop(bone, f"ik_max_{axis}", text="")
         row = column.row(align=True, heading="Range")
         row.prop(bone, "poise_use_range", text="")
-        row.operator("poise.set_range", text="From Anatomy")
+        row.operator("poise.set_range", text="Anatomy")
         row.operator("poise.mirror_range", text="Mirror")
         for index, axis in enumerate("XYZ" if bone.poise_use_range else ""):
             split = column.split(factor=0.4)  # as wide as the names above

@@ -68,7 +68,7 @@ SETTINGS: Final[dict[str, Any]] = {
     "live_limits": saved(BoolProperty, "Joint Limits", "Keep joints within their limits", default=True),
     "live_remote": saved(
         BoolProperty,
-        "From Other Machines",
+        "Other Machines",
         "Accept packets from the network. Anyone on it can move the armature",
     ),
     "live_record": saved(
