@@ -56,7 +56,7 @@ def test_translations_end_as_their_texts_without_a_full_stop(language: str) -> N
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("Pin", "ピン"),
+        ("Pin", "ピン留め"),
         ('Baked 1 frame into "A"', "1 フレームを「A」にベイクしました"),
         ('Baked 12 frames into "Walk. Fast"', "12 フレームを「Walk. Fast」にベイクしました"),
         (
