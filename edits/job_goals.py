@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core import Balance, CoreError, Distance, Goal, LookAt, Skeleton, rotation
 from ..core.body import Roles
-from ..core.body.ground import find_footing
+from ..core.body.ground import find_footing, keep_flat
 from ..core.body.masses import distance_beyond, masses_of
 from ..core.formats import goals as wishes
 from ..core.goals import SUPPORT_RADIUS
@@ -225,13 +225,17 @@ class _PreparedDistance(_PreparedGoal[wishes.DistanceGoal]):
 
 
 class _PreparedBalance:
-    """The centre of mass over the supports; gravity is the world's -Z. It has what `_PreparedGoal` has."""
+    """The centre of mass over the supports, and feet that stay flat; gravity is the world's -Z.
+
+    It has what `_PreparedGoal` has.
+    """
 
     kind: wishes.GoalKind = "balance"
 
     def __init__(
-        self, balance: wishes.JobBalance, supports: Sequence[str], skeleton: Skeleton, roles: Roles, before: Evaluation
-    ) -> None:
+        self, balance: wishes.JobBalance, supports: Sequence[str], skeleton: Skeleton, roles: Roles, before: Evaluation,
+        flat: Sequence[str] = (),
+    ) -> None:  # fmt: skip
         nowhere = np.zeros((len(before.frames), 3))
         ups = _unit(before.positions_from("world", nowhere + _UP) - before.positions_from("world", nowhere))
         scales = before.scale_of(balance.space)
@@ -241,6 +245,7 @@ class _PreparedBalance:
         self.supports = [skeleton.index(bone) for bone in supports]
         self.bone = skeleton.ancestors(self.supports[0])[-1]
         self.share = np.ones(len(before.frames))
+        self.flat = keep_flat({bone: before.bone_rotation(bone) for bone in map(skeleton.index, flat)}, balance.priority + 1)
         self.up = ups[0]
         self.masses = masses_of(skeleton, roles)
         if balance.masses is not None:
@@ -252,10 +257,11 @@ class _PreparedBalance:
         if balance.feet:
             self.radius = max(self.radius, float(np.max(self._beyond(before))))
 
-    def core_goals(self, pins_first: bool) -> list[Balance]:
+    def core_goals(self, pins_first: bool) -> list[Balance | Goal]:
         masses, radius = self.masses, self.radius
         supports, priority = tuple(self.supports), self.balance.priority
-        return [Balance(self.bone, supports, masses=masses, up=self.up, radius=radius, priority=priority)]
+        balance = Balance(self.bone, supports, masses=masses, up=self.up, radius=radius, priority=priority)
+        return [balance, *self.flat]
 
     def errors(self, after: Evaluation) -> tuple[Array, None]:
         return np.maximum(self._beyond(after) - self.radius, 0.0) * after.scale_of(self.balance.space), None
@@ -286,7 +292,9 @@ def prepare_balance(
     supports = balance.supports or pinned
     if balance.feet:
         supports = find_footing(skeleton, roles, supports)
-        return _PreparedBalance(balance, supports, skeleton, roles, before) if supports else None
+        turned = {goal.bone for goal in goals if getattr(goal, "rotation", None) is not None}
+        flat = [bone for bone in supports if bone not in turned]
+        return _PreparedBalance(balance, supports, skeleton, roles, before, flat) if supports else None
     if not supports:
         raise CoreError(
             'balance: no bone is pinned in position in all frames; name the bones to stand on in "supports".'

@@ -27,6 +27,7 @@ _ANKLE: Final = (0.03, 0.17)  # height of an ankle above the sole; others are re
 _HIGH: Final = 0.08
 _BALL: Final = 0.12  # from ankle to ball, without toe bones
 _TOES: Final = 0.06  # from ball to tip, at least
+_FLAT: Final = 100.0  # weight of the turn of a foot: as a last goal it bends an ankle up to its stop
 _HEEL: Final = 0.35  # from ankle to heel, as a share of that from ankle to ball
 _PALM: Final = 0.015  # thickness of a hand below its bones
 _HAND: Final = 0.09  # from wrist to knuckles, without finger bones
@@ -74,6 +75,14 @@ def find_footing(skeleton: Skeleton, roles: Roles, bones: Sequence[str]) -> tupl
         for side in SIDES
     ]
     return tuple(bone for foot in feet for bone in foot) if roles.humanoid and all(feet) else ()
+
+
+def keep_flat(turns: Mapping[int, Array], priority: int) -> list[Goal]:
+    """Return goals for the turns (..., 4) of feet or toes of which the place alone is pinned, by bone.
+
+    People stand on flat feet until an ankle is at its stop. With the last priority, feet turn where other goals need it.
+    """
+    return [Goal(foot, rotation=turn, rotation_weight=_FLAT, priority=priority) for foot, turn in turns.items()]
 
 
 def ground_at_rest(skeleton: Skeleton, roles: Roles) -> float:

@@ -7,11 +7,12 @@ import numpy as np
 
 from ...core import Balance, CoreError, Goal, rotation
 from ...core.body.axes import unit
-from ...core.body.ground import find_footing
+from ...core.body.ground import find_footing, keep_flat
 from ...core.body.masses import distance_beyond, masses_of
 from ...core.editing.footsteps import other_feet
-from ...core.goals import SUPPORT_RADIUS
+from ...core.goals import SUPPORT_RADIUS, AnyGoal
 from ...core.pose import forward_matrices
+from ...core.rotation import Array
 from ..pin_list import pin_kind
 from ..pins import ANIMATION, PinTarget, active_pins, next_priority, read_active_pin, support_bones
 from .body import DragBody
@@ -86,20 +87,24 @@ class DragPins:
         stay = [end for end in body.controlled.planted if end in set.intersection(*legs) - pinned]
         return [Goal(foot, body.heads[foot], body.turns[foot], priority=priority) for foot in stay]
 
-    def balance(self, over: str, turning: bool, after: int) -> Balance | None:
-        """Return the goal for the centre of mass over what the setting says, with a priority after all pins.
+    def balance(self, over: str, turning: bool, after: int) -> list[AnyGoal]:
+        """Return a goal for the centre of mass over what the setting says, with a priority after all pins.
 
-        None if it is off, or not both feet are pinned. Raises CoreError if no position is pinned that it wants.
+        And for feet that it is over to stay flat. None if it is off, or not both feet are pinned. Raises CoreError if
+        no position is pinned that it wants.
         """
         body = self._body
         if over == "OFF" or body.alone:
-            return None
+            return []
+        flat: dict[int, Array] = {}
         if over == "FEET":
-            pinned = [target for target in self.holding(turning) if target.position is not None]
-            names = [body.skeleton.names[body.part_of(target.bone)[0]] for target in pinned]
+            turned = {body.part_of(target.bone)[0]: target.rotation for target in self.holding(turning)
+                      if target.position is not None}  # fmt: skip
+            names = [body.skeleton.names[part] for part in turned]
             supports = tuple(map(body.skeleton.index, find_footing(body.skeleton, body.roles, names)))
             if not supports:
-                return None
+                return []
+            flat = {foot: body.turns[foot] for foot in supports if turned[foot] is None}
         else:
             supports = tuple(body.part_of(bone)[0] for bone in support_bones(self.holding(turning)))
         masses, up = masses_of(body.skeleton, body.roles), unit(body.linear_to_armature @ _UP)
@@ -108,4 +113,5 @@ class DragPins:
             matrices = forward_matrices(body.skeleton, body.start)[None]
             radius = max(radius, float(distance_beyond(body.skeleton, matrices, masses, supports, up)[0]))
         priority = max(after, next_priority(self.targets))
-        return Balance(body.skeleton.ancestors(supports[0])[-1], supports, masses, up, radius, priority=priority)
+        balance = Balance(body.skeleton.ancestors(supports[0])[-1], supports, masses, up, radius, priority=priority)
+        return [balance, *keep_flat(flat, priority + 1)]

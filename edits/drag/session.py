@@ -119,8 +119,7 @@ class DragSession:
         self._yielding = [turn for _, turn in pins if turn is not None]
         goals += [*(pin for pin, _ in pins), *self.body.held.goals]
         try:
-            balance = self.pins.balance(self._balance, self.turning, 2)
-            goals += [] if balance is None else [balance]
+            goals += self.pins.balance(self._balance, self.turning, 2)
         except CoreError as error:
             self._refusals.append(str(error))
             self._balance = "OFF"

@@ -130,7 +130,7 @@ def tick(problem: Problem, state: State) -> State:
 
 
 def unlock(problem: Problem, state: State) -> State:
-    """Try joints bent their way that a limit holds the other way, where a goal is missed: a locked knee."""
+    """Try the reference with joints bent that a limit holds the other way, where a goal is missed: a locked knee."""
     frame = state.frame
     if frame is None or problem.met(state.progress.lengths).all():
         return state

@@ -99,23 +99,23 @@ class FrameSolver:
         self.at = self.places.place(self.at.x)
 
     def unlocked(self) -> Array | None:
-        """Return x (D,) with joints bent their way that a limit holds the other way; None where there are none.
+        """Return x (D,) of the reference with joints bent that a limit holds the other way; None where there are none.
 
         A knee that is straight, or bent back, is held by its limit when the leg is pushed in, although bent its way
-        it would give way: see the `bends` of the settings.
+        it would give way: see the `bends` of the settings. Other joints have given way in its place: heels have sunk.
         """
         rows = [row for row in self.limits.active if self.bends[3 * self.limits.owner[row] :][:3].any()]
         if not rows:
             return None
         slopes = self.limits.slopes(self.at, self.places.rates(self.at), rows)
-        x = self.at.x.copy()
+        x = np.zeros_like(self.at.x)
         for row, slope in slopes.items():
             span = slice(3 * self.limits.owner[row], 3 * self.limits.owner[row] + 3)
             bend = self.bends[span] * self.spread[span]
             inward = 1.0 if self.limits.active[row] == self.limits.lower[row] else -1.0
             if inward * bend.dot(slope) > 0.0:
                 x[span] += 2.0 * bend  # from so far back to so far on
-        return x if (x != self.at.x).any() else None
+        return x if x.any() else None
 
     def descend(self, goals: GoalRows, most: int, still: float, begun: Array | None = None) -> int:
         """Take at most `most` steps, until one turns every joint by less than `still`; as one that rests.
