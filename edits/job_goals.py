@@ -245,7 +245,9 @@ class _PreparedBalance:
         self.supports = [skeleton.index(bone) for bone in supports]
         self.bone = skeleton.ancestors(self.supports[0])[-1]
         self.share = np.ones(len(before.frames))
-        self.flat = keep_flat({bone: before.bone_rotation(bone) for bone in map(skeleton.index, flat)}, balance.priority + 1)
+        self.flat = keep_flat(
+            {bone: before.bone_rotation(bone) for bone in map(skeleton.index, flat)}, balance.priority + 1
+        )
         self.up = ups[0]
         self.masses = masses_of(skeleton, roles)
         if balance.masses is not None:

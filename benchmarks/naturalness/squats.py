@@ -73,8 +73,8 @@ def drag(frames: Frames, down: bool) -> dict[str, Pose]:
 def measure(frames: Frames, pose: Pose) -> dict[str, float]:
     """Return what tells one squat from another, the larger of both legs.
 
-    Degrees of the knees' bend, and of trunk and shins from the vertical; millimetres by which knees are outside the lines
-    of their feet, or inside, the hips are behind the middle of the ankles, and the centre of mass is off balance.
+    Degrees of the knees' bend, and of trunk and shins from the vertical; millimetres by which knees are outside the
+    lines of their feet, or inside, the hips are behind the middle of the ankles, and the centre of mass is off balance.
     """
     skeleton, up = frames.skeleton, np.array(UP)
     heads, turns = forward(skeleton, pose)
@@ -124,8 +124,10 @@ def main() -> None:
         print(f"{squat.clip}: {'; '.join(said)}")
     for name in figures[0] if figures else ():
         true, *rest = np.array([one[name] for one in figures]).T
-        off = ", ".join(f"{method} {np.abs(one - true).mean():.1f}" for method, one in zip(poses[0], rest, strict=True))
-        print(f"{name}: {true.min():.0f} to {true.max():.0f}; off by {off} in the mean")
+        off = ", ".join(
+            f"{method} {np.median(np.abs(one - true)):.1f}" for method, one in zip(poses[0], rest, strict=True)
+        )
+        print(f"{name}: {true.min():.0f} to {true.max():.0f}; off by {off}")
     if options.file is not None:
         draw_all(squats, poses, options.file)
 

@@ -80,7 +80,7 @@ def find_footing(skeleton: Skeleton, roles: Roles, bones: Sequence[str]) -> tupl
 def keep_flat(turns: Mapping[int, Array], priority: int) -> list[Goal]:
     """Return goals for the turns (..., 4) of feet or toes of which the place alone is pinned, by bone.
 
-    People stand on flat feet until an ankle is at its stop. With the last priority, feet turn where other goals need it.
+    People stand on flat feet until an ankle is at its stop. With the last priority, feet turn where others need it.
     """
     return [Goal(foot, rotation=turn, rotation_weight=_FLAT, priority=priority) for foot, turn in turns.items()]
 
