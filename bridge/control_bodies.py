@@ -145,13 +145,14 @@ def find_bodies(rig: Rig, roles: Roles, graphs: Sequence[Graph], besides: Sequen
     plain = (_is_plain(graph, order, controls) for graph, controls in zip(graphs, found, strict=True))
     if not _apart(rig.skeleton, _tree(roles)) and all(plain):
         return []
+    between: dict[int, int] = {}  # parts without a control -> the part before them
     for bone in tuple(order):
         if not any(bone in controls for controls in found):  # its children become children of its parent
-            parent = order.pop(bone)
+            between[bone] = parent = order.pop(bone)
             order = {b: parent if p == bone else p for b, p in order.items()}
     riding: dict[int, int] = {}
     for graph, controls in zip(graphs, found, strict=True):
-        more = _find_riding(graph, controls, besides)
+        more = _find_riding(graph, controls, between, besides)
         riding |= {bone: part for bone, part in more.items() if bone in graph.poles or bone not in riding}
     riding = {bone: part for bone, part in riding.items() if bone not in order and part not in eyes}  # which aim alone
     order |= riding
@@ -218,9 +219,14 @@ def _find_controls(
     return controls
 
 
-def _find_riding(graph: Graph, controls: Mapping[int, Control], besides: Sequence[int]) -> dict[int, int]:
-    """Return bones that are to move with the body, and poles that are in force: bone -> part."""
-    turners = {control.turns: part for part, control in controls.items()}
+def _find_riding(
+    graph: Graph, controls: Mapping[int, Control], between: Mapping[int, int], besides: Sequence[int]
+) -> dict[int, int]:
+    """Return bones that are to move with the body, and poles that are in force: bone -> part.
+
+    `between`: bones of the body without controls -> the part that they go with.
+    """
+    turners = {**between, **{control.turns: part for part, control in controls.items()}}
     carriers = graph.upstream(graph.carrier).keys()  # the body moves no bones that it depends on
     poles = graph.poles
     more = [bone for bone in dict.fromkeys((*besides, *poles)) if bone not in controls and bone not in carriers]
