@@ -304,6 +304,7 @@ def _hung(
     bent = {bone for graph in graphs for bone in graph.bent}
     carried = [bone for bone in bones if bone not in bent and all(controls[bone] == Control() for controls in found)]
     moved = np.array([any(controls[bone].moves >= 0 for controls in found) for bone in bones])
+    own = np.array([all(controls[bone].turns == bone for controls in found) for bone in bones])  # with their locks
     held = bones[0] not in bent and all(controls[bones[0]].turns < 0 for controls in found)  # by a lock
     carried += bones[:1] if held else []
     body = Skeleton(
@@ -314,7 +315,9 @@ def _hung(
         skeleton.lengths[bones],
         limits=tuple(limits),
         movable=~np.isin(bones, [*riding, *carried]),
-        rotation_locks=graphs[0].ik_locks[shown] & hinges.any(axis=0)[:, None],
+        rotation_locks=(graphs[0].ik_locks[shown] & hinges.any(axis=0)[:, None])
+        | (skeleton.rotation_locks[bones] & own[:, None]),
+        rotation_modes=tuple(np.where(own, np.array(skeleton.rotation_modes)[bones], "QUATERNION").tolist()),
         translatable=np.repeat((moved & (parents < 0))[:, None], 3, axis=1),
     )
 

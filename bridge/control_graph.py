@@ -289,8 +289,9 @@ class Graph:
         """
         others = {before, *reach(self.turned_by, before)} if before >= 0 else set[int]()
         steps = {part: 0, **self.upstream(part)}
-        able = [bone for bone in steps
-                if bone not in others and (self.turning[bone] or (bent and bone in self.in_chains))]  # fmt: skip
+        by_itself = {part} if self.rig.skeleton.movable[part] else set[int]()  # also where locks leave it one axis
+        free = {*np.flatnonzero(self.turning).tolist(), *by_itself, *(self.in_chains if bent else ())}
+        able = [bone for bone in steps if bone not in others and bone in free]
         near = np.array(able, int)[self.fits(able, part)].tolist()
         after = [self.upstream(other) for other in behind]
 

@@ -208,9 +208,12 @@ class DragBody:
         held_by = next((bone for bone in self.rig.skeleton.ancestors(first) if held[bone]), first)
         followed = bridge.followed_object(armature, self.rig.skeleton.names[held_by])
         instead = "" if followed is None else f' Move the object "{followed}", which it follows.'
-        if held[first]:
+        if held[first] and followed is None:
             reason = self.rig.driven[grabs[0].bone]
-            raise CoreError(f'"{grabs[0].bone}" is driven by {reason}; it cannot be dragged.{instead}')
+            raise CoreError(f'"{grabs[0].bone}" is driven by {reason}; it cannot be dragged.')
+        if held[first]:  # as a limb of a body that follows one: it stays
+            self.notes.append(f'"{grabs[0].bone}" follows the object "{followed}"; move that')
+            return list(grabs)
         if grabs[0].is_joint and not turning and self.rig.is_stuck(first):
             refusal = f'{above(first)}; "{grabs[0].bone}" hangs on it and'
             if self.rig.skeleton.movable[first]:

@@ -12,7 +12,8 @@ from bridge import Grab, read_channels
 from core import rotation
 from edits.drag.session import DragSession
 from edits.pin_list import set_pins
-from tests.blender.rigs import Bones, make_armature, make_empty, make_ik_body, select, world
+from tests.blender.rigs import Bones, load, make_armature, make_empty, make_ik_body, select, world
+from tests.paths import SHARED
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
@@ -118,16 +119,17 @@ def test_the_target_and_the_pole_of_a_rig_whose_body_is_not_known_move_alone(bon
         np.testing.assert_allclose(world(rig, other), before[other], atol=1e-6)
 
 
-def test_a_chain_that_follows_another_object_is_refused_and_names_it() -> None:
+def test_a_chain_that_follows_another_object_stays_and_names_it() -> None:
     rig = crane()
     ik = rig.pose.bones["b"].constraints[0]
     ik.target = make_empty("Cup", (0.1, -0.3, 0.9))
     bpy.context.view_layer.objects.active = rig
-    said = (
-        r'"b" is driven by constraint "IK" on "b" \(Inverse Kinematics\); it cannot be dragged. Move the object "Cup"'
-    )
-    with pytest.raises(RuntimeError, match=said):
-        bpy.ops.poise.drag(bone="b", shift=(0.1, 0.0, 0.0))
+    bpy.context.view_layer.update()
+    before = {bone.name: bone.matrix.copy() for bone in rig.pose.bones}
+    session = lead(rig, "b", (0.0, 0.0, 0.0), SHIFT)
+    assert session.held()[0] == '"b" follows the object "Cup"; move that'
+    session.finish()
+    assert {bone.name: bone.matrix for bone in rig.pose.bones} == before
     with pytest.raises(RuntimeError, match=r'hangs on it and can only be turned\. Move the object "Cup"'):
         bpy.ops.poise.drag(bone="tip", shift=(0.1, 0.0, 0.0))
 
@@ -201,3 +203,30 @@ def test_solve_here_holds_the_other_foot_of_a_body_that_follows_an_object(tied: 
     turn = np.array((tied.matrix_world @ tied.pose.bones["foot.R"].matrix).to_quaternion())
     assert rotation.angle_between(turn, np.array(tied.poise_pins["foot.R"].rotation)) < np.radians(0.5)
     np.testing.assert_allclose(world(tied, "foot.L"), tied.poise_pins["foot.L"].position, atol=SHOWN)
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")
+@pytest.mark.parametrize(("bone", "end", "cup"), [
+    ("hand.L", "hand.L", "hand_ik"), ("forearm.L", "hand.L", "hand_ik"), ("thigh.L", "foot.L", "foot_ik"),
+])  # fmt: skip
+def test_locks_of_an_elbow_leave_the_other_limbs_their_ik(bone: str, end: str, cup: str) -> None:
+    rig = load(SHARED / "rigs" / "scripted" / "odd_constraints_locks_driver.blend")[0]
+    select(rig, [])
+    session = lead(rig, bone, (0.0, 0.0, 0.0), np.array((0.0, -0.1, 0.05)))
+    assert session.held()[0] == f'{end} follows the object "{cup}"; move that'
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")
+def test_a_body_with_ik_keeps_the_locks_of_an_elbow_on_fk() -> None:
+    turns = []
+    for locked in (False, True):
+        rig = load(SHARED / "rigs" / "scripted" / "odd_constraints_locks_driver.blend")[0]
+        select(rig, [])
+        elbow, before, shift = rig.pose.bones["forearm.R"], world(rig, "hand.R"), np.array((0.05, -0.15, 0.1))
+        assert [*elbow.lock_rotation] == [False, True, True]
+        elbow.lock_rotation = (False, locked, locked)
+        lead(rig, "hand.R", (0.0, 0.0, 0.0), shift).finish()
+        np.testing.assert_allclose(world(rig, "hand.R") - before, shift, atol=SHOWN)
+        turns.append(np.abs(elbow.rotation_quaternion[2:]).max())
+    assert turns[0] > 0.05
+    assert turns[1] < 1e-6
