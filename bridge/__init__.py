@@ -12,7 +12,6 @@ from .armature import (
     read_matrices,
     read_pose,
     read_rig,
-    say_length,
     with_carried,
     world_matrix,
     world_to_armature,
@@ -107,3 +106,4 @@ from .roles import (
 from .shapes import read_outline
 from .surfaces import MeshSurface, is_deformed, meshes_near, read_skin
 from .view import View, read_view
+from .words import say_length

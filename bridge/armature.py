@@ -375,12 +375,6 @@ def length_scale(world: Array) -> Array:
     return np.cbrt(np.abs(np.linalg.det(world[..., :3, :3])))
 
 
-def say_length(scene: Any, length: float) -> str:
-    """Return a world length as text with three digits and the unit of the scene."""
-    units, digits = scene.unit_settings, 3
-    return bpy.utils.units.to_string(units.system, "LENGTH", units.scale_length * length, precision=digits).strip()
-
-
 def world_up(world: Array) -> Array:
     """Return the world's Z axis (3,), not normalised, in the space of an object with this world matrix (4, 4)."""
     return np.linalg.solve(world[:3, :3], [0.0, 0.0, 1.0])

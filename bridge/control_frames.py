@@ -13,12 +13,13 @@ from ..core.body.limbs import bend_limbs
 from ..core.pose import frame_rotations
 from ..core.rotation import Array, Floats
 from ..core.skeleton import Indices
-from .armature import Rig, length_scale, say_length, world_matrix
+from .armature import Rig, length_scale, world_matrix
 from .channels import ArmatureObject
 from .control_bodies import find_bodies, may_be_controlled
 from .control_graph import Graph
 from .controls import ControlledBody, read_controlled, with_ik_starts
 from .motion import iterate_frames, preserve_channels
+from .words import say_length
 
 _BESIDE: Final = 1e-3  # of the skeleton's size: a part of an IK limb that is further from where it was solved is said
 _TURNED: Final = float(np.radians(0.5))  # likewise
@@ -164,8 +165,10 @@ class Misfit:
         """Return it in words."""
         context: Any = bpy.context
         away = say_length(context.scene, float(length_scale(world_matrix(armature))) * self.far)
+        off = [away] if self.far > _BESIDE * skeleton.size else []
+        off += [f"{np.degrees(self.turned):.1f} degrees"] if self.turned > _TURNED else []
         return (
-            f'IK of "{skeleton.names[self.end]}" shows its limb up to {away} and {np.degrees(self.turned):.1f} degrees '
+            f'IK of "{skeleton.names[self.end]}" shows its limb up to {" and ".join(off)} '
             f'beside the solved pose (at "{skeleton.names[self.part]}")'
         )
 

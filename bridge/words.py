@@ -1,9 +1,12 @@
 """Words of sentences to the user."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
+
+import bpy
 
 _NAMED: Final = 3  # bones named in one sentence
+_LEAST: Final = 1e-4  # metres: shorter lengths are only said to be less
 
 
 def listed(names: Sequence[str]) -> str:
@@ -11,3 +14,11 @@ def listed(names: Sequence[str]) -> str:
     more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
     *first, last = [*names[:_NAMED], *more]
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def say_length(scene: Any, length: float) -> str:
+    """Return a world length as text with three digits and the unit of the scene."""
+    units, digits = scene.unit_settings, 3
+    metres = units.scale_length * length
+    said = bpy.utils.units.to_string(units.system, "LENGTH", max(metres, _LEAST), precision=digits).strip()
+    return said if metres >= _LEAST else f"less than {said}"

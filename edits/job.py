@@ -363,9 +363,7 @@ def _find_controlled(
     for number, goal in enumerate(job.goals):
         for bone in (goal.bone, *goal.others.values()):
             if bone not in controlled.skeleton.names:
-                raise CoreError(
-                    f'goals[{number}]: "{bone}" is no part of the body, which controls lead; name one of its bones.'
-                )
+                raise CoreError(f'goals[{number}]: "{bone}" does not move with the body; name a bone that does.')
     return controlled
 
 

@@ -22,7 +22,7 @@ from ..edits.words import counted
 from ..languages.interface import translated
 from ..overlay.draw import Drawing, ui_scale
 from ..overlay.marks import BoneMark, Marks
-from .tool import name_property, select_only
+from .tool import headline, name_property, select_only
 
 _TICK: Final = 0.02  # seconds between ticks while the body moves under a still mouse
 _PAUSE: Final = 0.2  # seconds after which a mouse is still, however seldom Blender hears it
@@ -425,7 +425,7 @@ class POISE_OT_drag(bpy.types.Operator):
             reasons += session.reasons()
         sentence = f"{counted(changed, 'bone')} changed" + (f", {keyed} keyed" if keyed else "")
         sentence += "" if recording is None else " in frames {} to {}".format(*recording.span)
-        self.report({"INFO"}, translated("; ".join([sentence, *reasons]), "reports"))
+        self.report({"INFO"}, translated(headline(self, "INFO", sentence, reasons), "reports"))
 
     def _give_back(self) -> None:
         for session in self._sessions:

@@ -9,6 +9,7 @@ from ..bridge import autokey
 from ..edits.solve_here import solve_here
 from ..edits.words import counted
 from .pins import PinsTool
+from .tool import headline
 
 
 class POISE_OT_solve(PinsTool, bpy.types.Operator):
@@ -25,7 +26,8 @@ class POISE_OT_solve(PinsTool, bpy.types.Operator):
         keyed = autokey.key(context, armature, *changes, before=before)
         fk.key(context, armature)
         stays += autokey.explain_lost(context, armature, *changes)
-        if report.explanations:
-            return "WARNING", "; ".join([*report.explanations, *stays])
         changed = counted(len({bone for bones in changes for bone in bones}), "bone") + " changed"
-        return "INFO", "; ".join(["Pins hold", changed + ("" if keyed is None else f", {len(keyed)} keyed"), *stays])
+        done = changed + ("" if keyed is None else f", {len(keyed)} keyed")
+        if report.explanations:
+            return "WARNING", headline(self, "WARNING", done, [*report.explanations, *stays])
+        return "INFO", headline(self, "INFO", f"Pins hold; {done}", stays)

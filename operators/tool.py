@@ -1,6 +1,6 @@
 """What Poise's operators share: polls that give the reason, errors as reports, selected bones."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +57,19 @@ class Tool:
         """Report why nothing was done; return the operator's result."""
         self.report({level}, translated(str(reason), "reports"))
         return {"CANCELLED"}
+
+
+def headline(tool: Any, level: str, done: str, reasons: Sequence[str]) -> str:
+    """Return a short report of what was done, after reporting the reasons, the one that matters most first, in full.
+
+    The status bar shows the last report alone, and cuts it where it is long: of the first reason it has what comes
+    before the colon.
+    """
+    for reason in reasons:
+        tool.report({level}, translated(reason, "reports"))
+    first = [reason.split(": ")[0] for reason in reasons[:1]]
+    more = ["more in the Info log"] if [*reasons] != first else []
+    return "; ".join([*first, done, *more])
 
 
 def attempt(tool: Any, context: Any, event: Any, handle: Callable[[Any, Any], set[str]]) -> set[str]:

@@ -171,7 +171,7 @@ def _rival(problem: Problem, index: int, other: int) -> str:
     if isinstance(rival, Balance):
         name = f"the balance of {name}"
     elif problem.skeleton.index(goal.bone) == problem.skeleton.index(rival.bone):
-        return f"another goal wants {name} elsewhere"
+        return f"another goal holds {name}"
     return f"{name} comes first" if rival.priority < goal.priority else f"{name} pulls the other way"
 
 
