@@ -330,20 +330,8 @@ def _check_action(context: Any, armature: Any, job: Job) -> None:
 
 
 def _check_bones(names: tuple[str, ...], job: Job) -> None:
-    """Raise CoreError if a bone that the job names is missing; goals of parts of the body name none yet."""
-    named = {f"goals[{number}].bone": goal.bone for number, goal in enumerate(job.goals) if goal.bone}
-    named |= {
-        f"goals[{number}].{field}": bone for number, goal in enumerate(job.goals) for field, bone in goal.others.items()
-    }
-    named |= {f"write.bones[{number}]": bone for number, bone in enumerate(job.write.bones or ())}
-    named |= {f"{field}.{bone}": bone for field in ("stiffness", "ranges") for bone in getattr(job, field)}
-    if isinstance(job.joint_targets, PoseTargets):
-        named |= {f"joint_targets.bones.{bone}": bone for bone in job.joint_targets.bones}
-    named |= {} if job.ccd is None else job.ccd.bones
-    if job.balance is not None:
-        named |= {f"balance.supports[{number}]": bone for number, bone in enumerate(job.balance.supports or ())}
-        named |= {f"balance.masses.{bone}": bone for bone in job.balance.masses or ()}
-    for field, bone in named.items():
+    """Raise CoreError if a bone that the job names is missing."""
+    for field, bone in job.named_bones().items():
         if bone not in names:
             raise CoreError(f"{field}: {no_bone(bone, names)}")
 
@@ -351,19 +339,21 @@ def _check_bones(names: tuple[str, ...], job: Job) -> None:
 def _find_controlled(
     armature: Any, rig: bridge.Rig, roles: Roles, job: Job, frames: Array, states: Mapping[float, bytes]
 ) -> bridge.ControlledFrames | None:
-    """Return the controlled body for goals on bones that only controls can move, or on targets of IK; else None.
+    """Return the controlled body, if the bones that the job names move with it; else None.
 
-    Raises CoreError if another goal names a bone that is neither a part of the body nor a control of one.
+    Raises CoreError if only controls can move a goal's bone, or it is a target of IK, and another is not of the body.
     """
     pins_last = sorted(job.goals, key=lambda goal: goal.kind == "pin")
     named = [rig.skeleton.index(bone) for goal in pins_last for bone in (goal.bone, *goal.others.values())]
     controlled = bridge.find_controlled_frames(armature, rig, roles, frames, states, named)
-    if controlled is None or not any(body.serves(rig, named) for body in controlled.bodies):
+    if controlled is None:
         return None
-    for number, goal in enumerate(job.goals):
-        for bone in (goal.bone, *goal.others.values()):
-            if bone not in controlled.skeleton.names:
-                raise CoreError(f'goals[{number}]: "{bone}" does not move with the body; name a bone that does.')
+    strange = {field: bone for field, bone in job.named_bones().items() if bone not in controlled.skeleton.names}
+    if not any(body.serves(rig, named) for body in controlled.bodies):
+        return None if strange else controlled
+    for field, bone in strange.items():
+        if field.startswith("goals"):
+            raise CoreError(f'{field}: "{bone}" does not move with the body; name a bone that does.')
     return controlled
 
 

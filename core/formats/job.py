@@ -168,6 +168,24 @@ class Job:
         if self.limits == "soft":
             raise CoreError('limits: "soft" only with the method "pins".')
 
+    def named_bones(self) -> dict[str, str]:
+        """Return field -> the bone that it names; goals of parts of the body name none yet."""
+        named = {f"goals[{number}].bone": goal.bone for number, goal in enumerate(self.goals) if goal.bone}
+        named |= {
+            f"goals[{number}].{field}": bone
+            for number, goal in enumerate(self.goals)
+            for field, bone in goal.others.items()
+        }
+        named |= {f"write.bones[{number}]": bone for number, bone in enumerate(self.write.bones or ())}
+        named |= {f"{field}.{bone}": bone for field in ("stiffness", "ranges") for bone in getattr(self, field)}
+        if isinstance(self.joint_targets, PoseTargets):
+            named |= {f"joint_targets.bones.{bone}": bone for bone in self.joint_targets.bones}
+        named |= {} if self.ccd is None else self.ccd.bones
+        if self.balance is not None:
+            named |= {f"balance.supports[{number}]": bone for number, bone in enumerate(self.balance.supports or ())}
+            named |= {f"balance.masses.{bone}": bone for bone in self.balance.masses or ()}
+        return named
+
     def led_by(self, effector: str | None) -> int:
         """Return the place of the goal that a chain leads: that of its effector, or the only one that is no pin.
 

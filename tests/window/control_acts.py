@@ -110,9 +110,22 @@ def switch_to_fk(hand: Any, seen: dict[str, Any]) -> Generator[float, None, None
     hand.screenshot("controls_elbow_on_fk")
     went = hand.pixel(do.head("DEF-forearm.L", bpy.data.objects["rig"]))
     seen["elbow"] += [limbs(), [went[0] - x, went[1] - y]]
+    seen["switched"] = switch_keys(bpy.data.objects["rig"])
     yield from do.key(hand, "Z", ctrl=True)
     yield RESTS
     seen["elbow"].append(limbs())
+
+
+def switch_keys(rig: Any) -> dict[str, list[tuple[float, float, str]]]:
+    """The keys of IK_FK: frame, value and interpolation, by bone."""
+    from bpy_extras.anim_utils import action_get_channelbag_for_slot
+
+    data = rig.animation_data
+    curves: Any = action_get_channelbag_for_slot(data.action, data.action_slot).fcurves
+    return {
+        curve.data_path.split('"')[1]: [(*key.co, key.interpolation) for key in curve.keyframe_points]
+        for curve in curves if curve.data_path.endswith('["IK_FK"]')
+    }  # fmt: skip
 
 
 def lead_motion(hand: Any, seen: dict[str, Any]) -> Generator[float, None, None]:

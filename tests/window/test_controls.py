@@ -48,6 +48,10 @@ def test_an_elbow_that_ik_cannot_show_is_switched_to_fk_and_back_by_undo(seen: d
     assert went[1] < -PIXELS
     assert dropped == {**undone, "upper_arm_parent.L": 1.0}
     assert {*undone.values()} == {0.0}
+    assert [*seen["switched"]] == ["upper_arm_parent.L"]
+    (*_, before), here, after = seen["switched"]["upper_arm_parent.L"]
+    assert [before, here[0], here[1], after[1]] == ["CONSTANT", 20.0, 1.0, 0.0]
+    assert here[2] == "CONSTANT"
 
 
 def test_escape_while_a_motion_is_led_leaves_the_file_as_it_was(seen: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import bridge
-from edits.pin_list import set_pins
+from edits.pin_list import find_pin, set_pins
 from edits.retarget import Retargeted, imported
 from edits.timed_pins import add_timed_pin
 from tests.blender.control_drags import (
@@ -85,6 +85,21 @@ def test_a_control_ends_where_the_mouse_has_it(name: str) -> None:
 @pytest.mark.parametrize("name", taken("solve"))
 def test_pins_are_where_solve_here_says(name: str) -> None:
     assert missed(solve_here, name) == {}
+
+
+@pytest.mark.parametrize(("name", "control", "root"), [
+    ("reverse feet without poles", "ik_foot.L", "root"), ("IK without poles on hands and feet", "ctrl_hand.L", "root"),
+    ("Quaternius", "Palm.L", "Bone"),
+])  # fmt: skip
+def test_a_pin_of_a_control_moves_the_body_and_not_the_whole_rig(name: str, control: str, root: str) -> None:
+    rig, _ = RIGS[name]()
+    set_pins(context, rig, [control], "POSITION", "WORLD")
+    pin = find_pin(rig, control)
+    pin.position = np.add(pin.position, size_of(rig) * np.array((0.1, -0.6, 0.2))).tolist()
+    whole = rig.pose.bones[root].matrix.copy()
+    assert bpy.ops.poise.solve() == {"FINISHED"}
+    np.testing.assert_allclose(world(rig, control), pin.position, atol=NEAR * size_of(rig))
+    assert rig.pose.bones[root].matrix == whole
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")
