@@ -30,4 +30,4 @@ class POISE_OT_solve(PinsTool, bpy.types.Operator):
         done = changed + ("" if keyed is None else f", {len(keyed)} keyed")
         if report.explanations:
             return "WARNING", headline(self, "WARNING", done, [*report.explanations, *stays])
-        return "INFO", headline(self, "INFO", f"Pins hold; {done}", stays)
+        return "INFO", headline(self, "INFO", "; ".join(["Pins hold", done]), stays)
