@@ -9,7 +9,7 @@ from ..core.rotation import Array
 from .armature import world_up
 from .channels import ArmatureObject
 from .errors import BridgeError
-from .surfaces import read_triangles
+from .surfaces import MeshSurface, read_triangles
 
 _ABOVE: Final = 0.25  # sizes of the skeleton: what is so far below the ground is on it, not below a roof
 
@@ -61,3 +61,16 @@ def read_ground(context: Any, armature: ArmatureObject, world: Array, size: floa
     """
     collection = armature.poise_ground
     return None if collection is None else MeshGround(context, collection, world, size)
+
+
+def read_ground_surface(context: Any, armature: ArmatureObject, world: Array) -> MeshSurface:
+    """Return all sides of the meshes that are an armature's ground, in the space of a world matrix (4, 4).
+
+    Raises BridgeError where its ground is a plane.
+    """
+    collection = armature.poise_ground
+    if collection is None:
+        raise BridgeError(
+            f'Hands are held on the meshes of a ground, and "{armature.name}" has none; choose a collection.'
+        )
+    return MeshSurface(context, [owner for owner in collection.all_objects if owner.type == "MESH"], world)

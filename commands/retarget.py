@@ -69,6 +69,9 @@ def _retarget_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--scale", action="store_true", help="scale bones as the source's, and the hips as its object")
     parser.add_argument(
+        "--hands", action="store_true", help="hold the hands where they rest on meshes of the ground, such as rails"
+    )
+    parser.add_argument(
         "--names", metavar="PATTERN", default=NAMING,
         help=f"of the actions of several: \"{NAMING.replace('%', '%%')}\", also {{number}}",
     )  # fmt: skip
@@ -112,13 +115,14 @@ def _check_retarget(arguments: argparse.Namespace) -> None:
 
 def _retarget_files(arguments: argparse.Namespace, armature: Any) -> int:
     """Retarget several files; after Ctrl-C write what is done."""
-    for name in ("take", "action", "frames", "parts", "start"):
+    for name in ("take", "action", "frames"):
         if getattr(arguments, name) not in (None, "", []):
             raise CoreError(f"--{name}: only for one file.")
     mapping, model = (path and path.resolve() for path in (arguments.mapping, arguments.body_model))
     words = option_words({
-        "no-feet": arguments.no_feet, "source-keys": arguments.source_keys, "scale": arguments.scale,
-        "mapping": mapping, "up": arguments.up, "body-model": model,
+        "no-feet": arguments.no_feet, "hands": arguments.hands, "source-keys": arguments.source_keys,
+        "scale": arguments.scale, "mapping": mapping, "up": arguments.up, "body-model": model,
+        "parts": arguments.parts, "fade": arguments.fade if arguments.parts else None, "start": arguments.start,
     })  # fmt: skip
     files = MotionFiles(bpy.context, armature, find_motions(arguments.motion), words, arguments.jobs)
     stopped, told = False, files.done
@@ -152,7 +156,7 @@ def _retargeted(arguments: argparse.Namespace, armature: Any, source: Any, mappi
     frames = frames_within(arguments, bridge.keyed_range(source))
     return Retargeted(
         bpy.context, armature, source, frames, not arguments.no_feet, arguments.parts, arguments.fade, arguments.start,
-        arguments.source_keys, arguments.scale,
+        arguments.source_keys, arguments.scale, arguments.hands,
     )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from .. import bridge
 from ..bridge.motion import check_not_tweaked
 from ..core import CoreError
 from .clips import MOTIONS
+from .fingerprints import fingerprint
 from .motion_edit import check_scene
 from .parts import check_sure
 from .processes import Answer, Pool, local_pool
@@ -72,8 +73,14 @@ def check_naming(naming: str) -> None:
 
 
 def option_words(options: Mapping[str, object]) -> list[str]:
-    """Return options of `retarget` as words of a command line; what is false, empty or None is left out."""
-    return [f"--{name}" if value is True else f"--{name}={value}" for name, value in options.items() if value]
+    """Return options of `retarget` as words of a command line; what is False, empty or None is left out."""
+    words = list[str]()
+    for name, value in options.items():
+        if isinstance(value, list):
+            words += [f"--{name}", *value] if value else []
+        elif value or (value == 0 and value is not False):
+            words.append(f"--{name}" if value is True else f"--{name}={value}")
+    return words
 
 
 @dataclass(frozen=True)
@@ -125,13 +132,15 @@ class MotionFiles:
         self._keys: dict[Path, str] = {}
         actions: Any = bpy.data.actions
         there = {action.poise_made_of for action in actions}
+        own = armature.animation_data and armature.animation_data.action
+        below = [fingerprint(own)] if own and "--parts" in words else []  # the motion that parts are put over
         for file in self._files:
             try:
                 self._sums[file] = hashlib.sha256(file.read_bytes()).hexdigest()
             except OSError as error:
                 self._rows[file] = Row(file.name, "", FAILED, f"it cannot be read: {error.strerror or error}")
                 continue
-            said = json.dumps([armature.name, self._sums[file], *words])
+            said = json.dumps([armature.name, self._sums[file], *words, *below])
             self._keys[file] = hashlib.sha256(said.encode()).hexdigest()
             if self._keys[file] in there:
                 self._rows[file] = Row(file.name, "", THERE)

@@ -21,7 +21,8 @@ from ..core.body.axes import axis_vector
 from ..core.body.ground import ground_at_rest
 from ..core.editing.contacts import find_contacts, foot_points
 from ..core.editing.floor import Floor
-from ..core.editing.foot_lock import steadied
+from ..core.editing.foot_lock import steadied, surface_rise
+from ..core.editing.hand_contacts import find_hand_contacts, hand_pins
 from ..core.editing.retarget import aligned, check_pair, keep_contacts, overlaid, retarget
 from ..core.editing.root_motion import with_object
 from ..core.editing.timed_pins import share_within
@@ -50,6 +51,12 @@ class Retargeted(HeldMotion):
     start   the frame at which it begins, by default as in the source
     sparse  keys only at the frames at which the source has keys; feet are not planted then
     scale   parts are scaled as those of the source, and the hips as its object
+    hands   hold the hands where they rest on the meshes of the ground: of the source where it has one, or else where
+            they come to rest near those of this body
+
+    rests   how often hands are held
+
+    Where the source has a ground of meshes, too, its motion is taken as above a plane, and put on the ground here.
     """
 
     method = "retarget"
@@ -57,7 +64,7 @@ class Retargeted(HeldMotion):
     def __init__(
         self, context: Any, armature: Any, source: Any, frames: tuple[int, int] | None = None, plant: bool = True,
         parts: Sequence[str] = (), fade: float = FADE, start: int | None = None, sparse: bool = False,
-        scale: bool = False,
+        scale: bool = False, hands: bool = False,
     ) -> None:  # fmt: skip
         if source is armature:
             raise CoreError("A motion is retargeted from one armature to another; these are the same.")
@@ -73,8 +80,10 @@ class Retargeted(HeldMotion):
         self.makes_motion, self.whole_scales = not parts, scale
         beyond = _goes_on(armature, numbers[0] + shift, numbers[-1] + shift) if parts else (False, False)
         super().__init__(context, armature, numbers + shift)
+        meshes = bridge.read_ground_surface(context, armature, self.worlds[0]) if hands else None
         own, motion, worlds = bridge.read_figure(source, numbers)
         motion = replace(with_object(own, motion, worlds, scale), frames=self.before.frames)
+        meshed = self.surface is not None and source.poise_ground is not None
         roles = bridge.read_roles(source, own)
         check_pair(roles, self.roles)
         skeleton = self.skeleton
@@ -91,10 +100,16 @@ class Retargeted(HeldMotion):
             raise CoreError(f'"{armature.name}" is posed by controls; scales are retargeted to bones alone.')
         self.always_keyed[chosen] = True
         plant &= {bone for role in _STANDING for bone in self.roles.chain(role)}.issubset(chosen)
+        touched = None
+        if meshes is not None and meshed:
+            touched = find_hand_contacts(own, motion, roles, bridge.read_ground_surface(context, source, worlds[0]))
         points = foot_points(own, roles) if plant else ()
         contacts = None
         if points:
-            contacts = find_contacts(own, motion, points, up=bridge.world_up(worlds[0]))
+            there = bridge.read_ground(context, source, worlds[0], own.size) if meshed else None
+            contacts = find_contacts(own, motion, points, up=bridge.world_up(worlds[0]), surface=there)
+            if there is not None:
+                contacts = replace(contacts, drift=surface_rise(own, motion, contacts))
             motion, contacts = steadied(own, motion, contacts, carrier_of(own, roles))
         moved = retarget(own, motion, roles, skeleton, self.roles, scale)
         if parts and {*self.roles.chain("hips")} <= {*chosen}:
@@ -103,11 +118,17 @@ class Retargeted(HeldMotion):
             self.floor = Floor(axis_vector(self.roles.up), ground_at_rest(skeleton, self.roles), surface=self.surface)
         if contacts is not None:
             moved, self.pins = keep_contacts(skeleton, moved, self.roles, contacts, surface=self.surface)
+        share = self._share(fade, beyond) if parts else np.ones(len(moved))
         if parts:
-            share = self._share(fade, beyond)
-            self.pins = [pin for pin in self.pins if share[slice(*pin.span(moved))].all()]
             moved = overlaid(skeleton, self.roles, self.before, moved, chosen, share)
         self.after = moved
+        if meshes is not None:
+            touched = touched or find_hand_contacts(skeleton, moved, self.roles, meshes)
+            held = hand_pins(skeleton, moved, self.roles, touched, meshes)
+            self.pins = [*self.pins, *(pin for pin in held if pin.bone in chosen)]
+        self.pins = [pin for pin in self.pins if share[slice(*pin.span(moved))].all()]
+        palms = [bone for side in SIDES for bone in self.roles.chain(f"hand.{side}")]
+        self.rests = sum(pin.bone in palms for pin in self.pins)
 
     def _share(self, fade: float, beyond: tuple[bool, bool]) -> Array:
         """Return how far parts are as in the source (F,): they fade at the ends beyond which the motion goes on."""

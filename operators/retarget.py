@@ -42,6 +42,8 @@ def _takes(tool: Any, context: Any, text: str) -> list[str]:
 class RetargetOptions:
     """The options of tools that retarget files."""
 
+    properties: Any
+
     mapping: StringProperty(
         name="Mapping", description="JSON file that assigns the bones of both bodies to body parts",
         subtype="FILE_PATH",
@@ -58,10 +60,25 @@ class RetargetOptions:
         name="Source Keys", description="Key only the frames at which the source has keys. Feet are not planted",
         options={"SKIP_SAVE"},
     )  # fmt: skip
+    hands: BoolProperty(
+        name="Hold Hands", description="Hold the hands where they rest on meshes of the ground, such as rails",
+        options={"SKIP_SAVE"},
+    )  # fmt: skip
     scale: BoolProperty(
         name="Scale", description="Copy the scale of bones, and of the source object to the hips",
         options={"SKIP_SAVE"},
     )  # fmt: skip
+    parts: EnumProperty(
+        name="Parts",
+        description="Body parts to retarget over the present motion. If none is chosen, retarget all parts as a new "
+            "motion",
+        items=_PARTS, options={"ENUM_FLAG", "SKIP_SAVE"},
+    )  # fmt: skip
+    fade: FloatProperty(
+        name="Fade", description="Time in seconds over which the parts blend into the present motion at both ends",
+        default=FADE, min=0.0, max=LONGEST, soft_max=2.0, subtype="TIME_ABSOLUTE", unit="TIME_ABSOLUTE",
+    )  # fmt: skip
+    start: frame_property("Start", "Frame at which the motion starts. By default as in the source")
 
     @property
     def clip_options(self) -> ClipOptions:
@@ -75,8 +92,10 @@ class RetargetOptions:
         """The same for the verb `retarget`."""
         mapping, known = self.mapping and chosen_path(self.mapping), self.clip_options
         return option_words({
-            "no-feet": not self.plant, "source-keys": self.sparse, "scale": self.scale, "mapping": mapping,
-            "up": known.up, "body-model": known.body_model,
+            "no-feet": not self.plant, "hands": self.hands, "source-keys": self.sparse, "scale": self.scale,
+            "mapping": mapping, "up": known.up, "body-model": known.body_model, "parts": sorted(self.parts),
+            "fade": round(self.fade, 4) if self.parts else None,
+            "start": self.start if self.properties.is_property_set("start") else None,
         })  # fmt: skip
 
 
@@ -98,17 +117,6 @@ class POISE_OT_retarget(Background, RetargetOptions, bpy.types.Operator):
         options={"SKIP_SAVE"}, search=_takes, search_options={"SUGGESTION"},
     )  # fmt: skip
     takes: StringProperty(options={"HIDDEN", "SKIP_SAVE"})  # one a line
-    parts: EnumProperty(
-        name="Parts",
-        description="Body parts to retarget over the present motion. If none is chosen, retarget all parts as a new "
-            "motion",
-        items=_PARTS, options={"ENUM_FLAG", "SKIP_SAVE"},
-    )  # fmt: skip
-    fade: FloatProperty(
-        name="Fade", description="Time in seconds over which the parts blend into the present motion at both ends",
-        default=FADE, min=0.0, max=LONGEST, soft_max=2.0, subtype="TIME_ABSOLUTE", unit="TIME_ABSOLUTE",
-    )  # fmt: skip
-    start: frame_property("Start", "Frame at which the motion starts. By default as in the source")
 
     def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
         if self.filepath or self.source or (other_armatures(context) and not self.browse):
@@ -147,12 +155,16 @@ class POISE_OT_retarget(Background, RetargetOptions, bpy.types.Operator):
         fill_in(self, start=bridge.keyed_range(source)[0])
         parts = sorted(self.parts)
         return Retargeted(
-            context, armature, source, None, self.plant, parts, self.fade, self.start, self.sparse, self.scale
-        )
+            context, armature, source, None, self.plant, parts, self.fade, self.start, self.sparse, self.scale,
+            self.hands,
+        )  # fmt: skip
 
-    def end(self, context: Any, armature: Any, edit: MotionEdit) -> tuple[str, str]:
+    def end(self, context: Any, armature: Any, edit: Retargeted) -> tuple[str, str]:
         report = edit.write(armature, unused_name(f"{armature.name} {self._from}"))
-        sentence = f'{counted(len(report.frames), "frame")} of "{self._from}", feet stand {len(edit.pins)} times'
+        stands = len(edit.pins) - edit.rests
+        sentence = f'{counted(len(report.frames), "frame")} of "{self._from}", feet stand {stands} times'
+        if self.hands:
+            sentence += f", hands rest {edit.rests} times"
         if "\n" in self.takes:
             sentence += f"; one of {len(self.takes.splitlines())} takes, choose in Adjust Last Operation"
         return ("WARNING", f"{sentence}; {report.explanations[0]}") if report.explanations else ("INFO", sentence)

@@ -98,13 +98,26 @@ def raised_onto(
     """
     if surface is None:
         return motion, contacts
-    ground = replace(contacts.ground, surface=surface)
-    rise = ground.under(point_positions(skeleton, motion.pose, contacts.points)) - ground.height
-    on = contacts.touching
-    lift = smooth((on * rise)[..., None], on, motion, WIDTHS[1], 0.0)
+    contacts = replace(contacts, ground=replace(contacts.ground, surface=surface))
     if root is not None:
-        motion = replace(motion, pose=shifted(skeleton, motion.pose, root, lift * ground.up))
-    return motion, replace(contacts, ground=ground, resting=np.array([point.above for point in contacts.points]))
+        rise = surface_rise(skeleton, motion, contacts, level=True)
+        motion = replace(motion, pose=shifted(skeleton, motion.pose, root, rise))
+    return motion, replace(contacts, resting=np.array([point.above for point in contacts.points]))
+
+
+def surface_rise(skeleton: Skeleton, motion: Motion, contacts: Contacts, level: bool = False) -> Array:
+    """Return how far (F, 3) the surface that the contacts are on goes up and down beside the plane, over time.
+
+    A `level` motion is on the plane as yet: each step of the surface is looked for as high as the one before.
+    """
+    ground, on = contacts.ground, contacts.touching
+    positions = point_positions(skeleton, motion.pose, contacts.points)
+    rise, height = np.zeros(on.shape), 0.0
+    for frame in np.flatnonzero(on.any(axis=1)):
+        here = on[frame]
+        rise[frame, here] = ground.under(positions[frame, here] + height * ground.up) - ground.height
+        height = rise[frame, here].mean() if level else 0.0
+    return smooth(rise[..., None], on, motion, WIDTHS[1], 0.0) * ground.up
 
 
 def foot_lock_settings(skeleton: Skeleton, motion: Motion, roles: Roles) -> tuple[Skeleton, PinAndDrag]:

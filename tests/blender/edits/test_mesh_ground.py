@@ -272,6 +272,50 @@ def test_feet_are_put_on_the_meshes_that_are_the_ground() -> None:
     assert np.abs(heights).max() < DEEP
 
 
+def stairs(start: np.ndarray, end: np.ndarray, rise: float) -> list[list[tuple[float, float, float]]]:
+    """The treads of stairs from a start to an end, and the ground before them."""
+    start = start - 0.08 * (end - start)
+    edges = [start + share * (end - start) for share in np.linspace(0.0, 0.3, 9)]
+    pairs = zip(edges, [*edges[1:], end], strict=True)
+    return [
+        across(2.0 * start - end, start, 0.0, 0.0),
+        *(across(*pair, rise * n, rise * n) for n, pair in enumerate(pairs)),
+    ]
+
+
+@pytest.mark.parametrize("rise", [0.15, 0.1])
+def test_a_walk_up_stairs_goes_up_those_of_another_body(rise: float) -> None:
+    """The first body's stairs are its ground, so that the second one does not climb both."""
+    (source,) = load(RIG)
+    context.scene.render.fps = 30
+    _, frames = brought(source)
+    start, end = way(source, frames)
+    flat = make_ground(source, across(2.0 * start - end, end, 0.0, 0.0))
+    standing = len(stands(*soles_above(source, flat, frames)))
+    ground = make_ground(source, *stairs(start, end, 0.15))
+    heights, places = soles_above(source, ground, brought(source)[1])
+    assert (heights < -DEEP).mean() < 0.01  # of a frame in which a foot swings past an edge
+    assert np.abs(stands(heights, places)).max() < DEEP
+    rig = source.copy()
+    rig.animation_data_clear()
+    rig.scale = [1.3 * size for size in source.scale]
+    rig.poise_ground = None
+    context.scene.collection.objects.link(rig)
+    context.view_layer.update()
+
+    def take() -> range:
+        edit = Retargeted(context, rig, source)
+        edit.solve()
+        edit.write(rig)
+        return range(int(edit.after.frames[0]), int(edit.after.frames[-1]) + 1)
+
+    start, end = way(rig, take())
+    ground = make_ground(rig, *stairs(start, end, rise))
+    frames = take()
+    check_soles(rig, ground, frames)
+    assert len(stands(*soles_above(rig, ground, frames))) > 0.8 * standing
+
+
 def test_a_ground_without_faces_is_refused() -> None:
     (rig,) = load(RIG)
     make_ground(rig, across(np.zeros(2), np.ones(2), 0.0, 0.0))

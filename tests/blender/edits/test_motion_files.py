@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import bpy
+import numpy as np
 import pytest
 
 import commands
@@ -122,6 +123,37 @@ def test_stopped_in_the_middle_it_keeps_what_is_finished_and_the_next_run_does_t
         pass
     assert [row.state for row in files.write(context, rig)] == ["there already", "done", "done"]
     assert without(contents(), ["Armature a", "Armature b", "Armature a.001"]) == before
+
+
+def test_parts_of_all_files_go_over_the_motion_that_is_there_from_a_start_on(folder: Path) -> None:
+    rig = open_rig()
+    own = rig.animation_data.action
+    for name in ("a.bvh", "bad.bvh"):
+        (folder / name).unlink()
+    (folder / "more" / "a.bvh").unlink()
+    options = {"parts": {"arm.R", "head"}, "start": 0, "jobs": 1}
+
+    def states() -> list[str]:
+        files = MotionFiles(
+            context, rig, find_motions([folder]), ["--parts", "arm.R", "head", "--fade=0.3", "--start=0"]
+        )
+        return [row.state for row in files.write(context, rig)]
+
+    assert bpy.ops.poise.retarget_files(directory=str(folder), **options) == {"FINISHED"}
+    made = bpy.data.actions["Armature b"]
+    assert rig.animation_data.action == own
+    assert states() == ["there already"]
+    alone = {"filepath": str(folder / "b.bvh"), "parts": {"arm.R", "head"}, "start": 0}
+    assert bpy.ops.poise.retarget(**alone) == {"FINISHED"}
+    found = keys_of(rig.animation_data.action)
+    one = keys_of(made)
+    assert one.keys() == found.keys()
+    for curve, keys in found.items():  # to a rounding of single precision: the other process has its own rig
+        np.testing.assert_allclose([key[0] for key in one[curve]], [key[0] for key in keys], atol=1e-6)
+    assert any("mixamorig:RightArm" in str(curve) for curve in found)
+    rig.animation_data.action = own
+    rig.pose.bones[0].keyframe_insert("location", frame=20)  # it goes over another motion now
+    assert states() == ["not done"]
 
 
 def test_the_verb_makes_assets_and_strips_one_after_the_other(folder: Path, tmp_path: Path) -> None:

@@ -1,0 +1,156 @@
+"""Hands on rails: palms as Blender evaluates them, by its own nearest points on the meshes."""
+
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Vector
+
+import bridge
+import commands
+from core import CoreError
+from core.body.ground import find_palm
+from core.editing.contacts import runs
+from edits.clips import import_motion
+from edits.retarget import Retargeted, imported
+from tests.blender.rigs import context, load, select
+from tests.paths import DATA, SHARED
+
+pytestmark = pytest.mark.usefixtures("empty_file")
+
+CLIMB = SHARED / "motion" / "bvh30" / "cmu_01_03.bvh"  # hands go from bar to bar of a playground
+RIGS = [DATA / "rigs" / "named_mixamo_cm.blend", SHARED / "rigs" / "scripted" / "rigify_generated_human.blend"]
+SLOW = 0.2  # sizes of the body a second: a hand that is slower for 0.3 s while the body moves holds something
+ASIDE = np.array([0.02, -0.02, 0.02])  # metres
+RESTS = 9  # frames
+DEEP = 0.005  # metres
+needs_data = pytest.mark.skipif(not CLIMB.is_file(), reason="there is no ../shared/data")
+
+
+def palms(rig: Any, frames: range, edit: Any = None) -> np.ndarray:
+    """Where Blender shows the middles of the palms, (F, 2, 3) in the world; `edit`: of the body on a control rig."""
+    skeleton = edit.skeleton if edit else bridge.read_rig(rig).skeleton
+    roles = edit.roles if edit else bridge.read_roles(rig, skeleton)
+    found = [find_palm(skeleton, roles, side) for side in "LR"]
+    places = []
+    for frame in frames:
+        context.scene.frame_set(frame)
+        seen = rig.evaluated_get(context.evaluated_depsgraph_get())
+        bones = [seen.pose.bones[skeleton.names[hand]] for hand, *_ in found]
+        points = [Vector(place) for *_, place in found]
+        places.append([seen.matrix_world @ bone.matrix @ point for bone, point in zip(bones, points, strict=True)])
+    return np.array(places)
+
+
+def rests(places: np.ndarray, size: float, fps: float) -> list[tuple[int, int, int]]:
+    """Hand, first and last index of the frames in which it rests, of places (F, 2, 3)."""
+    speed = np.linalg.norm(np.gradient(places, axis=0), axis=-1) * fps / size
+    ends = [(hand, *run) for hand in (0, 1) for run in runs(speed[:, hand] < SLOW)]
+    return [(hand, first, last) for hand, first, last in ends if last - first >= RESTS]
+
+
+def make_bars(owner: Any, places: list[np.ndarray], name: str, half: float) -> Any:
+    """Make blocks whose upper sides are at places the ground of an armature."""
+    collection = bpy.data.collections.new(name)
+    context.scene.collection.children.link(collection)
+    for place in places:
+        mesh = bpy.data.meshes.new(name)
+        corners = [(x, y, z) for x in (-half, half) for y in (-half, half) for z in (-half, half)]
+        faces = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+        mesh.from_pydata(corners, [], faces)
+        bar = bpy.data.objects.new(name, mesh)
+        bar.location = place - np.array([0.0, 0.0, half])
+        collection.objects.link(bar)
+    owner.poise_ground = collection
+    context.view_layer.update()
+    return collection
+
+
+def beside(places: np.ndarray, collection: Any) -> np.ndarray:
+    """How far places (n, 3) are from the meshes of a collection."""
+    found = []
+    for place in places.tolist():
+        near = []
+        for bar in collection.all_objects:
+            hit, at, *_ = bar.closest_point_on_mesh(bar.matrix_world.inverted() @ Vector(place))
+            assert hit
+            near.append((bar.matrix_world @ at - Vector(place)).length)
+        found.append(min(near))
+    return np.array(found)
+
+
+def climbing(path: Any) -> tuple[Any, Any]:
+    """A rig, and an armature that climbs."""
+    rig = next(one for one in load(path) if one.name in ("rig", "Armature"))
+    select(rig, [])
+    context.scene.render.fps = 30
+    before = {*bpy.data.objects}
+    import_motion(CLIMB)
+    return rig, next(one for one in bpy.data.objects if one not in before and one.type == "ARMATURE")
+
+
+def held_on_bars(path: Any, known: bool, span: tuple[int, int]) -> list[np.ndarray]:
+    """How far palms that rest are beside the bars without and with `hands`, (n,) metres each.
+
+    The bars are 2 cm off in each direction, and `known` says whether the source has some, where its hands rest.
+    """
+    rig, source = climbing(path)
+    frames = range(span[0], span[1] + 1)
+    there = palms(source, frames)
+    size = float(bridge.length_scale(bridge.world_matrix(source))) * bridge.read_rig(source).skeleton.size
+    held = rests(there, size, 30.0)
+    assert held
+    if known:
+        make_bars(source, [there[a : b + 1, hand].mean(axis=0) for hand, a, b in held], "Bars", 0.03 * size)
+    plain = Retargeted(context, rig, source, span, False)
+    plain.solve()
+    plain.write(rig)
+    before = palms(rig, frames, plain)
+    places = [before[a : b + 1, hand].mean(axis=0) + ASIDE for hand, a, b in held]
+    bars = make_bars(rig, places, "Other Bars", 0.01)
+    edit = Retargeted(context, rig, source, span, False, hands=True)
+    edit.solve()
+    report = edit.write(rig)
+    assert report.met
+    assert report.shown
+    after = palms(rig, frames, edit)
+    resting = [(slice(a, b + 1), hand) for hand, a, b in held]
+    return [np.concatenate([beside(one[rest], bars) for rest in resting]) for one in (before, after)]
+
+
+@needs_data
+@pytest.mark.parametrize("known", [True, False])
+def test_hands_hold_bars_that_are_elsewhere_than_where_they_would_be(known: bool) -> None:
+    before, after = held_on_bars(RIGS[0], known, (100, 260))
+    assert before.mean() > 0.01
+    assert after.max() < DEEP
+
+
+@needs_data
+def test_hands_of_a_control_rig_hold_bars() -> None:
+    before, after = held_on_bars(RIGS[1], False, (112, 127))
+    assert before.mean() > 0.01
+    assert after.max() < DEEP
+
+
+def test_hands_that_are_far_from_the_meshes_or_pass_them_are_not_held() -> None:
+    """A walk with a long rail beside it: the arms swing past it, and are 3 cm from it at the nearest."""
+    (rig,) = load(DATA / "rigs" / "named_mixamo_cm.blend")
+    context.scene.render.fps = 30
+
+    def walk(hands: bool) -> Retargeted:
+        with imported(context, DATA / "motion" / "cmu_07_12.bvh") as (source, _):
+            return Retargeted(context, rig, source, (2, 60), False, hands=hands)
+
+    with pytest.raises(CoreError, match='"Armature" has none; choose a collection'):
+        walk(True)
+    plain = walk(False)
+    plain.solve()
+    plain.write(rig)
+    seen = palms(rig, range(2, 61))
+    make_bars(rig, list(seen[10::4, 0] + (0.0, 0.0, -0.03)), "Rail", 0.01)
+    assert not walk(True).pins
+    assert commands.run(["retarget", "--motion", str(DATA / "motion" / "cmu_07_12.bvh"), "--hands"]) == 0
+    rig.poise_ground = None
+    assert commands.run(["retarget", "--motion", str(DATA / "motion" / "cmu_07_12.bvh"), "--hands"]) == 2
