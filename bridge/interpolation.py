@@ -29,9 +29,10 @@ def key_interpolation(armature: ArmatureObject, first: int, last: int) -> tuple[
     rows = rows[(rows[:, 0] >= first) & (rows[:, 0] <= last)]
     if not len(rows):
         raise BridgeError(f'The bones of "{armature.name}" have no keys of their own from frame {first} to {last}.')
-    frames = np.unique(rows[:, 0])
-    kinds = [np.bincount(rows[rows[:, 0] == frame, 1]).argmax() for frame in frames]
-    return frames, np.array(kinds, np.intc)
+    frames, places = np.unique(rows[:, 0], return_inverse=True)
+    counts = np.zeros((len(frames), rows[:, 1].max() + 1), int)
+    np.add.at(counts, (places, rows[:, 1]), 1)
+    return frames, counts.argmax(axis=1).astype(np.intc)
 
 
 def set_interpolation(armature: ArmatureObject, bones: Iterable[str], frames: Any, kinds: NDArray[np.intc]) -> None:

@@ -19,7 +19,7 @@ from ..edits.body_tools import TOOLS, BodyTool, GripObject
 from ..edits.hold import Holding
 from ..edits.info import find_armature
 from ..edits.motion_edit import check_lasting
-from ..edits.part_poses import ApplyPose, named_parts, pose_of_armature, pose_of_asset
+from ..edits.part_poses import ApplyPose, pose_of_armature, pose_of_asset, posed_parts
 from ..edits.parts import check_sure
 from ..edits.retarget import PARTS
 from .verbs import Verb, add_action, add_armature, tell_report
@@ -151,7 +151,7 @@ def _apply_pose(arguments: argparse.Namespace) -> int:
     else:
         library = "" if arguments.library is None else str(arguments.library)
         pose = pose_of_asset(context, armature, arguments.pose, library, arguments.at, arguments.owner)
-    parts = named_parts(armature, arguments.parts)
+    parts = posed_parts(armature, arguments.parts)
     tool = ApplyPose(pose.mirrored() if arguments.mirrored else pose, arguments.factor, parts)
     return _posed(arguments, BodyEdit(context, armature, None, tool, arguments.key), armature)
 

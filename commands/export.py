@@ -12,7 +12,7 @@ from .verbs import DONE, Verb, add_armature, check_motion, frames_within, one_li
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--file", metavar="FILE.vrma", dest="learn", type=Path, required=True, help="write it there")
+    parser.add_argument("--file", metavar="FILE.vrma", type=Path, required=True, help="write it there")
     parser.add_argument("--frames", metavar=("FIRST", "LAST"), nargs=2, type=int, help="a part of the motion")
     add_armature(parser)
 
@@ -21,10 +21,10 @@ def _export(arguments: argparse.Namespace) -> int:
     armature: Any = find_armature(arguments.armature)
     frames = frames_within(arguments, bridge.keyed_range(armature))
     content = export_vrma(armature, frames)
-    data = {"armature": armature.name, "frames": list(frames), "file": str(arguments.learn)}
+    data = {"armature": armature.name, "frames": list(frames), "file": str(arguments.file)}
     texts = {path: one_line(data) for path in arguments.texts}
-    write_files(None, {**texts, arguments.learn: content})
-    tell(f'Frames {frames[0]} to {frames[1]} of "{armature.name}" are in "{arguments.learn}".')
+    write_files(None, {**texts, arguments.file: content})
+    tell(f'Frames {frames[0]} to {frames[1]} of "{armature.name}" are in "{arguments.file}".')
     show(arguments, data)
     return DONE
 

@@ -28,16 +28,14 @@ def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--bones", metavar="BONE", nargs="+", help="of limits: these bones; by default all")
     parser.add_argument("--margin", metavar="DEGREES", type=float, default=_MARGIN, help="of limits: so much wider")
     parser.add_argument("--chain", metavar="BASE:EFFECTOR", help="of a list: the chain's first and last bone")
-    parser.add_argument(
-        "--file", metavar="FILE.json", dest="learn", type=Path, help="write the limits, or the list, there, too"
-    )
+    parser.add_argument("--file", metavar="FILE.json", type=Path, help="write the limits, or the list, there, too")
 
 
 def _learn(arguments: argparse.Namespace) -> int:
     armature: Any = find_armature(arguments.armature)
     text = ""
     if arguments.what == "list":
-        if arguments.learn is None:
+        if arguments.file is None:
             raise CoreError("--file is missing; a list is written there.")
         found = learn_chain(armature, arguments.chain, keyed_part(armature, None))
         text = list_text(Ccd(actuations=found.actuations, successive=True))
@@ -56,11 +54,11 @@ def _learn(arguments: argparse.Namespace) -> int:
         learnt = run_steps(learn_limits(bpy.context, armature, bones, float(np.radians(arguments.margin))))
         text = limits_text({bone: bridge.read_learned(armature.pose.bones[bone]) for bone in learnt.bones})
     data = {"armature": armature.name, "what": arguments.what, "bones": list(learnt.bones)}
-    files = {path: one_line(data) for path in arguments.texts if path != arguments.learn}
-    if arguments.learn is not None:
+    files = {path: one_line(data) for path in arguments.texts if path != arguments.file}
+    if arguments.file is not None:
         if not text:
             raise CoreError("--file: stiffness is kept with the bones alone; ask for --output.")
-        files[arguments.learn] = text
+        files[arguments.file] = text
     write_files(arguments.output, files)
     tell(f"{armature.name}: {learnt.sentence}.")
     show(arguments, data)

@@ -271,8 +271,7 @@ def outputs(arguments: argparse.Namespace) -> list[Path]:
     opened = blend or present_blend()
     output: Path | None = getattr(arguments, "output", None)
     texts = [
-        getattr(arguments, "report", None),
-        getattr(arguments, "learn", None),
+        *(getattr(arguments, name, None) for name in ("report", "learn", "file")),
         Path(arguments.json) if isinstance(arguments.json, str) else None,
     ]
     texts = [path for path in texts if path is not None]

@@ -39,6 +39,20 @@ def temporary_data(context: Any) -> Iterator[set[Any]]:
         update(context)  # else `view_layer.objects` still lists removed objects
 
 
+def append(path: Path, kind: str, name: str = "") -> list[Any]:
+    """Append data of a kind, such as "actions", from a .blend file: all, or those of this name, if there are some.
+
+    Raises CoreError for a file that is none.
+    """
+    try:
+        loading: Any = bpy.data.libraries.load(str(path), link=False)
+        with loading as (there, wanted):
+            setattr(wanted, kind, [one for one in getattr(there, kind) if name in ("", one)])
+    except OSError as error:
+        raise CoreError(f'The file "{path}" cannot be read as a .blend file.') from error
+    return [one for one in getattr(wanted, kind) if one is not None]
+
+
 def present_blend() -> Path | None:
     """Return the path of the open .blend file."""
     return Path(bpy.data.filepath) if bpy.data.filepath else None

@@ -20,6 +20,7 @@ from .. import bridge
 from ..bridge.motion import check_not_tweaked
 from ..core import CoreError
 from .clips import MOTIONS
+from .files import append
 from .fingerprints import fingerprint
 from .motion_edit import check_scene
 from .parts import check_sure
@@ -260,9 +261,7 @@ def _take_action(path: Path, name: str, new: str) -> Any:
     """Copy an action of another file to this one, and name it."""
     libraries: Any = bpy.data.libraries
     before = set(libraries)
-    with libraries.load(str(path)) as (_, wanted):
-        wanted.actions = [name]
-    action: Any = wanted.actions[0]
+    (action,) = append(path, "actions", name)
     action.name = new
     bpy.data.batch_remove([library for library in libraries if library not in before])
     return action

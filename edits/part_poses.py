@@ -1,6 +1,6 @@
 """Poses by parts: read from an armature, from an action or from text, and applied to any other body."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from ..core.editing.part_pose import PartPose, read_part_pose, take_part_pose
 from ..core.formats.pose import parse_pose
 from .body_tools import BodyTool
 from .breakdown import PoseSlider
-from .files import temporary_data
+from .files import append, temporary_data
 from .parts import check_sure
 from .retarget import find_takes, parts_of
 
@@ -107,13 +107,13 @@ def pose_of_asset(
             raise CoreError(f'There is no action "{name}" to take a pose from.')
         return pose_of_action(context, armature, action, frame, owner)
     with temporary_data(context):
-        actions = _append(library, "actions", name)
+        actions = append(Path(library), "actions", name)
         if not actions:
             raise CoreError(f'There is no action "{name}" in "{Path(library).name}".')
         try:
             return pose_of_action(context, armature, actions[0], frame, owner)
         except CoreError as refusal:
-            bodies = [one for one in _append(library, "objects") if one.type == "ARMATURE"]
+            bodies = [one for one in append(Path(library), "objects") if one.type == "ARMATURE"]
             if not bodies:
                 raise refusal
         for body in bodies:
@@ -131,16 +131,16 @@ def pose_of_text(text: str) -> PartPose:
 
 
 def posed_parts(armature: Any, names: Iterable[str]) -> frozenset[str] | None:
-    """Return the parts of the body that bones are, or that they pose as controls; None without bones.
+    """Return the parts of the body that are named as in `edits.retarget.parts_of`; None without names.
 
-    Of a limb on IK it is all of it. Raises CoreError if no bone is a part.
+    Bones may also be controls that pose parts. Of a limb on IK it is all of it. Raises CoreError if no bone is a part.
     """
     chosen = [*names]
     if not chosen:
         return None
     rig = bridge.read_rig(armature)
-    roles = bridge.read_roles(armature)
-    bones = {rig.skeleton.index(name) for name in chosen}
+    roles = bridge.read_roles(armature, rig.skeleton)
+    bones = {*parts_of(rig.skeleton, roles, chosen)}
     controlled = bridge.find_controlled(armature, rig, roles)
     if controlled is not None:
         roles, bones = controlled.roles, _posed_by(controlled, bones)
@@ -150,16 +150,6 @@ def posed_parts(armature: Any, names: Iterable[str]) -> frozenset[str] | None:
     return found
 
 
-def named_parts(armature: Any, names: Sequence[str]) -> frozenset[str] | None:
-    """Return the parts of the body that are named as in `edits.retarget.parts_of`; None without names."""
-    if not names:
-        return None
-    skeleton = bridge.read_rig(armature).skeleton
-    roles = bridge.read_roles(armature, skeleton)
-    bones = set(parts_of(skeleton, roles, names))
-    return frozenset(role for role in roles.bones if bones.intersection(roles.chain(role)))
-
-
 def _posed_by(controlled: bridge.ControlledBody, bones: Iterable[int]) -> set[int]:
     """Return the parts of a body that bones of the rig are or pose."""
     controls = {bone: part for part, control in enumerate(controlled.controls) for bone in astuple(control)}
@@ -167,14 +157,3 @@ def _posed_by(controlled: bridge.ControlledBody, bones: Iterable[int]) -> set[in
     chosen = {parts[bone] for bone in bones if bone in parts}
     ends = {int(controlled.ends[controlled.poles.get(part, part)]) for part in chosen}
     return {part for part, end in enumerate(controlled.ends.tolist()) if end in ends}
-
-
-def _append(library: str, kind: str, name: str = "") -> list[Any]:
-    """Append data of a kind from a .blend file: all, or those of this name, if there are some."""
-    try:
-        loading: Any = bpy.data.libraries.load(library, link=False)
-        with loading as (there, wanted):
-            setattr(wanted, kind, [one for one in getattr(there, kind) if name in ("", one)])
-    except OSError as error:
-        raise CoreError(f'The file "{library}" cannot be read as a .blend file.') from error
-    return [one for one in getattr(wanted, kind) if one is not None]
