@@ -82,6 +82,7 @@ from .motion import (
     is_animated,
     is_moved_by_keys,
     keyed_range,
+    muted_bones,
     object_moves,
     posed_by,
     read_motion,

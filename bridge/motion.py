@@ -271,6 +271,14 @@ def _has_curves(owner: Any) -> bool:
     return any(True for _ in animated_curves(owner)) if getattr(owner, "animation_data", None) else False
 
 
+def muted_bones(armature: ArmatureObject) -> list[str]:
+    """Return the bones that have muted curves with keys in the object's action, in its order."""
+    bag = channelbag_of(armature)
+    curves = () if bag is None else bag.fcurves
+    paths = (split_path(curve.data_path) for curve in curves if curve.mute and not curve.is_empty)
+    return [*dict.fromkeys(path[0] for path in paths if path is not None)]
+
+
 def active_curves(armature: ArmatureObject) -> Iterator[Any]:
     """Yield the F-curves of the object's action that Blender evaluates; Blender 4.5 and 5.2 ignore a group's mute."""
     bag = channelbag_of(armature)

@@ -19,7 +19,7 @@ from ..edits.dragged_frame import MOST, DraggedFrame, falloff_at
 from ..edits.fix_ground import FixedGround, check_height
 from ..edits.foot_lock import DRIFTS, FEET, HANDS, LockedFeet, check_points
 from ..edits.generate import Generated
-from ..edits.in_between import InBetweenEdit, fewer_keys
+from ..edits.in_between import InBetweenEdit
 from ..edits.info import find_armature
 from ..edits.loop import LoopEdit
 from ..edits.parts import check_sure
@@ -372,14 +372,20 @@ def _drag_frame(arguments: argparse.Namespace) -> int:
 def _between_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-feet", action="store_true", help="smooth curves alone: no feet that stand, no flights")
     parser.add_argument(
+        "--breakdowns", type=float, default=in_between.SHARE, metavar="PERCENT",
+        help="of the frames between key poses that get keys, at most, but one in any case",
+    )  # fmt: skip
+    parser.add_argument(
         "--tolerance", type=float, default=in_between.TOLERANCE, metavar="M",
-        help="metres: only keys without which the body would not stay so near; 0: keys at every frame",
+        help="metres: there are fewer breakdowns where the body stays so near",
     )  # fmt: skip
     add_motion(parser)
 
 
 def _check_between(arguments: argparse.Namespace) -> None:
     check_motion(arguments)
+    if not 0.0 <= arguments.breakdowns <= 100.0:
+        raise CoreError(f"The share of breakdowns is from 0 to 100 percent, not {arguments.breakdowns:g}.")
     if arguments.tolerance != 0.0:
         reduce.check_tolerance(arguments.tolerance)
 
@@ -387,15 +393,12 @@ def _check_between(arguments: argparse.Namespace) -> None:
 def _in_betweens(arguments: argparse.Namespace) -> int:
     armature, frames = motion_of(arguments)
     check_sure(armature)
-    edit = InBetweenEdit(bpy.context, armature, frames, not arguments.no_feet)
+    edit = InBetweenEdit(
+        bpy.context, armature, frames, not arguments.no_feet, share=arguments.breakdowns, tolerance=arguments.tolerance
+    )
     edit.solve()
     report = edit.write(armature, arguments.action)
-    tell(f"{len(edit.keys)} key poses filled in.")
-    if arguments.tolerance > 0.0:
-        fewer = fewer_keys(bpy.context, armature, edit, arguments.tolerance)
-        fewer.solve()
-        fewer.write(armature, new=False)
-        tell(f"{fewer.summary()}.")
+    tell(f"{edit.summary()}.")
     return tell_report(arguments, report)
 
 

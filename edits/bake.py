@@ -9,7 +9,7 @@ import numpy as np
 from .. import bridge
 from ..core import CoreError
 from ..core.freed import freed_pose
-from .motion_edit import ChangedBones, MotionEdit, Progress
+from .motion_edit import ChangedBones, Frames, MotionEdit, Progress
 from .shown import WantedPose, deforming, wanted_pose
 
 SEEN: Final = 1e-4  # metres of a human of 1.7 m, by which bones may be shown beside where they were seen
@@ -44,7 +44,7 @@ class Baked(MotionEdit):
     def _free(self, armature: Any) -> None:
         """Find the channels that show what Blender shows, and the bones that they free."""
         seen = self.before.pose.driven_matrices  # None where the motion was not read frame by frame
-        seen = self.shown(armature, slice(None)).matrices.astype(float) if seen is None else seen
+        seen = self.shown(armature, np.arange(len(self.before))).matrices.astype(float) if seen is None else seen
         free = np.isin(np.arange(len(self.rig.skeleton)), self._bones)
         skeleton = bridge.freed_rig(armature, self.rig, self._bones.tolist()).skeleton
         pose, changed = freed_pose(skeleton, self.before.pose, seen, self.rig.decided, free)
@@ -72,7 +72,7 @@ class Baked(MotionEdit):
         placed = self._bones[np.any(self.before.pose.translations, axis=(0, 2))[self._bones]]
         return bridge.write_keys(armature, self.rig, self.after, self._bones, placed, action, new, self._bones)
 
-    def wanted(self, armature: Any, part: slice) -> WantedPose:
+    def wanted(self, armature: Any, part: Frames) -> WantedPose:
         skeleton, bones = self.rig.skeleton, self._measured
         if not self.visual:
             return wanted_pose(skeleton, self.before.pose[part], bones, tails=True)

@@ -20,7 +20,7 @@ from ..core.steps import run_steps
 from .body_tools import BodyTool, Posed, PoseGoals, Wanted
 from .controls import find_control_motion, frames_of_body
 from .evaluation import Evaluation, evaluate
-from .motion_edit import POSITION_TOLERANCE, ROTATION_TOLERANCE, MotionEdit, Progress
+from .motion_edit import POSITION_TOLERANCE, ROTATION_TOLERANCE, Frames, MotionEdit, Progress
 from .shown import WantedPose, wanted_body
 
 
@@ -92,12 +92,12 @@ class BodyEdit(MotionEdit):
         self.take = frames_of_body(self.controlled, evaluate(bpy.context, armature, self.at))
         return report_goals(self.body.skeleton, self.solutions, self.take)
 
-    def wanted(self, armature: Any, part: slice) -> WantedPose:
+    def wanted(self, armature: Any, part: Frames) -> WantedPose:
         if self.controlled is None:
             return super().wanted(armature, part)
         return wanted_body(self.body.skeleton, self.controlled.roles, self.asked[part])
 
-    def shown(self, armature: Any, part: slice) -> Evaluation:
+    def shown(self, armature: Any, part: Frames) -> Evaluation:
         return self.take.part(part)
 
     def explain(self, goals: tuple[GoalReport, ...]) -> tuple[str, ...]:

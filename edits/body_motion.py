@@ -19,7 +19,7 @@ from ..core.rotation import Array
 from ..core.steps import run_steps
 from .controls import ControlMotion, find_control_motion, frames_of_body
 from .evaluation import Evaluation, evaluate
-from .motion_edit import ChangedBones, Frames, MotionEdit
+from .motion_edit import ChangedBones, Frames, MotionEdit, no_progress
 from .pins import part_of
 from .shown import WantedPose, wanted_body
 
@@ -118,16 +118,16 @@ class BodyMotion(MotionEdit):
     def find_control_motion(self, armature: Any, new: bool = True) -> ControlMotion:
         """Return the motion of the controls, found by `pose_controls` now if it was not called before."""
         if self.control_motion is None:
-            run_steps(self.pose_controls(armature, new))
+            run_steps(self.pose_controls(armature, new), no_progress)
         assert self.control_motion is not None
         return self.control_motion
 
-    def wanted(self, armature: Any, part: slice) -> WantedPose:
+    def wanted(self, armature: Any, part: Frames) -> WantedPose:
         if self.controlled is None:
             return super().wanted(armature, part)
         return wanted_body(self.skeleton, self.roles, self.after.pose[part])
 
-    def shown(self, armature: Any, part: slice) -> Evaluation:
+    def shown(self, armature: Any, part: Frames) -> Evaluation:
         seen = super().shown(armature, part)
         if self.controlled is None:
             return seen

@@ -117,6 +117,7 @@ class DraggedFrame(HeldMotion):
         self._still = (self.shares <= 0.0) & keyed
         self._keyed = (self.shares > 0.0) & (keyed | np.isin(self.before.frames, (frame, begin, stop)))
         self._count = _DRAFTED[1]
+        self._strength = armature.poise_strength if armature.poise_use_strength else np.inf
         self._bone, self._point = self.part_of(armature, bone, point)
         self._carries = carrier_of(self.skeleton, self.roles) == self._bone
         self._feet = other_feet(self.skeleton, self.roles, self._bone)
@@ -157,7 +158,11 @@ class DraggedFrame(HeldMotion):
     def _settings(self) -> tuple[Skeleton, PinAndDrag]:
         (skeleton, method), found = super().settings(self.before), anatomy(self.skeleton, self.roles)
         return skeleton, replace(
-            method, deviations=found.deviations, correlations=found.correlations, bends=found.bends
+            method,
+            strength=self._strength,
+            deviations=found.deviations,
+            correlations=found.correlations,
+            bends=found.bends,
         )
 
     def solve(self, progress: Progress = no_progress) -> None:

@@ -13,6 +13,7 @@ from ..core import rotation
 from ..core.formats.goals import Space
 from ..core.pose import frame_rotations
 from ..core.rotation import Array, Floats
+from ..core.skeleton import Indices
 
 NO_OBJECTS: Final[Mapping[Any, Any]] = {}
 _EVEN: Final = 1e-4  # largest difference of an object's stretches, as a share of the largest one, in an even scale
@@ -37,7 +38,7 @@ class Evaluation:
         """Return one frame, counted from 0, without the objects."""
         return self.part(slice(place, place + 1))
 
-    def part(self, places: slice) -> "Evaluation":
+    def part(self, places: slice | Indices) -> "Evaluation":
         """Return some frames, counted from 0, without the objects."""
         return Evaluation(self.frames[places], self.worlds[places], self.matrices[places])
 

@@ -7,13 +7,16 @@ import numpy as np
 
 from .. import bridge
 from ..core import CoreError, Motion, Pose, rotation
+from ..core.editing.bone_keys import BoneChannels
+from ..core.editing.breakdowns import find_breakdowns
 from ..core.editing.in_between import fill_between
 from ..core.rotation import Array
 from .held_motion import HeldMotion
-from .motion_edit import ChangedBones, Frames, Progress, keys_with_slopes
-from .reduce import Reduced
+from .motion_edit import ChangedBones, Frames, Progress
+from .words import counted
 
 TOLERANCE: Final = 0.005  # metres
+SHARE: Final = 10.0  # percent of the frames between key poses
 
 
 class InBetweenEdit(HeldMotion):
@@ -22,15 +25,27 @@ class InBetweenEdit(HeldMotion):
     Key poses are frames in which bones have keys, or those given as `keys`. One frame beside the range is read, too,
     and stays: from it the motion has its velocity there.
 
-    keys   (K,) the frames of the key poses
-    plant  whether feet stand and step, and whether the body is thrown where it falls
+    keys       (K,) the frames of the key poses
+    plant      whether feet stand and step, and whether the body is thrown where it falls
+    share      percent of the frames between key poses that get keys, at most, but one in any case
+    tolerance  metres; there are fewer keys where the body stays so near
+    breakdowns (N,) the frames between them that have keys, once these are written
+    error      metres by which the body is then off between them, as far as channels pose it
     """
 
     method = "in-betweens"
 
     def __init__(
-        self, context: Any, armature: Any, frames: tuple[int, int], plant: bool = True, keys: Array | None = None
+        self,
+        context: Any,
+        armature: Any,
+        frames: tuple[int, int],
+        plant: bool = True,
+        keys: Array | None = None,
+        share: float = SHARE,
+        tolerance: float = TOLERANCE,
     ) -> None:
+        self.share, self.tolerance, self.error = share, tolerance, 0.0
         self.keys = key_poses(armature, frames) if keys is None else keys
         whole = bridge.keyed_range(armature)
         first, last = int(self.keys[0]), int(self.keys[-1])
@@ -63,11 +78,29 @@ class InBetweenEdit(HeldMotion):
 
     def write_keys(self, armature: Any, changed: ChangedBones, action: str | None, new: bool) -> Any:
         motion, (turned, moved, _) = self.rig_motion(armature, changed, new)
-        bones = sorted({*turned.tolist(), *moved.tolist()})
-        self._written = bones
-        found = keys_with_slopes(armature, self.rig, motion, bones, moved.tolist())
+        self._written = bones = sorted({*turned.tolist(), *moved.tolist()})
+        modes, places = self.rig.skeleton.rotation_modes, motion.pose.translations
+        channels = [
+            BoneChannels(bone, modes[bone], turns, places[:, bone] if bone in moved else None)
+            for bone, turns in bridge.rotation_curves(armature, self.rig, motion, bones).items()
+        ]
+        scale = float(bridge.length_scale(self.worlds).max())
+        at = np.flatnonzero(np.isin(motion.frames, self.keys))
+        most = max(1, int(0.01 * self.share * (len(motion) - len(at))))
+        found = find_breakdowns(self.rig.skeleton, motion, channels, at, most, self.tolerance / scale)
+        self.breakdowns, self.error = np.setdiff1d(found.frames, self.keys), scale * found.error
         span = float(motion.frames[0]), float(motion.frames[-1])
-        return bridge.write_reduced(armature, self.rig, found, (), span, action, new)
+        return bridge.write_reduced(armature, self.rig, found.bones, (), span, action, new)
+
+    def shown_frames(self) -> Frames:
+        return np.flatnonzero(np.isin(self.before.frames, [*self.keys, *self.breakdowns]))
+
+    def summary(self) -> str:
+        """Return what was keyed, as '5 key poses filled in with 6 breakdowns, up to 12 mm off between them'."""
+        return (
+            f"{counted(len(self.keys), 'key pose')} filled in with {counted(len(self.breakdowns), 'breakdown')}, "
+            f"up to {1e3 * self.error:.2g} mm off between them"
+        )
 
     def pose_at(self, frame: float) -> Pose:
         """Return the pose of the motion that was found at a frame, which may be between two whole ones."""
@@ -94,9 +127,3 @@ def key_poses(armature: Any, frames: tuple[int, int]) -> Array:
     if np.all(np.diff(found) == 1.0):
         raise CoreError("There is nothing to fill in: every frame has keys.")
     return found
-
-
-def fewer_keys(context: Any, armature: Any, edit: InBetweenEdit, tolerance: float) -> Reduced:
-    """Return the reduction of the keys that an edit has written; those of the key poses stay."""
-    first, last = int(edit.keys[0]), int(edit.keys[-1])
-    return Reduced(context, armature, (first, last), (), tolerance, edit.keys.tolist())

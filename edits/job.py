@@ -43,7 +43,7 @@ from .controls import find_control_motion, frames_of_body
 from .evaluation import Evaluation, evaluate
 from .held import HeldRig
 from .job_goals import PreparedGoal, check_scale, followed_objects, held_frames, prepare_balance, prepare_goal
-from .motion_edit import ChangedBones, MotionEdit, Progress, check_scene, no_progress
+from .motion_edit import ChangedBones, Frames, MotionEdit, Progress, check_scene, no_progress
 from .shown import WantedPose, wanted_body
 
 _MOST: Final = 4_000_000  # frames times bones that are taken: about one gigabyte
@@ -265,12 +265,12 @@ class JobEdit(MotionEdit):
             self.take = frames_of_body(self.controlled, evaluate(self._context, armature, frames, self._follow))
         return tuple(_report(goal, self.body, self.take, self.job) for goal in self.goals)
 
-    def wanted(self, armature: Any, part: slice) -> WantedPose:
+    def wanted(self, armature: Any, part: Frames) -> WantedPose:
         if self.controlled is None:
             return super().wanted(armature, part)
         return wanted_body(self.body, self.roles, self.solution.pose[part])
 
-    def shown(self, armature: Any, part: slice) -> Evaluation:
+    def shown(self, armature: Any, part: Frames) -> Evaluation:
         return self.take.part(part)
 
     def explain(self, goals: tuple[GoalReport, ...]) -> tuple[str, ...]:

@@ -76,19 +76,23 @@ class LoopEdit(HeldMotion):
 
     def summary(self) -> str:
         """Return how far the ends were from each other, and by how much the motion has changed, in words."""
+        return f"{self.apart()}; {self.change()}"
+
+    def apart(self) -> str:
+        """Return how far the ends were from each other, in words."""
         back = self.loop.shifted(self.skeleton, self.before.pose[-1:], -1)
-        seam, turned = self._differences(self.before.pose[:1], back)
-        change, most = self._differences(self.before.pose, self.after.pose)
-        return (
-            f"The ends were {100.0 * seam:.1f} cm and {turned:.0f} degrees apart; "
-            f"the loop changes the motion by at most {100.0 * change:.1f} cm and {most:.0f} degrees"
-        )
+        return "The ends were {:.1f} cm and {:.0f} degrees apart".format(*self._differences(self.before.pose[:1], back))
+
+    def change(self) -> str:
+        """Return by how much the motion has changed, in words."""
+        most = self._differences(self.before.pose, self.after.pose)
+        return "the motion changes by at most {:.1f} cm and {:.0f} degrees".format(*most)
 
     def _differences(self, one: Pose, other: Pose) -> tuple[float, float]:
-        """Return how far bones are from each other at most, in metres, and how far joints are turned, in degrees."""
+        """Return how far bones are from each other at most, in centimetres, and how far joints turn, in degrees."""
         apart = forward(self.skeleton, one)[0] - forward(self.skeleton, other)[0]
         metres = lengths(apart @ self.worlds[0, :3, :3].T).max()
-        return float(metres), float(np.degrees(angle_between(one.rotations, other.rotations).max()))
+        return 100.0 * float(metres), float(np.degrees(angle_between(one.rotations, other.rotations).max()))
 
 
 def check_loop(fade: float) -> None:

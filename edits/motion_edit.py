@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from time import perf_counter
 from typing import Any, Final
 
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from .. import bridge
 from ..bridge.motion import preserve_channels
 from ..bridge.turns import update
+from ..bridge.words import listed
 from ..core import CoreError, Motion
 from ..core.editing.bezier import Keys
 from ..core.editing.bone_keys import BoneKeys
@@ -53,6 +53,7 @@ class MotionEdit:
     control_motion: ControlMotion | None = None  # where the body is driven by controls, once they are posed
     pose_tolerance = BESIDE, TURNED  # of what Blender shows, in metres of a human of 1.7 m and in degrees
     layered = True  # whether the motion that was there can go to an NLA track, if the armature's setting says so
+    stays: Sequence[str] = ()  # sentences about curves that are as they were, once keys are written
     measured = True  # whether the report says how far Blender shows the pose from the one that was solved
 
     def __init__(
@@ -143,13 +144,14 @@ class MotionEdit:
         except bridge.Stopped:  # what is written stays
             explained = (UNMEASURED,)
         missed = [] if pose is None or pose.met.all() else [pose.sentence()]
+        self.stays = [] if written is None else said_muted(armature)
         return Report(
             armature=armature.name,
             frames=self.before.frames,
             method=self.method,
             seconds=self.seconds,
             goals=goals,
-            explanations=(*explained, *missed),
+            explanations=(*explained, *missed, *self.stays),
             action=None if written is None else written.name,
             rotated=tuple(names[bone] for bone in changed[0]),
             moved=tuple(names[bone] for bone in changed[1]),
@@ -181,15 +183,24 @@ class MotionEdit:
         """Return how far Blender shows the bones beside the pose that was to be shown; None where none is known."""
         beside, turned = self.pose_tolerance
         size = self.skeleton.size * float(bridge.length_scale(self.worlds).max())
-        wanted, shown = partial(self.wanted, armature), partial(self.shown, armature)
-        return measure_pose(self.before.frames, wanted, shown, (beside * size, turned))
+        at = self.shown_frames()
+        return measure_pose(
+            self.before.frames[at],
+            lambda part: self.wanted(armature, at[part]),
+            lambda part: self.shown(armature, at[part]),
+            (beside * size, turned),
+        )
 
-    def wanted(self, armature: Any, part: slice) -> WantedPose:
+    def shown_frames(self) -> Frames:
+        """Return the frames, counted from 0, in which Blender is to show the pose that was solved."""
+        return np.arange(len(self.before))
+
+    def wanted(self, armature: Any, part: Frames) -> WantedPose:
         """Return which bones are to be shown where in some frames, counted from 0."""
         bones = known_bones(self.rig, bridge.deforming(armature))
         return wanted_pose(self.skeleton, self.after.pose[part], bones, tails=True)
 
-    def shown(self, armature: Any, part: slice) -> Evaluation:
+    def shown(self, armature: Any, part: Frames) -> Evaluation:
         """Return where Blender shows the bones of `wanted` in some frames, counted from 0."""
         context: Any = bpy.context
         if not self.keyed:
@@ -252,6 +263,12 @@ def keys_with_slopes(
         keys = Keys.of_slopes(motion.frames[places], columns[places], slopes[places])
         found.append(BoneKeys(bone, rig.skeleton.rotation_modes[bone], bone in moved, keys))
     return found
+
+
+def said_muted(armature: Any) -> list[str]:
+    """Return a sentence about bones whose curves are muted: what is written into these is refused."""
+    muted = bridge.muted_bones(armature)
+    return [f"muted curves stay as they are: {listed(muted)}"] if muted else []
 
 
 def no_action(armature: Any) -> str:

@@ -133,7 +133,7 @@ class PinnedMotion(HeldMotion):
         sentence = f'{number} {"holds" if count == 1 else "hold"} in "{report.action}"{said_kept(self.kept)}'
         if held == count and not self.left_out:
             return not self.kept, sentence
-        missed = report.explanations[: len(report.explanations) - len(self.reasons)]
+        missed = [one for one in report.explanations if one not in self.reasons]
         wrong = [*missed[:TOLD], *self.reasons[:TOLD], *(f"left out: {one}" for one in self.left_out[:TOLD])]
         return False, f"{sentence}, but {'; '.join(wrong)}"
 

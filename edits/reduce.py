@@ -6,6 +6,7 @@ from typing import Any, Final
 import numpy as np
 
 from .. import bridge
+from ..bridge.words import listed
 from ..core import CoreError, Skeleton
 from ..core.body import SIDES
 from ..core.editing.bone_keys import QUARTERS, BoneChannels, ReducedKeys
@@ -14,12 +15,11 @@ from ..core.formats.recipe import bones_of
 from ..core.formats.report import GoalReport
 from ..core.motion import blocks
 from ..core.rotation import Array, lengths
-from .motion_edit import ChangedBones, MotionEdit, Progress, no_action
+from .motion_edit import ChangedBones, Frames, MotionEdit, Progress, no_action
 from .shown import WantedPose, wanted_pose
 
 TOLERANCE: Final = 0.005  # metres
 BODY: Final = "body"  # for the bones of WATCHED
-_NAMED: Final = 3  # bones that a sentence names at most
 WATCHED: Final = ("hips", "head", *(f"{part}.{side}" for part in ("hand", "foot") for side in SIDES))
 
 
@@ -27,9 +27,9 @@ class Reduced(MotionEdit):
     """Fewer keys on the chosen bones and their ancestors; `bones`: names, roles or BODY, by default all.
 
     `tolerance` is in metres, at every frame and its quarters, for tails and points a bone's length beside its head.
-    Flat curves get one key, unless there are `fixed` frames, at which all bones keep theirs. Bones with stepped keys
-    keep them, and so do bones that would get no fewer. Once written, `kept` of `keyed` is the number of keys on these
-    bones, a key being one frame of a bone, and `all_kept` of `all_keyed` the number on all bones.
+    Flat curves get one key. Bones with stepped keys keep them, and so do bones that would get no fewer. Once written,
+    `kept` of `keyed` is the number of keys on these bones, a key being one frame of a bone, and `all_kept` of
+    `all_keyed` the number on all bones.
     """
 
     method = "reduce-keys"
@@ -41,14 +41,13 @@ class Reduced(MotionEdit):
         frames: tuple[int, int],
         bones: Sequence[str] = (),
         tolerance: float = TOLERANCE,
-        fixed: Sequence[float] = (),
     ) -> None:
         check_tolerance(tolerance)
         if armature.animation_data is None or armature.animation_data.action is None:
             raise CoreError(no_action(armature))
         super().__init__(context, armature, frames)
         skeleton = self.rig.skeleton
-        self.chosen, self._fixed = chosen_bones(armature, skeleton, bones), fixed
+        self.chosen = chosen_bones(armature, skeleton, bones)
         self.tolerance = tolerance
         scale = np.linalg.norm(self.worlds[:, :3, :3], ord=2, axis=(-2, -1)).max()
         self._own = tolerance / float(scale)
@@ -86,9 +85,7 @@ class Reduced(MotionEdit):
         names = [self.rig.skeleton.names[bone] for bone in self.chosen]
         channels = self._channels
         while True:
-            self.reduced = reduce_keys(
-                self.rig.skeleton, self._truth, names, self._own, channels, progress, self._fixed
-            )
+            self.reduced = reduce_keys(self.rig.skeleton, self._truth, names, self._own, channels, progress)
             if not self.reduced.missed:
                 return
             self._left += self.reduced.missed
@@ -98,8 +95,7 @@ class Reduced(MotionEdit):
         assert self.reduced is not None  # `solve` comes first
         names = self.rig.skeleton.names
         fewer = [one for one in self.reduced.bones if len(one.keys.frames) < self._keys.get(names[one.bone], 0)]
-        still = () if len(self._fixed) else self._carrying
-        written = bridge.write_reduced(armature, self.rig, fewer, still, self._span, action, new)
+        written = bridge.write_reduced(armature, self.rig, fewer, self._carrying, self._span, action, new)
         now = {bone: len(at) for bone, at in bridge.key_frames(armature, *self._span).items()}
         self.all_keyed, self.all_kept = sum(self._keys.values()), sum(now.values())
         self.keyed, self.kept = (sum(keys.get(bone, 0) for bone in self._carriers) for keys in (self._keys, now))
@@ -119,7 +115,7 @@ class Reduced(MotionEdit):
             for k, bone in enumerate(self.chosen)
         )
 
-    def wanted(self, armature: Any, part: slice) -> WantedPose:
+    def wanted(self, armature: Any, part: Frames) -> WantedPose:
         return wanted_pose(self.rig.skeleton, self.before.pose[part], np.array(self.chosen), tails=False)
 
     def summary(self) -> str:
@@ -128,10 +124,10 @@ class Reduced(MotionEdit):
         if self.all_keyed > self.keyed:
             sentence += f", {self.all_kept} of {self.all_keyed} in all"
         if self.stepped:
-            sentence += f"; stepped keys stay: {', '.join(self.stepped[:_NAMED])}"
+            sentence += f"; stepped keys stay: {listed(self.stepped)}"
         if self._left:
             left = [self.rig.skeleton.names[bone] for bone in self._left]
-            sentence += f"; no fewer keys do for {', '.join(left[:_NAMED])}" + (" ..." if left[_NAMED:] else "")
+            sentence += f"; no fewer keys do for {listed(left)}"
         return sentence
 
 

@@ -168,7 +168,9 @@ class POISE_OT_drag_frame(Lasting, bpy.types.Operator):
         elif (event.type, event.value) in _CONFIRM:
             self._released = True
             self.begin_turns(self._finish)
-            context.workspace.status_text_set(translated(f"{translated(self.bl_label)}: Esc cancels"))
+            if self._show.dragged is not None:  # the draft, until the motion is solved
+                self._show.dragged.text = [translated(f"{translated(self.bl_label)}: Esc cancels")]
+            redraw(context)
         elif event.value != "PRESS":
             return {"RUNNING_MODAL"}
         elif event.type in _CANCEL:

@@ -5,10 +5,8 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, FloatProperty
 
-from ..edits.in_between import TOLERANCE, InBetweenEdit, fewer_keys
+from ..edits.in_between import SHARE, TOLERANCE, InBetweenEdit
 from ..edits.motion_edit import MotionEdit
-from ..edits.reduce import Reduced
-from ..edits.words import counted
 from .keys import RangeTool
 
 
@@ -23,10 +21,19 @@ class POISE_OT_fill_between(RangeTool, bpy.types.Operator):
         description="Hold feet that stand, and let the others step. If disabled, only smooth the curves",
         default=True,
     )
+    share: FloatProperty(
+        name="Breakdowns",
+        description="Maximum share of the frames between key poses that get keys, of all bones that move, where the "
+        "curves differ most from the motion. At least one frame gets them",
+        default=SHARE,
+        min=0.0,
+        max=100.0,
+        precision=0,
+        subtype="PERCENTAGE",
+    )
     tolerance: FloatProperty(
         name="Tolerance",
-        description="Maximum distance in world space that the body may be off because keys are left out. At 0, key "
-        "every frame",
+        description="Distance in world space that the body may be off without further breakdowns",
         default=TOLERANCE,
         min=0.0,
         soft_max=0.1,
@@ -36,16 +43,9 @@ class POISE_OT_fill_between(RangeTool, bpy.types.Operator):
     )
 
     def begin(self, context: Any, armature: Any) -> MotionEdit:
-        return InBetweenEdit(context, armature, self.frames(armature), self.plant)
+        frames = self.frames(armature)
+        return InBetweenEdit(context, armature, frames, self.plant, share=self.share, tolerance=self.tolerance)
 
     def end(self, context: Any, armature: Any, edit: InBetweenEdit) -> tuple[str, str]:
         report = edit.write(armature)
-        self._filled = edit
-        return "INFO", f'{counted(len(edit.keys), "key pose")} filled in, in "{report.action}"'
-
-    def begin_more(self, context: Any, armature: Any) -> MotionEdit | None:
-        return fewer_keys(context, armature, self._filled, self.tolerance) if self.tolerance > 0.0 else None
-
-    def end_more(self, context: Any, armature: Any, edit: Reduced) -> tuple[str, str]:
-        edit.write(armature, new=False)
-        return "INFO", edit.summary()
+        return "INFO", f'{edit.summary()}, in "{report.action}"'

@@ -45,6 +45,7 @@ class Modal(Tool):
         """Show the share that is done, once it is modal."""
         if self._timer is not None:
             context.window_manager.progress_update(round(_STEPS * share))
+            context.workspace.status_text_set(translated(f"{translated(self.bl_label)}: {share:.0%}, Esc cancels"))
 
     def work(self, context: Any, seconds: float) -> set[str] | None:
         """Work for so many seconds; return the operator's result, or None if it goes on."""
@@ -203,7 +204,7 @@ class Background(Lasting):
         try:
             more = self.begin_more(context, armature)
             if more is None:
-                return level, sentence
+                return level, "; ".join([sentence, *(one for one in edit.stays if one not in sentence)])
             armature = self._solve(armature, more)
             other, rest = self.end_more(context, armature, more)
         except CoreError as error:

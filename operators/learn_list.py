@@ -16,7 +16,6 @@ from ..core.steps import run_steps
 from ..edits.chains import chain_method, tune, write_actuations, write_numbers
 from ..edits.learn import action_of
 from ..edits.words import counted
-from ..languages.interface import translated
 from .chains import ListTool, active_chain
 from .lasting import Lasting
 from .tool import fill_scene_range, frame_property
@@ -47,10 +46,6 @@ class POISE_OT_learn_list(ListTool, Lasting, bpy.types.Operator):
     def execute(self, context: Any) -> set[str]:
         fill_scene_range(context, self)
         return super().execute(context)
-
-    def show(self, context: Any, share: float) -> None:
-        super().show(context, share)
-        context.workspace.status_text_set(translated(f"Learning the list: {share:.0%}, Esc cancels"))
 
     def escape(self) -> set[str]:
         return self.refuse("Cancelled; the list was not changed", "INFO")

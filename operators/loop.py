@@ -26,11 +26,21 @@ class POISE_OT_make_loop(RangeTool, bpy.types.Operator):
         description="Turn in each cycle as the body does in the range, instead of going straight ahead",
     )
     plant: BoolProperty(name="Plant Feet", description="Hold the feet while they are on the ground", default=True)
+    preview: BoolProperty(
+        name="Set Preview Range",
+        description="Let the scene play the loop: set its preview range to the frames that repeat. Its frame range "
+        "stays as it is",
+        default=True,
+    )
 
     def begin(self, context: Any, armature: Any) -> MotionEdit:
         return LoopEdit(context, armature, self.frames(armature), self.find, self.fade, self.turning, self.plant)
 
     def end(self, context: Any, armature: Any, edit: LoopEdit) -> tuple[str, str]:
         report = edit.write(armature)
-        first, last = edit.before.frames[[0, -1]]
-        return "INFO", f'{edit.summary()}; frames {first:g} to {last:g} of "{report.action}" repeat'
+        first, last = edit.before.frames[[0, -1]].astype(int).tolist()
+        if self.preview:
+            scene = context.scene  # the last frame is the first one again
+            scene.use_preview_range, scene.frame_preview_start, scene.frame_preview_end = True, first, last - 1
+        self.report({"INFO"}, f'{edit.apart()} in "{report.action}"')  # the status bar shows the last report alone
+        return "INFO", f"Frames {first} to {last} repeat; {edit.change()}"

@@ -67,6 +67,19 @@ class Keys:
         return _cubic(corners, _parameter(corners, inside[:, None]))[..., 1]
 
 
+def hermite(times: Array, at: Array) -> Array:
+    """Return the Hermite basis (S, 3, K) at frames (S,): of values, slopes before and slopes after the keys."""
+    result = np.zeros((len(at), 3, len(times)))
+    here = np.clip(np.searchsorted(times, at, side="right") - 1, 0, len(times) - 2)
+    span = (times[here + 1] - times[here]).astype(float)
+    t = (at - times[here]) / span
+    s = 1.0 - t
+    rows = np.arange(len(at))
+    result[rows, 0, here], result[rows, 0, here + 1] = (1.0 + 2.0 * t) * s * s, (3.0 - 2.0 * t) * t * t
+    result[rows, 2, here], result[rows, 1, here + 1] = span * t * s * s, -span * t * t * s
+    return result
+
+
 def split(start: Array, right: Array, left: Array, end: Array, frame: float) -> Array:
     """Return the Bezier segment between two keys split at a frame: corners (2, 4, 2) of both halves.
 

@@ -35,6 +35,7 @@ LEVEL: Final = 0.001  # feet at keys whose heights differ by less rise as much
 SAME: Final = 0.03  # feet that move by less from one key to the next stay, on whatever they are
 LIFT, HIGHEST = 0.1, 0.06  # of a step: of its length, and at most
 GOES: Final = 0.5  # of the way of the foot that goes least from key to key: a body that goes less walks in place
+PACE: Final = 4.0  # per second: mean speed of the quickest step, at whose middle the foot is nearly twice as fast
 STRIDE: Final = 2.3  # lengths of a leg, above which a foot has made more than one step
 YIELD: Final = 1.05  # of the length of a leg, up to which hips yield to a foot that stands
 
@@ -157,12 +158,13 @@ class _Steps:
         moved = np.stack([lengths(np.diff(places, axis=0)).min(axis=-1) for places in at])  # (feet, K - 1)
         same, self.seconds = moved < SAME * skeleton.size, np.diff(motion.frames[keys]) / motion.fps
         once = moved < STRIDE * np.array([foot.reach for foot in feet])[:, None]
-        # a foot that goes fast from one key to another close by swings at both, however low it is
-        swings = (self.seconds < QUICKEST) & (moved > FASTEST * skeleton.size * self.seconds)
+        # a foot that goes further than it can step from one key to another swings at both, however low it is
+        steps = self.seconds >= np.maximum(QUICKEST, moved / (PACE * skeleton.size))
+        swings = ~steps & (moved > FASTEST * skeleton.size * self.seconds)
         bears = (soles < ground + NEAR * skeleton.size) & ~(
             np.pad(swings, ((0, 0), (1, 0))) | np.pad(swings, ((0, 0), (0, 1)))
         )
-        stands = np.stack([bears[:, :-1], bears[:, 1:]]) & (self.seconds >= QUICKEST) & once
+        stands = np.stack([bears[:, :-1], bears[:, 1:]]) & steps & once
         middles = np.stack([places.mean(axis=1) for places in at])  # (feet, K, 3)
         self.held = same | (stands & (not self._in_place(carrier, middles)))
         self.ways = np.where(self.held.any(axis=0), moved, 0.0)

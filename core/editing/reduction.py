@@ -25,7 +25,7 @@ from ..motion import Motion
 from ..pose import Pose, forward
 from ..rotation import Array
 from ..skeleton import Indices, Skeleton
-from .bezier import Keys
+from .bezier import Keys, hermite
 from .bone_keys import QUARTERS, BoneChannels, BoneKeys, ReducedKeys
 
 PART: Final = 512  # frames that are reduced at once
@@ -77,7 +77,6 @@ def reduce_keys(
     tolerance: float,
     channels: Sequence[BoneChannels] | None = None,
     progress: Callable[[float], object] | None = None,
-    fixed: Sequence[float] = (),
 ) -> ReducedKeys:
     """Return as few keys as are found with which the chosen bones stay within `tolerance`, in armature units.
 
@@ -85,9 +84,8 @@ def reduce_keys(
     ancestors get keys.
     `channels`: the keyed values in each frame, by default `channels_of`. Motions may be sampled at quarters of frames;
     at whole frames only, they are interpolated by Catmull-Rom splines. `progress` is called with the share done and may
-    raise to cancel. At `fixed` frames of the motion all bones have keys with exactly their values. The error exceeds
-    the tolerance only for curves that keys with handles cannot follow between two frames, such as steps; `missed` has
-    their bones.
+    raise to cancel. The error exceeds the tolerance only for curves that keys with handles cannot follow between two
+    frames, such as steps; `missed` has their bones.
 
     Raises CoreError for a tolerance that is not positive, no bones, fewer than three frames, and frames that are not
     spaced by one or by a quarter.
@@ -105,13 +103,13 @@ def reduce_keys(
     keyed = {bone for one in chosen for bone in skeleton.ancestors(one)}
     given = [one for one in given if one.bone in keyed]
     if whole:
-        return _KeyReducer(skeleton, motion, chosen, given, tolerance, fixed).reduce(progress or (lambda share: None))
+        return _KeyReducer(skeleton, motion, chosen, given, tolerance).reduce(progress or (lambda share: None))
     parts, found = _parts((count - 1) // QUARTERS), list[ReducedKeys]()
     for number, (first, last) in enumerate(parts):
         some = slice(QUARTERS * first, QUARTERS * last + 1)
         reducer = _KeyReducer(
             skeleton, replace(motion, pose=motion.pose[some], frames=motion.frames[some]), chosen,
-            [one.within(some, first > 0, last < parts[-1][1]) for one in given], tolerance, fixed,
+            [one.within(some, first > 0, last < parts[-1][1]) for one in given], tolerance,
         )  # fmt: skip
         found.append(
             reducer.reduce(lambda share, n=number: None if progress is None else progress((n + share) / len(parts)))
@@ -122,7 +120,7 @@ def reduce_keys(
 class _Fit:
     """Keys fitted to the channels of one bone at S samples; frames count from 0."""
 
-    def __init__(self, channels: BoneChannels, whole: bool, first: float, fixed: Sequence[float]) -> None:
+    def __init__(self, channels: BoneChannels, whole: bool, first: float) -> None:
         self.channels, self.first = channels, first
         self.width = channels.rotation.shape[1]
         given = channels.values.astype(float)
@@ -130,9 +128,7 @@ class _Fit:
         frames = (len(self.truth) - 1) // QUARTERS + 1
         self.rotations = to_rotations(self.truth[:, : self.width], channels.mode)
         self.allowed = _allowed_times(channels.times, first, frames - 1)
-        self.fixed = np.asarray(fixed, float) - first
-        self.fixed = self.fixed[(self.fixed >= 0.0) & (self.fixed < frames)]
-        self.times = np.union1d(np.append(self.allowed[:-1:SPACING], frames - 1), self.fixed)
+        self.times = np.unique(np.append(self.allowed[:-1:SPACING], frames - 1))
         self.corners = np.zeros(len(self.times), bool)  # keys with different slopes before and after
         self.fitted = self.truth.copy()
         self._fit_all()
@@ -140,7 +136,6 @@ class _Fit:
     def _fit_all(self) -> None:
         # values, slopes before and slopes after the keys
         self.heights = np.zeros((3, len(self.times), self.truth.shape[1]))
-        self.heights[0] = self.truth[np.round(QUARTERS * self.times).astype(int)]
         for end, slope in zip((0, -1), self.channels.slopes, strict=True):
             if slope is not None:
                 self.heights[:, end] = self.truth[end], slope, slope
@@ -150,13 +145,12 @@ class _Fit:
         """Fit keys first..last with the others fixed, and return the samples that change."""
         above, below = max(first - 1, 0), min(last + 1, len(self.times) - 1)
         samples = _within(self.times[above], self.times[below])
-        basis = _hermite(self.times[above : below + 1], np.arange(samples.start, samples.stop) / QUARTERS)
+        basis = hermite(self.times[above : below + 1], np.arange(samples.start, samples.stop) / QUARTERS)
         free = np.zeros((3, below - above + 1), bool)
         free[:, first - above : last - above + 1] = True
         before, after = self.channels.slopes
         free[:, 0] &= above > 0 or before is None
         free[:, -1] &= below < len(self.times) - 1 or after is None
-        free[0] &= ~np.isin(self.times[above : below + 1], self.fixed)
         heights = self.heights[:, above : below + 1]
         matrix = basis.reshape(len(basis), -1)
         start = np.zeros_like(heights)  # a flat curve stays exactly so
@@ -211,12 +205,11 @@ class _KeyReducer:
     """Fits of all bones, and the linear errors (S, P, 3) of the watched points as sums over the bones."""
 
     def __init__(
-        self, skeleton: Skeleton, motion: Motion, chosen: list[int], channels: list[BoneChannels], tolerance: float,
-        fixed: Sequence[float],
+        self, skeleton: Skeleton, motion: Motion, chosen: list[int], channels: list[BoneChannels], tolerance: float
     ) -> None:  # fmt: skip
         self.skeleton, self.motion, self.tolerance = skeleton, motion, tolerance
         self.whole = bool(motion.frames[1] - motion.frames[0] == 1.0)
-        self.fits = [_Fit(one, self.whole, float(motion.frames[0]), fixed) for one in channels]
+        self.fits = [_Fit(one, self.whole, float(motion.frames[0])) for one in channels]
         self.count = len(motion) if self.whole else (len(motion) - 1) // QUARTERS + 1  # frames
         self.owners = np.repeat(chosen, len(PLACES))
         self.places = np.tile(PLACES, (len(chosen), 1)) * skeleton.lengths[self.owners, None]
@@ -346,7 +339,7 @@ class _KeyReducer:
         for step, share in enumerate(ROUNDS):
             for number in range(len(self.fits)):
                 progress((step + number / len(self.fits)) / len(ROUNDS))
-                for time in np.setdiff1d(self.fits[number].times[1:-1], self.fits[number].fixed).tolist():
+                for time in self.fits[number].times[1:-1].tolist():
                     self._try_to_remove(number, time, share * aim)
 
     def _try_to_remove(self, number: int, time: float, aim: float) -> None:
@@ -380,19 +373,6 @@ def _between(values: Array) -> Array:
     s = 1.0 - t
     ends = values[here] * (1.0 + 2.0 * t) * s * s + values[here + 1] * (3.0 - 2.0 * t) * t * t
     return ends + slopes[here] * t * s * s - slopes[here + 1] * t * t * s
-
-
-def _hermite(times: Array, at: Array) -> Array:
-    """Return the Hermite basis (S, 3, K) at frames (S,): of values, slopes before and slopes after the keys."""
-    result = np.zeros((len(at), 3, len(times)))
-    here = np.clip(np.searchsorted(times, at, side="right") - 1, 0, len(times) - 2)
-    span = (times[here + 1] - times[here]).astype(float)
-    t = (at - times[here]) / span
-    s = 1.0 - t
-    rows = np.arange(len(at))
-    result[rows, 0, here], result[rows, 0, here + 1] = (1.0 + 2.0 * t) * s * s, (3.0 - 2.0 * t) * t * t
-    result[rows, 2, here], result[rows, 1, here + 1] = span * t * s * s, -span * t * t * s
-    return result
 
 
 def _peaks(worst: Array, aim: float) -> list[int]:

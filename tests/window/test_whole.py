@@ -1,4 +1,4 @@
-"""Root Motion, Make Loop and Smooth Motion in a real window, on a Mixamo-like rig, on Rigify and on a cat."""
+"""Tools for motions, ghosts and trails in a real window, on a Mixamo-like rig, on generated Rigify and on a cat."""
 
 import os
 import shutil
@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 
 from tests.paths import DATA, SHARED
+from tests.window.time_acts import UP
 from tests.window.whole_acts import edit_motions
 
 CLIP = str(DATA / "motion" / "cmu_07_12.bvh")
 RIGIFY = SHARED / "rigs" / "scripted" / "rigify_generated_human.blend"
 CAT = SHARED / "rigs" / "real" / "quaternius_cat.fbx"
+PIXELS = 3
 
 
 @pytest.fixture(scope="module", params=["mixamo", "rigify", "cat"])
@@ -57,3 +59,35 @@ def test_the_pose_is_smoother_the_further_the_mouse_goes_and_escape_gives_it_bac
 def test_a_click_smooths_the_motion_in_one_undo_step(seen: dict[str, Any]) -> None:
     assert seen["smooth"]
     assert seen["smooth undone"]
+
+
+def test_a_click_on_a_ghost_goes_to_its_frame(seen: dict[str, Any]) -> None:
+    before, after = seen["ghosts"]
+    assert before < 0 < after
+    assert seen["clicked"] == seen["ghost"]
+
+
+def test_a_dragged_dot_moves_the_frames_around_it_in_one_undo_step(seen: dict[str, Any]) -> None:
+    assert seen["drafted"]
+    assert abs(seen["dot"] - UP) <= PIXELS
+    assert seen["beside"] < 1e-3
+    assert seen["dot undone"]
+
+
+def test_the_body_is_raised_onto_the_ground_in_one_undo_step(seen: dict[str, Any]) -> None:
+    assert seen["ground"]
+    assert seen["raised"] > 0.8
+    assert seen["ground undone"]
+
+
+def test_a_breakdown_favours_a_pose_the_further_the_mouse_goes_and_escape_gives_it_back(seen: dict[str, Any]) -> None:
+    less, more = seen["favoured"]
+    assert 0.0 < less < more
+    assert seen["kept"] == pytest.approx(0.0, abs=1e-5)
+
+
+def test_in_betweens_are_filled_in_with_keys_in_few_frames_in_one_undo_step(seen: dict[str, Any]) -> None:
+    assert seen["filled"]
+    keyed, count = seen["between"]
+    assert 0 < keyed <= max(1, 0.1 * count)
+    assert seen["filled undone"]

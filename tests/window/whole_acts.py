@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from tests.window.time_acts import Stage, touch_time
+
 FRAMES = {"mixamo": 34, "rigify": 34, "cat": 10}
 FIRST = 2  # the clip begins with its rest pose
 TRAVEL = 3.0  # lengths of the cat
@@ -142,7 +144,8 @@ def edit_motions(hand: Any, kind: str, motion: str, file: str = "") -> Generator
     yield 1.0
     seen["smoothed picture"] = hand.screenshot(f"smooth_motion_after_{kind}")
     seen["smooth undone"] = yield from undo(source)
-    return seen
+    bpy.context.scene.frame_set(FRAMES[kind])
+    return seen | (yield from touch_time(Stage(hand, kind, name, call, changed, undo)))
 
 
 def _human(clip: str) -> Any:

@@ -1,5 +1,6 @@
 """A point of the body is dragged at one frame of a motion: what that does to that frame, and to all others."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -96,6 +97,22 @@ def test_the_hips_carry_the_body_and_feet_stay() -> None:
     np.testing.assert_allclose(
         moved(before, after, hips.bone)[at], size(rig) * np.array([0.0, 0.03, -0.08]), atol=NEAR * size(rig)
     )
+    for role in ("foot.L", "foot.R"):
+        assert np.abs(moved(before, after, trail_of(rig, role).bone)).max() < NEAR * size(rig)
+
+
+def test_hips_that_are_raised_beyond_the_reach_of_legs_fall_short_and_the_body_does_not_topple() -> None:
+    rig = captured()
+    hips = trail_of(rig, "hips")
+    drawn, before = rig.pose.bones[hips.bone], trails_of(rig)
+    context.scene.frame_set(30)
+    was = drawn.matrix.to_quaternion()
+    drag(rig, hips, 30, (0.0, 0.0, 0.09))
+    context.scene.frame_set(30)
+    assert math.degrees(was.rotation_difference(drawn.matrix.to_quaternion()).angle) < 2.0
+    after = trails_of(rig)
+    up = moved(before, after, hips.bone)[hips.frames.tolist().index(30), 2] / size(rig)
+    assert 0.0 < up < 0.08
     for role in ("foot.L", "foot.R"):
         assert np.abs(moved(before, after, trail_of(rig, role).bone)).max() < NEAR * size(rig)
 

@@ -10,10 +10,10 @@ import pytest
 
 import bridge
 import commands
-from core.editing.contacts import find_contacts, foot_points, point_positions
+from core.editing.contacts import BodyPoint, find_contacts, foot_points, point_positions
 from edits.bake import Baked
 from edits.body_motion import BodyMotion
-from edits.in_between import InBetweenEdit, fewer_keys
+from edits.in_between import InBetweenEdit
 from edits.retarget import Retargeted, imported
 from tests.blender.edits.rigs import heads_over
 from tests.blender.rigs import contents, context, curves, load, put_on_fk
@@ -22,7 +22,6 @@ from tests.paths import DATA, SHARED
 pytestmark = pytest.mark.usefixtures("empty_file")
 FRAMES = (2, 62)
 KEYS = range(2, 63, 15)
-NEAR = 0.005 / 1.7  # of the body's height
 
 
 @pytest.fixture
@@ -54,9 +53,6 @@ def fill(rig: Any, **options: Any) -> InBetweenEdit:
     report = edit.write(rig)
     assert report.pose is not None
     assert report.pose.met.all()
-    fewer = fewer_keys(context, rig, edit, NEAR * rig.dimensions.z)
-    fewer.solve()
-    fewer.write(rig, new=False)
     return edit
 
 
@@ -107,18 +103,38 @@ def test_few_frames_get_keys_and_others_stay_as_they_are(walker: Any) -> None:
     assert edit.keys.tolist() == [17.0, 32.0]
     edit.solve()
     edit.write(walker)
-    fewer = fewer_keys(context, walker, edit, NEAR * walker.dimensions.z)
-    fewer.solve()
-    fewer.write(walker, new=False)
     after = heads_over(walker, *FRAMES)
     stays = np.r_[0:16, 30:61]
     np.testing.assert_allclose(after[stays], before[stays], atol=1e-4 * walker.dimensions.z)
     assert np.abs(after[20:26] - before[20:26]).max() > 1e-3 * walker.dimensions.z
-    counts = [
-        sum(17 < point.co.x < 32 for point in curve.keyframe_points)
+    between = {
+        point.co.x
         for curve in curves(walker.animation_data.action, walker).values()
-    ]
-    assert np.mean(counts) < 0.1 * 14
+        for point in curve.keyframe_points
+        if 17 < point.co.x < 32
+    }
+    assert len(between) == 1  # of 14
+
+
+def test_more_breakdowns_come_nearer_and_all_frames_are_the_motion_itself(walker: Any) -> None:
+    leave(walker)
+    off, true = [], heads_over(walker, *FRAMES)
+    before = walker.animation_data.action
+    for share in (10.0, 30.0, 100.0):
+        bridge.assign(walker, before)
+        edit = InBetweenEdit(context, walker, FRAMES, share=share, tolerance=0.0)
+        edit.solve()
+        report = edit.write(walker)
+        assert report.pose is not None
+        assert report.pose.met.all()
+        shown = heads_over(walker, *FRAMES)
+        wanted = edit.places([BodyPoint(name, bone, (0.0, 0.0, 0.0)) for bone, name in enumerate(edit.skeleton.names)])
+        inside = (edit.before.frames >= FRAMES[0]) & (edit.before.frames <= FRAMES[1])
+        off.append(float(np.linalg.norm(shown - wanted[inside], axis=-1).max()))
+        assert off[-1] <= edit.error + 1e-4 * walker.dimensions.z
+        assert len(edit.breakdowns) <= 0.01 * share * (len(true) - len(KEYS))
+    assert off[0] > 2.0 * off[1] > 0.0
+    assert off[2] < 1e-4 * walker.dimensions.z
 
 
 def test_the_operator_and_the_verb(walker: Any, tmp_path: Path) -> None:
@@ -193,9 +209,6 @@ def test_control_rigs_and_animals_keep_their_key_poses(make: Any) -> None:
     report = edit.write(rig)
     assert report.pose is not None
     assert make is frog or report.pose.met.all()
-    fewer = fewer_keys(context, rig, edit, NEAR * max(rig.dimensions))
-    fewer.solve()
-    fewer.write(rig, new=False)
     size = max(rig.dimensions)
     for frame, was in true.items():
         np.testing.assert_allclose(places(rig, frame), was, atol=1e-4 * size)

@@ -11,7 +11,7 @@ import pytest
 import bridge
 import commands
 from edits.loop import LoopEdit
-from tests.blender.rigs import contents, context, load
+from tests.blender.rigs import contents, context, curves, load
 from tests.paths import DATA
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -84,8 +84,30 @@ def test_feet_that_stand_at_the_seam_stand_still(walker: Any) -> None:
 
 def test_the_operator_makes_a_loop_in_one_go(walker: Any) -> None:
     context.view_layer.objects.active = walker
-    assert bpy.ops.poise.make_loop(find=True) == {"FINISHED"}
+    scene, whole = context.scene, (context.scene.frame_start, context.scene.frame_end)
+    assert bpy.ops.poise.make_loop(find=True, preview=False) == {"FINISHED"}
     assert walker.animation_data.action.use_cyclic
+    assert not scene.use_preview_range
+    assert bpy.ops.poise.make_loop(find=False) == {"FINISHED"}
+    action = walker.animation_data.action
+    assert (scene.frame_preview_start, scene.frame_preview_end + 1) == tuple(action.frame_range)
+    assert scene.use_preview_range
+    assert (scene.frame_start, scene.frame_end) == whole
+
+
+@pytest.mark.parametrize("tool", ["smooth_motion", "make_loop", "root_motion", "fix_ground"])
+def test_muted_curves_stay_and_the_report_says_so(walker: Any, tool: str, capfd: Any) -> None:
+    context.view_layer.objects.active = walker
+    muted = [one for one in curves(walker.animation_data.action, walker).values() if '"LeftArm"' in one.data_path]
+    before = {one.array_index: [tuple(key.co) for key in one.keyframe_points] for one in muted}
+    for one in muted:
+        one.mute = True
+    assert getattr(bpy.ops.poise, tool)() == {"FINISHED"}
+    assert "muted curves stay as they are: LeftArm" in capfd.readouterr().out
+    for one in curves(walker.animation_data.action, walker).values():
+        if '"LeftArm"' in one.data_path:
+            assert one.mute
+            assert [tuple(key.co) for key in one.keyframe_points] == before[one.array_index]
 
 
 def test_frames_outside_the_motion_are_refused(walker: Any) -> None:

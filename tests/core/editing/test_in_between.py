@@ -12,7 +12,6 @@ from core.body.masses import centre_of_mass, masses_of
 from core.editing.contacts import find_contacts, foot_points, point_positions
 from core.editing.foot_lock import foot_lock_settings
 from core.editing.in_between import InBetween, fill_between, spline_between
-from core.editing.reduction import reduce_keys
 from core.editing.root_motion import find_travel, set_carrier
 from core.editing.timed_pins import pin_motion
 from core.pose import forward_matrices
@@ -163,21 +162,6 @@ def test_captured_feet_slide_half_as_far_as_on_smooth_curves_and_joints_are_near
     assert far[1] < 0.9 * far[0]
 
 
-def test_fixed_frames_keep_keys_with_their_values_when_others_are_left_out(walk: Clip) -> None:
-    part = Motion(walk.motion.pose[:40], walk.motion.frames[:40], walk.motion.fps)
-    fixed = part.frames[[0, 7, 23, 39]]
-    found = reduce_keys(walk.skeleton, part, ["Hips", "LeftFoot", "Head"], 0.005, fixed=fixed)
-    free = reduce_keys(walk.skeleton, part, ["Hips", "LeftFoot", "Head"], 0.005)
-    assert found.error <= 0.005
-    assert found.kept < 1.3 * free.kept
-    for one in found.bones:
-        at = np.searchsorted(one.keys.frames, fixed)
-        np.testing.assert_array_equal(one.keys.frames[at], fixed)
-        turns = rotation.normalize(one.keys.values[at, :4])
-        true = part.pose.rotations[[0, 7, 23, 39], one.bone]
-        assert rotation.angle_between(turns, true).max() < 1e-7
-
-
 def test_one_key_is_refused_and_nothing_between_keys_is_no_error(walk: Clip, roles: Roles) -> None:
     with pytest.raises(CoreError, match="two key poses"):
         fill_between(walk.skeleton, walk.motion, [3], roles)
@@ -222,3 +206,12 @@ def test_what_walks_in_place_does_not_stand(walk: Clip, roles: Roles) -> None:
     filled, smooth = (fill_between(skeleton, place, keys, roles, plant=plant) for plant in (True, False))
     assert far(filled) < 1.01 * far(smooth)  # 1.10 where they stood
     assert fill_between(skeleton, walk.motion, keys, roles).pins
+
+
+def test_a_foot_that_is_too_far_for_one_step_swings_and_does_not_dash() -> None:
+    truth = placed(SKELETON, np.linspace(0, 1, 9)[:, None] * [0.0, -1.3, 0.0])  # 1.3 m in 8 frames at 30 a second
+    filled = fill_between(SKELETON, truth, [0, 8], ROLES)
+    after = solved(SKELETON, filled, ROLES)
+    feet = [SKELETON.index(f"foot.{side}") for side in "LR"]
+    steps = lengths(np.diff(forward(SKELETON, after.pose)[0][:, feet], axis=0))
+    assert steps.max() < 1.3 * 1.3 / 8.0

@@ -1,0 +1,184 @@
+"""Ghosts, a dragged dot, in-betweens, a breakdown and the ground. They run inside Blender, which has no pytest."""
+
+from collections.abc import Callable, Generator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+STEP = 8  # frames from one ghost, and from one key pose, to the next
+UP = 50  # pixels by which the dot is dragged
+
+
+class Stage(NamedTuple):
+    """Whom the acts are about, and what `edit_motions` does between them."""
+
+    hand: Any
+    kind: str
+    name: str
+    call: Callable[..., Generator[float, None, None]]
+    changed: Callable[[str], Generator[float, None, bool]]
+    undo: Callable[[str], Generator[float, None, bool]]
+
+    @property
+    def armature(self) -> Any:
+        import bpy
+
+        return bpy.data.objects[self.name]
+
+    @property
+    def action(self) -> Any:
+        return self.armature.animation_data.action
+
+
+def touch_time(stage: Stage) -> Generator[float, None, dict[str, Any]]:
+    """Click a ghost, drag a dot, raise the motion onto a higher ground; of key poses fill in, and favour one pose."""
+    seen = yield from _click_ghost(stage)
+    seen |= yield from _drag_dot(stage)
+    seen |= yield from _raise(stage)
+    return seen | (yield from _fill_in(stage))
+
+
+def _click_ghost(stage: Stage) -> Generator[float, None, dict[str, Any]]:
+    import bpy
+
+    from tests.window.ghost_acts import ghost_show
+
+    hand, rig, scene = stage.hand, stage.armature, bpy.context.scene
+    now = scene.frame_current
+    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
+        bpy.ops.wm.tool_set_by_id(name="poise.drag")
+    rig.poise_use_trails, rig.poise_ghost_frames, rig.poise_ghost_step = False, "ALL", STEP
+    rig.poise_ghosts_before = rig.poise_ghosts_after = 1
+    rig.poise_use_ghosts = True
+    hand.rest()
+    show = ghost_show()
+    yield from hand.until(lambda: len(show.shown) > 0 and show.known.keys() >= {*show.shown}, 40.0)
+    seen: dict[str, Any] = {"ghosts": [frame - now for frame in show.shown]}
+    frame = show.shown[0]
+    own = np.array(
+        [hand.pixel(rig.matrix_world @ place) for bone in rig.pose.bones for place in (bone.head, bone.tail)]
+    )
+    points = np.array([hand.pixel(point) for point in show.known[frame].points.reshape(-1, 3)])
+    away = np.linalg.norm(points[:, None] - own, axis=-1).min(axis=1)
+    seen["ghosts picture"] = hand.screenshot(f"time_ghosts_{stage.kind}")
+    yield from hand.click(*points[int(away.argmax())].tolist())
+    yield 0.5
+    seen["ghost"], seen["clicked"] = frame, scene.frame_current
+    rig.poise_use_ghosts = False
+    scene.frame_set(now)
+    return seen
+
+
+def _drag_dot(stage: Stage) -> Generator[float, None, dict[str, Any]]:
+    import bpy
+
+    from tests.window.trail_acts import trail_show
+
+    hand, show, scene = stage.hand, trail_show(), bpy.context.scene
+    show.trails = []  # those from before
+    stage.armature.poise_use_trails, stage.armature.poise_trail_falloff = True, 4
+    bpy.ops.ed.undo_push(message="trails")
+    count = scene.frame_end - scene.frame_start + 1
+    yield from hand.until(lambda: len(show.trails) > 1 and len(show.trails[1].frames) >= count, 60.0)
+    trail = show.trails[1]
+    place = next(
+        place for place in np.argsort(-trail.positions[:, 2]).tolist() if trail.frames[place] != scene.frame_current
+    )
+    before = trail.positions.copy()
+    dot = hand.pixel(before[place])
+    hand.move(*dot)
+    yield 0.3
+    hand.hold("LEFTMOUSE")
+    for step in range(1, 6):
+        hand.move(dot[0], dot[1] + UP * step // 5)
+        yield 0.1
+    yield from hand.until(lambda: show.dragged is not None, 60.0)
+    seen: dict[str, Any] = {
+        "dot picture": hand.screenshot(f"time_dot_{stage.kind}"),
+        "drafted": show.dragged is not None,
+    }
+    hand.let_go("LEFTMOUSE")
+    yield from hand.until(lambda: show.dragged is None and not len(hand.window.modal_operators), 120.0)
+    yield from hand.until(lambda: bool(len(show.trails) > 1 and len(show.trails[1].frames) >= count), 60.0)
+    moved = show.trails[1].positions - before
+    seen["dot"] = hand.pixel(before[place] + moved[place])[1] - dot[1]
+    around = np.abs(trail.frames - trail.frames[place]) <= 4
+    seen["beside"] = float(np.abs(moved[~around]).max() / stage.armature.dimensions.z)
+    hand.rest()
+    yield 0.2
+    hand.press("Z", ctrl=True)
+    yield from hand.until(lambda: bool(np.abs(show.trails[1].positions[place] - before[place]).max() < 1e-5), 60.0)
+    seen["dot undone"] = bool(np.abs(show.trails[1].positions[place] - before[place]).max() < 1e-5)
+    stage.armature.poise_use_trails = False
+    return seen
+
+
+def _raise(stage: Stage) -> Generator[float, None, dict[str, Any]]:
+    import bpy
+
+    def lowest() -> float:
+        bpy.context.scene.frame_set(bpy.context.scene.frame_current)
+        rig = stage.armature
+        return min((rig.matrix_world @ bone.tail).z for bone in rig.pose.bones if bone.bone.use_deform)
+
+    source, before = stage.action.name, lowest()
+    rise = 0.05 * stage.armature.dimensions.z
+    yield from stage.call("fix_ground", height=before + rise)
+    stage.hand.press("RET")
+    seen: dict[str, Any] = {"ground": (yield from stage.changed(source))}
+    yield 0.5
+    seen["raised"] = (lowest() - before) / rise
+    seen["ground picture"] = stage.hand.screenshot(f"time_ground_{stage.kind}")
+    seen["ground undone"] = yield from stage.undo(source)
+    return seen
+
+
+def _fill_in(stage: Stage) -> Generator[float, None, dict[str, Any]]:
+    import bpy
+
+    hand, scene, source = stage.hand, bpy.context.scene, stage.action.name
+    first, last = (round(frame) for frame in stage.action.frame_range)
+    first = max(first, scene.frame_start)
+    keys = set(range(first, last + 1, STEP))
+    for curve in _curves(stage):
+        for point in [one for one in curve.keyframe_points if round(one.co.x) not in keys][::-1]:
+            curve.keyframe_points.remove(point, fast=True)
+        curve.update()
+    here = sorted(keys)[len(keys) // 2] - STEP // 2
+    scene.frame_set(here)
+    bpy.ops.ed.undo_push(message="key poses")
+
+    def pose() -> np.ndarray:
+        return np.array([bone.matrix_basis for bone in stage.armature.pose.bones])
+
+    begun = pose()
+    hand.rest()
+    yield 0.3
+    yield from stage.call("breakdown")
+    found = []
+    for share in (0.1, 0.3):
+        hand.move(hand.x + round(share * hand.region().width), hand.y)
+        yield 1.0
+        found.append(float(np.abs(pose() - begun).max()))
+    seen: dict[str, Any] = {"favoured": found, "breakdown picture": hand.screenshot(f"time_breakdown_{stage.kind}")}
+    hand.press("ESC")
+    yield 0.5
+    seen["kept"] = float(np.abs(pose() - begun).max())
+    hand.rest()
+    yield 0.2
+    yield from stage.call("fill_between", frame_start=first)
+    hand.press("RET")
+    seen["filled"] = yield from stage.changed(source)
+    yield 0.5
+    seen["filled picture"] = hand.screenshot(f"time_filled_{stage.kind}")
+    between = {round(point.co.x) for curve in _curves(stage) for point in curve.keyframe_points} - keys
+    between = {frame for frame in between if first < frame < max(keys)}
+    seen["between"] = [len(between), max(keys) - first + 1 - len(keys)]
+    seen["filled undone"] = yield from stage.undo(source)
+    return seen
+
+
+def _curves(stage: Stage) -> Any:
+    from bpy_extras.anim_utils import action_get_channelbag_for_slot
+
+    return action_get_channelbag_for_slot(stage.action, stage.armature.animation_data.action_slot).fcurves
