@@ -22,7 +22,6 @@ PULLS: Final = (  # bone, and metres to its left, back and up from where it is
     ("RightHand", (0.35, -0.3, 0.62)),
     ("LeftHand", (-0.22, -0.1, -0.55)),
 )
-LOOSE: Final = (0.08, -0.02, -0.1)  # metres; legs that are quite straight give way to the second pull only
 FEET: Final = ("LeftFoot", "RightFoot")
 RING: Final = "Pin of"
 JUMP: Final = 1  # first frame
@@ -35,7 +34,6 @@ def make_posed(step: Callable[[], None] = lambda: None) -> None:
     walker = body_in_rest()
     select(walker, *FEET)
     ops.poise.pin(kind="BOTH")
-    ops.poise.drag(bone="Hips", shift=LOOSE)
     step()
     for name, shift in PULLS:
         ops.poise.drag(bone=name, shift=shift)

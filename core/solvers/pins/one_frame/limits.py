@@ -57,6 +57,16 @@ class FrameLimits:
             if row not in self.locked:
                 del self.active[row]
 
+    def bent(self, at: Placed, rates: Array, bends: Array) -> dict[int, float]:
+        """Return the active rows against which joints bend, by `bends` (D,), and where these would take them."""
+        bent: dict[int, float] = {}
+        for row, slope in self.slopes(at, rates, self.active).items():
+            joint, bound = self.owner[row], self.active[row]
+            way = float(bends[3 * joint : 3 * joint + 3].dot(slope))
+            if (way if bound == self.lower[row] else -way) > 0.0:
+                bent[row] = bound + way
+        return bent
+
     def active_rows(self, at: Placed) -> NDArray[np.bool_]:
         """Return which limits (K,) are active, or soft and crossed."""
         active = np.zeros(len(self.lower), bool)

@@ -85,55 +85,27 @@ class FrameSolver:
         self.least: Array = np.zeros(len(self.levels))  # strengths, which only grow while targets stay
         self.at = self.places.inside(self.places.place(x))
 
-    def state(self) -> tuple[Placed, Array, Flags, Array, dict[int, float]]:
-        """Return where the frame is and what it knows, for `restore`."""
-        return self.at, self.forces, self.slips, self.least, dict(self.limits.active)
-
-    def restore(self, kept: tuple[Placed, Array, Flags, Array, dict[int, float]]) -> None:
-        """Go back to where the frame was."""
-        self.at, self.forces, self.slips, self.least, self.limits.active = kept
-
     def fit(self, links: Links) -> None:
         """Take over other links of the problem."""
         self.places.fit(links)
         self.at = self.places.place(self.at.x)
 
-    def unlocked(self) -> Array | None:
-        """Return x (D,) of the reference with joints bent that a limit holds the other way; None where there are none.
-
-        A knee that is straight, or bent back, is held by its limit when the leg is pushed in, although bent its way
-        it would give way: see the `bends` of the settings. Other joints have given way in its place: heels have sunk.
-        """
-        rows = [row for row in self.limits.active if self.bends[3 * self.limits.owner[row] :][:3].any()]
-        if not rows:
-            return None
-        slopes = self.limits.slopes(self.at, self.places.rates(self.at), rows)
-        x = np.zeros_like(self.at.x)
-        for row, slope in slopes.items():
-            span = slice(3 * self.limits.owner[row], 3 * self.limits.owner[row] + 3)
-            bend = self.bends[span] * self.spread[span]
-            inward = 1.0 if self.limits.active[row] == self.limits.lower[row] else -1.0
-            if inward * bend.dot(slope) > 0.0:
-                x[span] += 2.0 * bend  # from so far back to so far on
-        return x if x.any() else None
-
     def descend(self, goals: GoalRows, most: int, still: float, begun: Array | None = None) -> int:
         """Take at most `most` steps, until one turns every joint by less than `still`; as one that rests.
 
-        goals: the problem's, whose targets may have moved since the last steps; begun: x (D,) where the tick began,
-        which turns joints no further than a tick may, or None for any way. Returns the number of steps.
+        goals: the problem's, whose targets may have moved since the last steps; begun: x (D,) where the tick began.
+        Returns the number of steps.
         """
-        bound = np.inf if begun is None else self.largest_turn
         errors = self.at.vectors
         self.aims.aim(goals)
         if self._turn(self.at.x) > np.pi:
             self.at, begun = self.places.place(unwound(self.at.x, self.turning)), None
         self.aims.compare(self.at)
-        damping, steps, begun = 0.0, 0, self.at.x if begun is None else begun
+        damping, steps, bent, begun = 0.0, 0, False, self.at.x if begun is None else begun
         moved = float(np.abs(self.at.vectors - errors).max(initial=0.0))  # of the targets
         if moved:
             self.least = np.zeros(len(self.levels))
-        turn = bound * max(1.0, moved / numbers.CENTIMETRE)
+        turn = self.largest_turn * max(1.0, moved / numbers.CENTIMETRE)
         # a tick under the mouse, from which the next one goes on, need not be more exact than its goals
         exact = 0.5 * self.tolerances * self.aims.scales
         as_near_as_can_be = still <= numbers.NEWTON_RESTS
@@ -169,9 +141,38 @@ class FrameSolver:
             else:
                 self.limits.active = active
                 damping = max(1.0, end.stiffness, 4.0 * damping)
+            if done and not bent:
+                bent, done = True, not self._gives_way(turn - self._turn(self.at.x - begun), exact)
             if done or damping * numbers.DAMPING > 1.0:
                 break
         return steps
+
+    def _gives_way(self, turn: float, exact: Array | float) -> bool:
+        """Take a step that bends joints which a limit holds straight, or bent back; return whether the merit fell.
+
+        A knee that is not bent does not show that a leg which is pushed in would be nearer with it: see the `bends` of
+        the settings. The step takes it over to the other side, if the model falls there.
+        """
+        limits, bends = self.limits, 2.0 * self.bends  # from so far back to so far on
+        if self.aims.errors(self.at)[2]:
+            return False
+        active, locked = limits.active, limits.locked
+        bent = limits.bent(self.at, self.places.rates(self.at), bends * self.spread)
+        if not bent:
+            return False
+        local = self.objective.model(self.at, self.forces, self.slips, bend=False)
+        limits.active, limits.locked = active | bent, locked | bent.keys()
+        falls = (self._least(local, self.slips).push * bends)[: self.turning].reshape(-1, 3).sum(axis=1) < 0.0
+        bent = {row: bound for row, bound in bent.items() if falls[limits.owner[row]]}
+        limits.active = active | bent
+        end = self._step(local, turn, exact) if bent else None
+        limits.locked = locked
+        if end is None or not end.better:
+            limits.active = active
+            return False
+        limits.active = {row: bound for row, bound in limits.active.items() if row not in bent}
+        self.at, self.forces, self.slips, self.least = end.at, end.forces, end.slips, end.strengths
+        return True
 
     def _turn(self, step: Array) -> float:
         """Return by how much a step (D,) turns the joint that turns most, radians."""
