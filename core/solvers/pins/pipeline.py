@@ -5,7 +5,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +21,6 @@ from .strengths import GIVES, Strengths
 from .tree import Links
 
 Frames = NDArray[np.int64]
-
-_STRIDES: Final = (6, 2, 1)  # of a motion, every 6th frame first; the frames of each finer stride from their neighbours
-_WAVE: Final = 3  # most steps of frames beside solved ones, twice for others, before all unfinished ones go on
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +48,7 @@ def begin(problem: Problem) -> State:
     frame = FrameSolver(problem, links, 0) if problem.count == 1 else None
     if frame is not None:
         frame.begin(x[0])
-    frames = FramesSolver(problem, links) if problem.plain and not _takes_newton(problem) else None
+    frames = FramesSolver(problem, links) if problem.plain and frame is None and not problem.settles else None
     return State(x, links, _unknown(problem, x), frame, frames)
 
 
@@ -75,9 +71,11 @@ def start(problem: Problem, state: State) -> State:
 
 def steps(problem: Problem, state: State) -> State:
     """Take steps until goals are met, or until the body rests if it settles."""
-    if _takes_newton(problem):
-        return _at(state, _newton(problem, state, state.x, np.arange(problem.count), problem.settings.iterations))
-    return _at(state, _solve_flat(problem, state))
+    frames, most = np.arange(problem.count), problem.settings.iterations
+    return _at(
+        state,
+        Progress.joined([_go_on(problem, state, state.x[part], frames[part], most) for part in blocks(len(frames))]),
+    )
 
 
 def other_starts(problem: Problem, state: State) -> State:
@@ -99,7 +97,7 @@ def other_starts(problem: Problem, state: State) -> State:
         x, frames = _elsewhere(problem, level, progress.x[frames], frames)
         if not len(frames):
             continue
-        further = _from(problem, state, x, frames, problem.settings.iterations)
+        further = _go_on(problem, state, x, frames, problem.settings.iterations)
         progress.iterations[frames] += further.iterations
         better = _better(problem, state, progress[frames], further, frames)
         used = progress.iterations[frames[better]]
@@ -151,11 +149,6 @@ STILL: tuple[Stage, ...] = (calm, refit_calm)  # a tick in which no target moves
 # -- steps -----------------------------------------------------------------------------------------------------------
 
 
-def _takes_newton(problem: Problem) -> bool:
-    """Return whether frames take Newton steps from the first: each by itself."""
-    return problem.settles or problem.count == 1
-
-
 def _tick(problem: Problem, state: State, still: float) -> State:
     """Take a few Newton steps from where the last solve ended, with its forces."""
     assert state.frame is not None
@@ -185,71 +178,13 @@ def _of_frame(problem: Problem, frame: FrameSolver, most: int, still: float, beg
     return Progress(frame.at.x[None], np.array([used]), active[None], np.array([done]), lengths[None])
 
 
-def _from(problem: Problem, state: State, x: Array, frames: Frames, most: int) -> Progress:
-    """Return some frames after the steps that the problem takes from a start x (n, D)."""
-    take = _newton if _takes_newton(problem) else _iterate
-    return take(problem, state, x, frames, most)
-
-
-def _iterate(problem: Problem, state: State, x: Array, frames: Frames, most: int | None) -> Progress:
-    """Take at most `most` steps in some frames, from x (n, D) until their goals are met; see `FramesSolver`.
-
-    Problems that are not for `many_frames` take Newton steps.
-    """
+def _go_on(
+    problem: Problem, state: State, x: Array, frames: Frames, most: int, still: float = float(numbers.NEWTON_RESTS)
+) -> Progress:
+    """Return some frames after at most `most` steps from x (n, D): of `many_frames` where it knows the problem."""
     if state.frames is not None:
         return state.frames.iterate(problem.rows, x, frames, most)
-    still = numbers.CLOSE if problem.settings.settle else numbers.NEWTON_RESTS
-    return _newton(problem, state, x, frames, most or problem.settings.iterations, float(still))
-
-
-def _solve_flat(problem: Problem, state: State) -> Progress:
-    """Take least-squares steps in all frames; those of a motion from coarse to fine, each from its neighbours."""
-    frames, x = np.arange(problem.count), state.x
-    if not (problem.settings.coherent and problem.count > 2):
-        return _solve_chunks(problem, state, x, frames)
-    # frames that are not done soon go on together with those of the next stride
-    progress, near = _unknown(problem, x), np.zeros(problem.count, bool)
-    for stride in _STRIDES:
-        knots = np.union1d(frames[::stride], frames[-1:])
-        here, solved = knots[~progress.done[knots]], np.flatnonzero(near)
-        new = here[~near[here]]
-        progress.x[new] = x[new]
-        if len(solved) > 1:
-            progress.x[new] += between(solved, progress.x[solved] - x[solved], new)
-        most = _WAVE if len(solved) else 2 * _WAVE
-        _go_on(problem, state, progress, here, here, most)
-        near[here] = (progress.lengths[here] <= numbers.CENTIMETRE).all(axis=1)
-    left = np.flatnonzero(~progress.done)
-    if len(left):
-        further = _solve_chunks(problem, state, progress.x[left], left)
-        progress.put(left, replace(further, iterations=progress.iterations[left] + further.iterations))
-    return progress
-
-
-def _solve_chunks(problem: Problem, state: State, x: Array, frames: Frames) -> Progress:
-    """Take least-squares steps from x in some frames; the unfinished frames of all chunks go on together."""
-    progress = _unknown(problem, x)
-    for most in (_WAVE, 2 * _WAVE, None):
-        left = np.flatnonzero(~progress.done)
-        if most is None and problem.settings.coherent:  # interpolation was no good start
-            progress.x[left] = state.begun[frames[left]]
-        _go_on(problem, state, progress, left, frames[left], most)
-    return progress
-
-
-def _go_on(
-    problem: Problem,
-    state: State,
-    progress: Progress,
-    places: Frames,
-    frames: Frames,
-    most: int | None,
-) -> None:
-    """Take further steps from some places of `progress`, which belong to these frames."""
-    for part in blocks(len(places)) if len(places) else ():
-        here = places[part]
-        further = _iterate(problem, state, progress.x[here], frames[part], most)
-        progress.put(here, replace(further, iterations=progress.iterations[here] + further.iterations))
+    return _newton(problem, state, x, frames, most, still)
 
 
 # -- parts of stages -------------------------------------------------------------------------------------------------
@@ -287,7 +222,8 @@ def _elsewhere(problem: Problem, level: int, x: Array, frames: Frames) -> tuple[
     tried = np.tile(frames, len(drawn) // len(frames))
     _, links = alone.begin()
     solver, most = FramesSolver(alone, links) if alone.plain else None, problem.settings.iterations // 2
-    trial = _iterate(alone, State(drawn, links, _unknown(alone, drawn), None, solver), drawn[:, columns], tried, most)
+    elsewhere = State(drawn, links, _unknown(alone, drawn), None, solver)
+    trial = _go_on(alone, elsewhere, drawn[:, columns], tried, most, float(numbers.CLOSE))
     drawn[:, columns] = trial.x
     worth = starts.worth(alone, links, trial.x, tried).reshape(-1, len(frames))
     better = np.flatnonzero(worth.min(axis=0) < starts.worth(alone, links, x[:, columns], frames))
@@ -348,16 +284,3 @@ def _unknown(problem: Problem, x: Array) -> Progress:
     count, blocks = len(x), len(problem.rows.owners)
     nothing = problem.limit_rows.nothing(count)
     return Progress(x.copy(), np.zeros(count, int), nothing, np.zeros(count, bool), np.zeros((count, blocks)))
-
-
-def between(knots: Frames, values: Array, places: Frames) -> Array:
-    """Interpolate values (k, D) at two or more sorted knots (k,) to places (n,) by cubic Hermite splines."""
-    slopes = np.gradient(values, knots, axis=0, edge_order=1)
-    after = np.clip(np.searchsorted(knots, places), 1, len(knots) - 1)
-    before = after - 1
-    size = (knots[after] - knots[before])[:, None]
-    t = np.clip((places - knots[before])[:, None] / size, 0.0, 1.0)
-    s = 1.0 - t
-    straight = s * values[before] + t * values[after]
-    rise = (values[after] - values[before]) / size
-    return straight + s * t * size * (s * (slopes[before] - rise) - t * (slopes[after] - rise))

@@ -41,7 +41,8 @@ class Settings:
     restarts            number of further starts where the first level, or one without limited strength, is missed;
                         None: 12 where it may be in reach and 0 where bones are too short for it, for coherent
                         batches and without `settle`, where an answer must not jump
-    coherent            the batch is one motion with `fps` frames per second: neighbours start from each other
+    coherent            the batch is one motion with `fps` frames per second: goals with velocities move on from frame
+                        to frame, and frames near each other end alike
     position_tolerance  armature units; None: 1e-4 of a 1.7 m human
     rotation_tolerance  radians
     settle              go on until the joints rest after the goals are met, from the reference whatever the given

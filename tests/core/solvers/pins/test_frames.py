@@ -10,7 +10,6 @@ from core.solvers.pins import numbers
 from core.solvers.pins.drag import Drag
 from core.solvers.pins.many_frames import FramesSolver, algebra
 from core.solvers.pins.many_frames.places import CLAMP, Places
-from core.solvers.pins.pipeline import between
 from core.solvers.pins.problem import Problem
 from core.solvers.pins.strengths import APART
 from core.solvers.pins.tree import Kinematics
@@ -148,14 +147,7 @@ def test_the_dual_system_is_solved_for_few_frames_and_for_many() -> None:
         np.testing.assert_allclose((gram @ y[..., None])[..., 0], wish, atol=1e-6)
 
 
-def test_frames_between_knots_are_on_a_curve_that_bends_as_they_do() -> None:
-    knots = np.array([0, 4, 7, 12, 16])
-    curve = np.stack([knots, 0.1 * knots**2], axis=1).astype(float)
-    places = np.array([4, 5, 6, 9])
-    np.testing.assert_allclose(between(knots, curve, places), np.stack([places, 0.1 * places**2], axis=1), atol=1e-9)
-
-
-def test_a_bake_comes_to_the_same_wherever_a_wave_ends(figure: Skeleton, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bake_comes_to_the_same_wherever_a_block_ends(figure: Skeleton, monkeypatch: pytest.MonkeyPatch) -> None:
     rest, time = Pose.rest(figure), np.linspace(0.0, 6.0, 60)
     hand = forward(figure, rest)[0][figure.index("hand.R")]
     way = np.stack([0.1 * np.sin(time), 0.15 * np.cos(2.0 * time), -0.2 + 0.0 * time], axis=1)
@@ -167,7 +159,7 @@ def test_a_bake_comes_to_the_same_wherever_a_wave_ends(figure: Skeleton, monkeyp
     assert whole.converged.all()
     assert parts.converged.all()
     turned = rotation.angle_between(whole.pose.rotations, parts.pose.rotations)
-    assert np.degrees(turned.max()) < 2.0
+    assert np.degrees(turned.max()) < 1e-5
     along = rotation.angle_between(whole.pose.rotations[1:], whole.pose.rotations[:-1])
     assert np.degrees(along.max()) < 20.0
 
