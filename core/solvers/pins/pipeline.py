@@ -127,6 +127,25 @@ def tick(problem: Problem, state: State) -> State:
     return _tick(problem, state, float(numbers.CLOSE))
 
 
+def unlock(problem: Problem, state: State) -> State:
+    """Try the reference with joints bent that a limit holds the other way, where a goal is missed at rest."""
+    frame = state.frame
+    goes_on = problem.dragged and not state.progress.done.all()
+    if frame is None or goes_on or problem.met(state.progress.lengths).all():
+        return state
+    x = frame.unlocked()
+    if x is None:
+        return state
+    kept, before = frame.state(), frame.objective.value(state.x[0])
+    frame.begin(x)
+    further = _of_frame(problem, frame, numbers.NEWTON_STEPS, float(numbers.CLOSE))
+    used = state.progress.iterations + further.iterations
+    if frame.objective.value(further.x[0]) < before:
+        return _at(state, replace(further, iterations=used))
+    frame.restore(kept)
+    return _at(state, replace(state.progress, iterations=used))
+
+
 def refit_tick(problem: Problem, state: State) -> State:
     """Fit the links again, until goals are met in them."""
     return _refitted(problem, state, tick, met_is_enough=True)
@@ -142,9 +161,9 @@ def refit_calm(problem: Problem, state: State) -> State:
     return _refitted(problem, state, calm, met_is_enough=False)
 
 
-STAGES: tuple[Stage, ...] = (start, steps, other_starts, rest, refit)
+STAGES: tuple[Stage, ...] = (start, steps, other_starts, unlock, rest, refit)
 TICK: tuple[Stage, ...] = (tick, refit_tick)
-STILL: tuple[Stage, ...] = (calm, refit_calm)  # a tick in which no target moves
+STILL: tuple[Stage, ...] = (calm, unlock, refit_calm)  # a tick in which no target moves
 
 # -- steps -----------------------------------------------------------------------------------------------------------
 
@@ -171,7 +190,7 @@ def _solver(problem: Problem, state: State, frame: int) -> FrameSolver:
     return state.frame or FrameSolver(problem, state.links, frame)
 
 
-def _of_frame(problem: Problem, frame: FrameSolver, most: int, still: float, begun: Array) -> Progress:
+def _of_frame(problem: Problem, frame: FrameSolver, most: int, still: float, begun: Array | None = None) -> Progress:
     """Return the progress of a frame after its steps, see `FrameSolver.descend`."""
     used = frame.descend(problem.rows, most, still, begun)
     active, done, lengths = frame.limits.active_rows(frame.at), used < most, frame.aims.lengths(frame.at)

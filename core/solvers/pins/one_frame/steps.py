@@ -85,17 +85,39 @@ class FrameSolver:
         self.least: Array = np.zeros(len(self.levels))  # strengths, which only grow while targets stay
         self.at = self.places.inside(self.places.place(x))
 
+    def state(self) -> tuple[Placed, Array, Flags, Array, dict[int, float]]:
+        """Return where the frame is and what it knows, for `restore`."""
+        return self.at, self.forces, self.slips, self.least, dict(self.limits.active)
+
+    def restore(self, kept: tuple[Placed, Array, Flags, Array, dict[int, float]]) -> None:
+        """Go back to where the frame was."""
+        self.at, self.forces, self.slips, self.least, self.limits.active = kept
+
     def fit(self, links: Links) -> None:
         """Take over other links of the problem."""
         self.places.fit(links)
         self.at = self.places.place(self.at.x)
 
+    def unlocked(self) -> Array | None:
+        """Return x (D,) of the reference with joints bent that a limit holds the other way; None where there are none.
+
+        Where a leg is pushed in and its knee is locked, other joints have given way in its place: heels have sunk.
+        """
+        bends = 2.0 * self.bends * self.spread  # from so far back to so far on
+        bent = self.limits.bent(self.at, self.places.rates(self.at), bends)
+        x = np.zeros_like(bends)
+        for row in bent:
+            span = slice(3 * self.limits.owner[row], 3 * self.limits.owner[row] + 3)
+            x[span] = bends[span]
+        return x if bent else None
+
     def descend(self, goals: GoalRows, most: int, still: float, begun: Array | None = None) -> int:
         """Take at most `most` steps, until one turns every joint by less than `still`; as one that rests.
 
-        goals: the problem's, whose targets may have moved since the last steps; begun: x (D,) where the tick began.
-        Returns the number of steps.
+        goals: the problem's, whose targets may have moved since the last steps; begun: x (D,) where the tick began,
+        which turns joints no further than a tick may, or None for any way. Returns the number of steps.
         """
+        bound = np.inf if begun is None else self.largest_turn
         errors = self.at.vectors
         self.aims.aim(goals)
         if self._turn(self.at.x) > np.pi:
@@ -105,7 +127,7 @@ class FrameSolver:
         moved = float(np.abs(self.at.vectors - errors).max(initial=0.0))  # of the targets
         if moved:
             self.least = np.zeros(len(self.levels))
-        turn = self.largest_turn * max(1.0, moved / numbers.CENTIMETRE)
+        turn = bound * max(1.0, moved / numbers.CENTIMETRE)
         # a tick under the mouse, from which the next one goes on, need not be more exact than its goals
         exact = 0.5 * self.tolerances * self.aims.scales
         as_near_as_can_be = still <= numbers.NEWTON_RESTS
