@@ -13,9 +13,9 @@ import numpy as np
 
 from benchmarks.naturalness.motion import DATA, Array
 from core.keypoints import LAYOUTS, METHODS
-from core.keypoints.body import LANDMARK, LANDMARKS
-from core.keypoints.estimate import Subject, estimate_rotations, measure
-from core.keypoints.filters import Filtered, LandmarkFilter, smooth_clip
+from core.keypoints.body import HIPS, LANDMARK, LANDMARKS
+from core.keypoints.conversion import Landmarks
+from core.keypoints.estimate import LiveEstimator, Method, estimate_clip, estimate_rotations, measure
 
 from .measure import Figures, angles, by_part, figures
 from .motion import Clip, load
@@ -92,52 +92,39 @@ def of_layouts(clips: list[Clip]) -> Iterator[tuple[str, ...]]:
 
 
 def of_clips(clips: list[Clip]) -> Iterator[tuple[str, ...]]:
-    """Filter and method, degrees and jitter, for white and for correlated noise of 10 mm."""
-    shape = weights_of("mediapipe", (len(LANDMARKS),))
+    """Filter and method, degrees and jitter, for white and for correlated noise of 10 mm, as Poise reads clips."""
+    seen = weights_of("mediapipe", (len(LANDMARKS),))
 
-    def without(landmarks: Array, fps: float, subject: Subject) -> tuple[Array, Array]:
-        return landmarks, np.full(len(landmarks), subject.noise)
+    def whole(landmarks: Array, fps: float, method: Method, smooth: bool = True) -> Array:
+        weights = np.broadcast_to(seen, landmarks.shape[:-1])
+        known = Landmarks(landmarks, weights)
+        return estimate_clip(known, np.arange(len(landmarks)) / fps, method, smooth).rotations
 
-    def euro(landmarks: Array, fps: float, subject: Subject) -> tuple[Array, Array]:
-        middle = landmarks[:, [LANDMARK["hip.L"], LANDMARK["hip.R"]]].mean(axis=1, keepdims=True)
-        return one_euro(landmarks - middle, fps), np.full(len(landmarks), 0.57 * subject.noise)
+    def without(landmarks: Array, fps: float, method: Method) -> Array:
+        return whole(landmarks, fps, method, smooth=False)
 
-    def clip_filter(landmarks: Array, fps: float, subject: Subject) -> tuple[Array, Array]:
-        positions, _, left = smooth_clip(
-            landmarks, np.broadcast_to(shape, landmarks.shape[:-1]), np.arange(len(landmarks)) / fps, subject.noise
-        )
-        return positions, left
+    def euro(landmarks: Array, fps: float, method: Method) -> Array:
+        middle = landmarks[:, HIPS].mean(axis=1, keepdims=True)
+        return whole(one_euro(landmarks - middle, fps), fps, method, smooth=False)
 
-    def live(delay: int) -> Callable[[Array, float, Subject], tuple[Array, Array]]:
-        def run(landmarks: Array, fps: float, subject: Subject) -> tuple[Array, Array]:
-            filtered = LandmarkFilter(delay)
-            frames: list[Filtered] = []
+    def live(delay: int) -> Callable[[Array, float, Method], Array]:
+        def run(landmarks: Array, fps: float, method: Method) -> Array:
+            estimator = LiveEstimator(method, delay)
+            found: list[Array] = []
             for number, positions in enumerate(landmarks):
-                filtered.add(positions, shape, number / fps, subject.noise)
-                frames.append(filtered.now())
-            frames = frames[delay:] + frames[-1:] * delay
-            return np.stack([frame.positions for frame in frames]), np.array([frame.noise for frame in frames])
+                estimator.add(positions, seen, number / fps)
+                found.append(estimator.estimate().rotations[0])
+            return np.stack(found[delay:] + found[-1:] * delay)
 
         return run
 
-    filters = {
-        "none": without,
-        "One-Euro": euro,
-        **{f"delay {n}": live(n) for n in range(4)},
-        "whole clip": clip_filter,
-    }
+    filters = {"none": without, "One-Euro": euro, **{f"delay {n}": live(n) for n in range(4)}, "whole clip": whole}
     for name, run in filters.items():
         for method in ("closed", "corrected") if name != "none" else METHODS[::-1]:
             cells: list[str] = []
             for correlation in (0.0, CORRELATION):
-                found: list[Array] = []
-                for number, clip in enumerate(clips):
-                    landmarks = noisy(clip, CLIP_NOISE, number, correlation)
-                    subject = measure(landmarks, np.broadcast_to(shape, landmarks.shape[:-1]))
-                    assert subject is not None
-                    positions, left = run(landmarks, clip.fps, subject)
-                    weights = np.broadcast_to(shape, positions.shape[:-1])
-                    found.append(estimate_rotations(positions, weights, left, subject.lengths, method))  # pyright: ignore
+                rows = [noisy(clip, CLIP_NOISE, number, correlation) for number, clip in enumerate(clips)]
+                found = [run(some, clip.fps, method) for some, clip in zip(rows, clips, strict=True)]
                 inner = slice(ENDS, -ENDS)
                 got = figures([f[inner] for f in found], [clip.rotations[inner] for clip in clips], True)
                 cells += [f"{got.angle:.2f}", f"{got.jitter:.2f}"]

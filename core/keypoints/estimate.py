@@ -1,7 +1,8 @@
 """Estimation of the canonical body's rotations from landmarks, of a clip at once or live, frame after frame.
 
 Landmarks are filtered, converted in closed form and corrected by a network. Two things are measured of the subject: the
-bone lengths (medians over time), and the noise of the landmarks (by the variation of lengths of rigid bones).
+bone lengths (medians over time), and the noise of the landmarks (by the variation of lengths of rigid bones). What the
+filter leaves of the noise is measured likewise: how much that is depends on how noise is correlated over time.
 """
 
 from collections import deque
@@ -121,6 +122,8 @@ def estimate_clip(
     level: Array | float = noise if noise is not None else subject.noise if subject is not None else UNKNOWN_NOISE
     if smooth and len(positions) > 1:
         positions, weights, level = smooth_clip(positions, weights, times, level)
+        left = measure(positions, weights) if noise is None else None
+        level = level if left is None else left.noise
     rotations = estimate_rotations(positions, weights, level, None if subject is None else subject.lengths, method)
     if smooth:
         rotations = bridge_gaps(rotations, seen, times)
@@ -130,34 +133,52 @@ def estimate_clip(
     return CapturedMotion(rotation.unroll(rotations), hips, positions, weights, subject, left_out, fingers)
 
 
+class _Recent:
+    """What is measured of the last frames: `subject`, None until there are enough."""
+
+    def __init__(self) -> None:
+        self.subject: Subject | None = None
+        self._frames: deque[tuple[Array, Array]] = deque(maxlen=_MEMORY)
+        self._count = 0
+
+    def add(self, positions: Array, weights: Array) -> None:
+        """Add a frame of landmarks (M, 3) with weights (M,)."""
+        self._frames.append((positions, weights))
+        self._count += 1
+        if self._count % _EVERY == 0:
+            columns = (np.stack(column) for column in zip(*self._frames, strict=True))
+            self.subject = measure(*columns) or self.subject
+
+
 class LiveEstimator:
     """Estimates live frames, each `delay` frames late, and measures the subject meanwhile."""
 
     def __init__(self, method: Method = "corrected", delay: int = DELAY) -> None:
         self.method: Method = method
-        self.subject: Subject | None = None
         self._filter = LandmarkFilter(delay)
-        self._seen: deque[tuple[Array, Array]] = deque(maxlen=_MEMORY)
-        self._count = 0
+        self._seen, self._filtered = _Recent(), _Recent()
         self._fingers: Array | None = None
+
+    @property
+    def subject(self) -> Subject | None:
+        """Measurements of the landmarks as they came; None until there are enough."""
+        return self._seen.subject
 
     def add(self, positions: Array, weights: Array, time: float) -> None:
         """Add one frame of landmarks (M, 3) with weights (M,) at a time in seconds."""
         if self.subject is not None:
             off = stretched_landmarks(positions[None], weights[None], self.subject.lengths)[0]
             weights = np.where(np.append(off, np.zeros(len(weights) - len(off), bool)), 0.0, weights)
-        self._seen.append((positions, weights))
-        self._count += 1
-        if self._count % _EVERY == 0:
-            columns = (np.stack(column) for column in zip(*self._seen, strict=True))
-            self.subject = measure(*columns) or self.subject
+        self._seen.add(positions, weights)
         self._filter.add(positions, weights, time, UNKNOWN_NOISE if self.subject is None else self.subject.noise)
 
     def estimate(self) -> CapturedMotion:
         """Return the motion of the frame that has waited for the delay, a motion of one frame."""
         found = self._filter.now()
+        self._filtered.add(found.positions, found.weights)
+        noise = found.noise if self._filtered.subject is None else self._filtered.subject.noise
         lengths = None if self.subject is None else self.subject.lengths
-        rotations = estimate_rotations(found.positions[None], found.weights[None], found.noise, lengths, self.method)
+        rotations = estimate_rotations(found.positions[None], found.weights[None], noise, lengths, self.method)
         hips = found.positions[None, HIPS].mean(axis=1)
         fingers = finger_rotations(found.positions[None], found.weights[None])
         if fingers is not None and self._fingers is not None:  # those out of sight stay
