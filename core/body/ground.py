@@ -28,6 +28,7 @@ _HIGH: Final = 0.08
 _BALL: Final = 0.12  # from ankle to ball, without toe bones
 _TOES: Final = 0.06  # from ball to tip, at least
 _FLAT: Final = 100.0  # weight of the turn of a foot: as a last goal it bends an ankle up to its stop
+_THICK: Final = 0.05  # height of the joint of the toes above the sole, at most, where a foot without them may end in it
 _HEEL: Final = 0.35  # from ankle to heel, as a share of that from ankle to ball
 _PALM: Final = 0.015  # thickness of a hand below its bones
 _HAND: Final = 0.09  # from wrist to knuckles, without finger bones
@@ -39,7 +40,8 @@ class Sole:
     """The sole of a foot in the frame of the foot's bone: contacts (3,), unit vectors up and forward (3,).
 
     toe   the bone of the toes; -1 if there is none that hangs on the foot
-    thickness  how high its joint is above the ground on a flat foot; 0 without toes
+    thickness  how high its joint is above the ground on a flat foot, or the end of a foot without toes if that is where
+               they would turn; else 0
     end   (3,) the tip in the frame of the toes, or of the foot if there are none
     flat  (4,) the frame of the toes relative to that of the foot, when both stand flat
     """
@@ -116,9 +118,10 @@ def find_sole(skeleton: Skeleton, roles: Roles, side: str) -> Sole:
     toe = next(iter(roles.chain(f"toe.{side}")), -1)
     tails = heads + skeleton.lengths[:, None] * rotation.rotate(turns, np.array([0.0, 1.0, 0.0]))
     ankle = heads[foot]
-    end = heads[toe] if toe >= 0 else tails[foot]
-    ahead = _level(end - ankle, up)
-    if ahead @ axis_vector(roles.facing) < 0.5 * _BALL * skeleton.size:  # the bone points down, or has no direction
+    joint = heads[toe] if toe >= 0 else tails[foot]
+    ahead = _level(joint - ankle, up)
+    known_ahead = ahead @ axis_vector(roles.facing) >= 0.5 * _BALL * skeleton.size
+    if not known_ahead:  # the bone points down, or has no direction
         ahead = _BALL * skeleton.size * axis_vector(roles.facing)
     along = unit(ahead)
     tip = _TOES * skeleton.size
@@ -131,8 +134,9 @@ def find_sole(skeleton: Skeleton, roles: Roles, side: str) -> Sole:
     end = rotation.rotate(rotation.inv(turns[last]), ankle + contacts[2] - heads[last])
     heel, ball, front, sole_up, ahead = (rotation.rotate(back, contact) for contact in contacts)
     flat = rotation.mul(back, turns[last])
-    joint = rotation.rotate(rotation.inv(rest_turn(skeleton, foot)), rest[last] - rest[foot])
-    thickness = height + float(joint @ sole_up) if hangs else 0.0
+    thickness = height + float((joint - ankle) @ up)
+    if not (hangs or (toe < 0 and known_ahead and 0.0 <= thickness <= _THICK * skeleton.size)):
+        thickness = 0.0
     return Sole(foot, toe if hangs else -1, thickness, heel, ball, front, sole_up, ahead, end, flat)
 
 

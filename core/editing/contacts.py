@@ -114,7 +114,8 @@ def foot_points(skeleton: Skeleton, roles: Roles) -> tuple[BodyPoint, ...]:
     """Return the contact points of feet: heel, ball and toe of humans, the tips of the legs of creatures.
 
     Heel and toe are on the sole, see `find_sole`. The ball is the joint of the toes, which is rigid with both; without
-    a bone of toes it is on the sole and there is no toe. Names are like "heel.L".
+    a bone of toes it is the end of the foot if that is where they would turn, else on the sole, and there is no toe.
+    Names are like "heel.L".
     """
     if not roles.humanoid:
         legs = [(name, chain[-1]) for name, chain in sorted(roles.limbs.items()) if name.startswith("leg") and chain]
@@ -124,7 +125,7 @@ def foot_points(skeleton: Skeleton, roles: Roles) -> tuple[BodyPoint, ...]:
         if roles.bone(f"foot.{side}") < 0:
             continue
         sole = find_sole(skeleton, roles, side)
-        places = {"heel": (sole.foot, sole.heel), "ball": (sole.foot, sole.ball)}
+        places = {"heel": (sole.foot, sole.heel), "ball": (sole.foot, sole.ball + sole.thickness * sole.up)}
         if sole.toe >= 0:
             places |= {"ball": (sole.toe, np.zeros(3)), "toe": (sole.toe, sole.end)}
         for part, (bone, place) in places.items():

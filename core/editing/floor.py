@@ -93,9 +93,10 @@ def floor_pins(skeleton: Skeleton, motion: Motion, roles: Roles, floor: Floor) -
         across = np.cross(sole.up, sole.forward)
         edge = EDGE * float(np.linalg.norm(sole.tip - sole.heel)) if floor.levels else 0.0
         heel, front = (ankle + rotation.rotate(turn, end) for end in (sole.heel, sole.tip))
+        above = 0.0
         if sole.toe >= 0:  # the joint of the toes, as high as it is on flat feet
-            front = heads[:, 1]
-        floors = [floor.under(heel), floor.under(front) + sole.thickness]
+            front, above = heads[:, 1], sole.thickness
+        floors = [floor.under(heel), floor.under(front) + above]
         tall = [np.maximum(end @ up - low, 0.0) for end, low in zip((heel, front), floors, strict=True)]
         sides = rotation.rotate(turn, across)
         rise = tall[1] + floors[1] - tall[0] - floors[0]

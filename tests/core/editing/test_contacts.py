@@ -110,7 +110,7 @@ def test_a_human_foot_has_heel_ball_and_toe_where_they_are() -> None:
     ahead = np.array([0.01, -0.14, 0.0])  # from ankle to ball, of the left foot
     tip = np.array([0.11, -0.12, 0.0]) + (0.07 * 0.14) * ahead / (ahead @ ahead)  # in the direction of the foot
     heel = np.array([0.1, 0.02, 0.0]) - 0.35 * ahead
-    truth = [heel, (0.11, -0.12, 0.02), tip, heel * [-1.0, 1.0, 1.0], (-0.11, -0.12, 0.0)]
+    truth = [heel, (0.11, -0.12, 0.02), tip, heel * [-1.0, 1.0, 1.0], (-0.11, -0.12, 0.02)]
     np.testing.assert_allclose(point_positions(skeleton, Pose.rest(skeleton), points), truth, atol=1e-9)
 
 
