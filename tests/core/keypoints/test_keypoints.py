@@ -4,6 +4,7 @@ import hashlib
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from core.keypoints import (
     Landmarks,
     LiveEstimator,
     RootFromHips,
+    estimate,
     estimate_clip,
     estimate_rotations,
     find_conversion,
@@ -195,6 +197,33 @@ def test_the_filter_takes_noise_away_and_waiting_takes_more() -> None:
     found.append(off(smooth_clip(noisy, np.tile(SEEN, (120, 1)), np.arange(120) / 30.0, 0.01)[0]))
     assert found == sorted(found, reverse=True)
     assert found[-1] < 0.5 * found[0]
+
+
+@pytest.mark.parametrize("kept", [0.0, 0.9])
+def test_what_the_filter_leaves_of_noise_is_told_also_where_it_looks_like_motion(
+    kept: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Noise that keeps some of itself from frame to frame passes the filter, which takes it for less than it is."""
+    landmarks, rng, told = moving(300), np.random.default_rng(12), list[float]()
+    noise = rng.normal(0.0, 0.01, landmarks.shape)
+    for frame in range(1, len(noise)):
+        noise[frame] = kept * noise[frame - 1] + np.sqrt(1.0 - kept**2) * noise[frame]
+
+    def listen(positions: np.ndarray, weights: np.ndarray, level: float, *others: Any) -> np.ndarray:
+        told.append(float(np.mean(level)))
+        return estimate_rotations(positions, weights, level, *others)
+
+    monkeypatch.setattr(estimate, "estimate_rotations", listen)
+    clip = Landmarks(landmarks + noise, np.tile(SEEN, (300, 1)))
+    found = estimate_clip(clip, np.arange(300) / 30.0).landmarks
+    live = LiveEstimator()
+    for frame in range(300):
+        live.add(clip.positions[frame], SEEN, frame / 30.0)
+        live.estimate()
+    limbs = [LANDMARK[f"{name}.L"] for name in ("shoulder", "elbow", "wrist", "hip", "knee", "ankle")]
+    left = float(np.sqrt(np.mean((found - landmarks)[10:-10, limbs] ** 2)))
+    assert told[0] == pytest.approx(left, rel=0.2)
+    assert told[-1] == pytest.approx(left, rel=0.3)  # of the last three seconds
 
 
 def test_a_mark_out_of_sight_stays_where_it_was_and_is_believed_less_and_less() -> None:
