@@ -23,6 +23,14 @@ def test_it_runs_without_three_and_says_so(tmp_path: Path) -> None:
         np.testing.assert_allclose(np.sum(row["mean_shares"]), 1.0, atol=1e-9)
 
 
+def test_chains_with_limits_are_measured() -> None:
+    rows = printed_by("benchmarks.chains.limits", "--targets", "3").splitlines()[1:]
+    assert [row.partition("  ")[0] for row in rows] == [
+        f"{chain}, {joints}" for joints in ("balls", "hinges") for chain in ("arm, 4 joints", "tail, 10 joints")
+    ]
+    assert all("100.0%" in row for row in rows[:2])
+
+
 def test_the_judge_agrees_with_the_solver_about_what_it_reached() -> None:
     arm = work.chains(10)[0]
     solver = OneByOne(arm, "plain", passes=0, sweeps=work.SWEEPS, finish=False)

@@ -57,12 +57,17 @@ class Solver(Protocol):
 
 
 def errors(work: Work, rotations: Array) -> Array:
-    """(N,) how far the tip is from its target, by a forward kinematics of the benchmark's own."""
+    """(N,) how far the tip is from its target."""
+    return np.linalg.norm(tips(work, rotations) - work.targets, axis=-1)
+
+
+def tips(work: Work, rotations: Array) -> Array:
+    """(N, 3) of own rotations (N, n, 4), by a forward kinematics of the benchmark's own."""
     place, frame = np.zeros((len(rotations), 3)), np.broadcast_to(np.eye(3), (len(rotations), 3, 3))
     for bone, length in enumerate(work.lengths):
         frame = frame @ matrices(rotations[:, bone])
         place = place + length * frame[:, :, 1]
-    return np.linalg.norm(place - work.targets, axis=-1)
+    return place
 
 
 def matrices(quaternions: Array) -> Array:

@@ -35,7 +35,6 @@ FLEXION: Final = np.radians(40.0)
 TILT: Final = np.radians(15.0)
 LENGTHS, TRUNK, PLACE = 0.08, 0.015, 0.006  # share; metres; metres
 LARGEST_NOISE: Final = 0.03
-UNUSED: Final = ("pelvis", "neck", "crown", "knuckle")  # landmarks
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,6 @@ from core.keypoints.body import LANDMARK, LANDMARKS, PART, PARTS
 from core.keypoints.geometry import solve_frames
 
 from . import bank
-from .filtered import Errors, errors_of
 from .motion import load
 from .standard_body import ORIGINS, offset_of, parent_of
 from .validation import SUBJECTS, Validation, say
@@ -40,12 +39,10 @@ GROUPS: Final = (
 )  # fmt: skip
 SINGLE: Final = 0.05
 LOOK, BATCHES = 200, 4  # steps between two looks at the validation, and batches of each subject there
-FILTERED: Final = 0.5  # share of poses whose noise is what the filter left of it
+UNUSED: Final = ("pelvis", "neck", "crown", "knuckle")
 
 
-def batch(
-    motion: bank.Bank, left: Errors, rng: np.random.Generator
-) -> tuple[Array, Array, Array, Array, Array | None]:
+def batch(motion: bank.Bank, rng: np.random.Generator) -> tuple[Array, Array, Array, Array, Array | None]:
     """True rotations (n, P, 4), landmarks (n, M, 3), weights (n, M), noise (n,) in metres, lengths (n, B) or None."""
     turns, landmarks, _ = bank.draw(motion, BATCH, rng)
     clean = np.ones(landmarks.shape[:-1])
@@ -57,13 +54,10 @@ def batch(
     angle = rng.uniform(0.0, 2.0 * np.pi, len(deep))
     depth = np.stack([np.sin(angle), np.zeros(len(deep)), np.cos(angle)], axis=-1)[:, None]
     error[deep] = 0.7 * error[deep] + rng.normal(size=(len(deep), len(LANDMARKS), 1)) * depth
-    error *= noise[:, None, None]
-    filtered = np.flatnonzero(rng.random(BATCH) < FILTERED)
-    error[filtered], noise[filtered] = left.draw(len(filtered), rng)
-    landmarks = landmarks + error
+    landmarks = landmarks + noise[:, None, None] * error
     weights = np.ones(landmarks.shape[:-1])
     for number, landmark in enumerate(LANDMARKS):
-        if landmark.partition(".")[0] in bank.UNUSED:
+        if landmark.partition(".")[0] in UNUSED:
             weights[:, number] = 0.0
     some = rng.random(BATCH) < bank.UNSEEN
     for share, names in GROUPS:
@@ -125,25 +119,20 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=4000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--width", type=int)
-    parser.add_argument("--start", help="a file of weights to go on from")
-    parser.add_argument("--rate", type=float, default=RATE)
-    parser.add_argument("--all", action="store_true", help="learn from all, and keep the last step")
     parser.add_argument("--output", help="another file than the one in core/keypoints/weights")
     options = parser.parse_args()
     torch.manual_seed(options.seed)
     torch.set_num_threads(1)
     rng = np.random.default_rng(options.seed)
-    apart = {pack: (*without, *(() if options.all else SUBJECTS)) for pack, without in LEFT_OUT.items()}
-    clips = [clip for pack, without in apart.items() for clip in load(pack, without=without)]
-    motion, left = bank.bank_of(clips), errors_of(clips, rng)
-    print(f"{len(left.off)} errors that the filter left", flush=True)
+    apart = {pack: (*without, *SUBJECTS) for pack, without in LEFT_OUT.items()}
+    motion = bank.bank_of([clip for pack, without in apart.items() for clip in load(pack, without=without)])
     correcting = options.network == "correction"
     width = options.width or WIDTHS[options.network]
 
     def inputs(
         motion: bank.Bank, rng: np.random.Generator
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-        turns, landmarks, weights, noise, lengths = batch(motion, left, rng)
+        turns, landmarks, weights, noise, lengths = batch(motion, rng)
         true = rotation.to_matrix(turns)
         if not correcting:
             x = bones.normalised(landmarks, weights).reshape(BATCH, -1)
@@ -174,16 +163,11 @@ def main() -> None:
         with torch.no_grad():
             return float(loss_on(parts))
 
-    optimizer = torch.optim.AdamW(model.parameters(), lr=options.rate)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=RATE)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, options.steps)
-    if options.start:
-        with np.load(options.start) as arrays, torch.no_grad():
-            for number, layer in enumerate(model.layers):
-                layer.weight.copy_(torch.tensor(arrays[f"w{number}"].T.astype(np.float32)))
-                layer.bias.copy_(torch.tensor(arrays[f"b{number}"].astype(np.float32)))
     begin, mean = time.perf_counter(), 0.0
     for step in range(options.steps):
-        if not (correcting or step or options.start):  # a direction to begin with, by the last bias
+        if not correcting and step == 0:  # a direction to begin with, by the last bias
             with torch.no_grad():
                 model.layers[-1].bias.copy_(torch.eye(3)[:, :2].expand(len(PARTS), 3, 2).reshape(-1))
         loss = loss_on(inputs(motion, rng))
@@ -198,8 +182,7 @@ def main() -> None:
             print(f"{step + 1:6} {mean:8.4f} {time.perf_counter() - begin:7.0f} s   {say(losses)}", flush=True)
     assert validation.best is not None
     print(f"The weights of step {validation.step} are kept: {validation.least:.4f} in the mean of the subjects.")
-    if not options.all:
-        model.load_state_dict(validation.best)
+    model.load_state_dict(validation.best)
     arrays: dict[str, Array] = {}
     for number, layer in enumerate(model.layers):
         arrays[f"w{number}"] = layer.weight.detach().numpy().T.astype(np.float16)
