@@ -49,6 +49,7 @@ VERBS: Final = (
     "smooth",
     "fix-ground",
     "in-betweens",
+    "grip",
     *CLIPS,
 )
 # verb -> the option that takes a JOB.json with a "version", and how that is read; any other has the verb's options

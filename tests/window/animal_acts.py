@@ -10,6 +10,52 @@ FRAME = 6
 HIPS, FEET = "Hips", ("Back_Toes_Tip.L", "Back_Toes_Tip.R", "Front_Toes_Tip.L", "Front_Toes_Tip.R")
 
 
+WOLF_FEET = ("DEF-foot.L", "DEF-foot.R", "DEF-front_foot.R")
+
+
+def animals(hand: Any, file: str, wolf: str) -> Generator[float, None, dict[str, Any]]:
+    """Lower an animal's hips, then lift a paw of a generated wolf by its control."""
+    seen = yield from lower(hand, file)
+    return seen | {"wolf": (yield from lift(hand, wolf))} if wolf else seen
+
+
+def lift(hand: Any, file: str) -> Generator[float, None, dict[str, Any]]:
+    """Drag a front paw of Rigify's wolf forward and up with auto-keying, and undo it."""
+    import bpy
+
+    bpy.context.preferences.filepaths.use_scripts_auto_execute = True  # else Blender asks, and takes the mouse
+    with bpy.context.temp_override(window=hand.window):
+        bpy.ops.wm.open_mainfile(filepath=file, load_ui=False)
+    yield do.SOON
+    for one in bpy.data.objects:
+        if one.type == "ARMATURE":
+            one.hide_set(one.name != "rig")
+    yield from do.pose_mode(hand, bpy.data.objects["rig"])
+    yield from do.look_from(hand, ASIDE, False)
+    view = hand.viewport.spaces.active.region_3d
+    view.view_location, view.view_distance = (0.0, -0.1, 0.4), 2.2
+    yield do.SOON
+    bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
+    seen: dict[str, Any] = {"size": max(do.armature().dimensions), "feet": places(WOLF_FEET), "start": do.channels()}
+    place = do.head("front_foot_ik.L")
+    start = hand.pixel(place)
+    end = hand.pixel((place[0], place[1] - 0.15, place[2] + 0.2))
+    yield from do.grab(hand, start)
+    hand.move(start[0] + 3, start[1])
+    yield from hand.until(do.dragging)
+    yield from do.lead(hand, end)
+    seen["said"] = do.shown().text
+    hand.screenshot("wolf_drag")
+    yield from do.drop(hand)
+    seen["bone"] = bpy.context.window_manager.operators[-1].properties.bone
+    seen["pressed"], seen["wanted"] = list(start), list(end)
+    seen["reached"] = list(hand.pixel(do.head(seen["bone"])))
+    seen["feet dropped"] = places(WOLF_FEET)
+    yield from do.key(hand, "Z", ctrl=True)
+    seen["undone"] = do.channels()
+    return seen
+
+
 def lower(hand: Any, file: str) -> Generator[float, None, dict[str, Any]]:
     """Pin the paws in a frame of the walk, bring the hips down with auto-keying, and drop them."""
     import bpy

@@ -1,4 +1,4 @@
-"""A pole in the hand of a character with a skin is gripped. It runs inside Blender, which has no pytest."""
+"""A pole in the hand of a character with a skin is gripped, and a prop held by both hands. Blender has no pytest."""
 
 import sys
 from collections.abc import Generator
@@ -11,6 +11,8 @@ from body_acts import find
 
 PLACE = (0.8565, 0.0738, 1.3821)  # in the flat left hand
 RADIUS, DEPTH = 0.03, 0.32  # metres
+SPAN = (10, 14)  # frames in which the prop moves
+STEP = (0.02, -0.06, -0.12)  # metres
 
 
 def make_pole() -> None:
@@ -75,4 +77,60 @@ def grip_pole(hand: Any) -> Generator[float, None, dict[str, Any]]:
     hand.press("Z", ctrl=True)
     yield from hand.until(lambda: not turned(), 4.0)
     seen["undone"] = turned()
+    seen["held"] = yield from hold_in_both(hand, name)
+    return seen
+
+
+def hold_in_both(hand: Any, name: str) -> Generator[float, None, dict[str, Any]]:
+    """Hold a prop with a pole in each hand while it moves, by the dialog of Hold Object."""
+    import bpy
+    from mathutils import Vector
+
+    def at_work() -> bool:
+        running = bpy.context.window_manager.windows[0].modal_operators
+        return any(operator.bl_idname == "POISE_OT_hold_object" for operator in running)
+
+    rig = bpy.data.objects[name]
+    view = {"window": hand.window, "area": hand.viewport, "region": hand.region()}
+    with bpy.context.temp_override(**view):
+        bpy.ops.object.mode_set(mode="OBJECT")
+        pole = bpy.data.objects["Pole"]
+        twin = pole.copy()
+        twin.location.x = -PLACE[0]
+        bpy.context.scene.collection.objects.link(twin)
+        middle = 0.0, PLACE[1] - 0.155, PLACE[2]
+        bpy.ops.mesh.primitive_cylinder_add(radius=0.01, depth=2.0 * PLACE[0], location=middle, rotation=(0, 1.5708, 0))
+        between = bpy.context.object
+        for part in (twin, between):
+            part.parent = pole
+            part.matrix_parent_inverse = pole.matrix_world.inverted()
+        for frame, step in ((SPAN[0], (0.0, 0.0, 0.0)), (SPAN[1], STEP)):
+            pole.location = Vector(PLACE) + Vector(step)
+            pole.keyframe_insert("location", frame=frame)
+        bpy.context.scene.frame_end = SPAN[1]
+        bpy.context.scene.frame_set(SPAN[0])
+        bpy.ops.object.select_all(action="DESELECT")
+        bpy.context.view_layer.objects.active = rig
+        rig.select_set(True)
+        bpy.ops.object.mode_set(mode="POSE")
+        bpy.ops.ed.undo_push(message="hold")
+        space = hand.viewport.spaces.active
+        space.region_3d.view_location = Vector((0.0, 0.0, 1.0))
+        space.region_3d.view_rotation = Vector((-0.3, -1.0, 0.25)).to_track_quat("Z", "Y")
+        space.region_3d.view_distance = 2.6
+        bpy.ops.poise.hold_object("INVOKE_DEFAULT", ease=1)
+    hand.rest()
+    yield 0.5
+    hand.press("RET")
+    yield from hand.until(lambda: bpy.data.objects[name].poise_result is not None, 40.0)
+    yield from hand.until(lambda: not at_work())
+    rig, pole = bpy.data.objects[name], bpy.data.objects["Pole"]
+    seen: dict[str, Any] = {"pins": [[pin.bone, pin.target.name, pin.start, pin.end] for pin in rig.poise_timed_pins]}
+    beside = []
+    for frame in range(SPAN[0], SPAN[1] + 1):
+        bpy.context.scene.frame_set(frame)
+        hands = [rig.matrix_world @ rig.pose.bones[f"DEF-hand.{side}"].head for side in "LR"]
+        beside.append([list(place - pole.matrix_world.translation) for place in hands])
+    seen["beside"] = beside
+    yield from hand.look_at_rest("hold_prop")
     return seen

@@ -1,4 +1,4 @@
-"""The hips of a walking animal are brought down in a real window: legs fold, paws stay, and the pose is keyed."""
+"""Animals under the mouse in a real window: hips go down over paws that stay, and a control rig lifts a paw."""
 
 import shutil
 from typing import Any
@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from tests.paths import SHARED
-from tests.window.animal_acts import lower
+from tests.window.animal_acts import animals
 
 RIG = SHARED / "rigs" / "real" / "mesh2motion_quadruped.glb"
+WOLF = SHARED / "rigs" / "scripted" / "rigify_generated_wolf.blend"
 NEAR = 2e-3  # of the size
 
 
@@ -17,10 +18,9 @@ NEAR = 2e-3  # of the size
 def seen(person: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     if not RIG.is_file():
         pytest.skip("the larger test data (../shared/data) is not here")
-    file = shutil.copy(
-        RIG, tmp_path_factory.mktemp("rigs")
-    )  # where Blender, which may live in a box of its own, sees it
-    return person(lower, str(file), small=True, limit=120)
+    folder = tmp_path_factory.mktemp("rigs")  # where Blender, which may live in a box of its own, sees them
+    files = [str(shutil.copy(one, folder)) for one in (RIG, WOLF)]
+    return person(animals, *files, small=True, limit=180)
 
 
 def test_paws_stay_while_the_hips_go_down(seen: dict[str, Any]) -> None:
@@ -37,3 +37,13 @@ def test_hind_legs_fold_more_than_the_spine_bends(seen: dict[str, Any]) -> None:
 
 def test_the_pose_is_keyed_in_the_walk(seen: dict[str, Any]) -> None:
     np.testing.assert_allclose(seen["hips keyed"], seen["hips dropped"], atol=NEAR * seen["size"])
+
+
+def test_a_paw_of_a_generated_rig_follows_the_mouse_by_its_control_and_the_others_stay(seen: dict[str, Any]) -> None:
+    wolf = seen["wolf"]
+    assert wolf["bone"] == "front_foot_ik.L"
+    assert wolf["said"] == ["Dragging front_foot_ik.L"]  # nothing of being short
+    went, way = (np.subtract(wolf[place], wolf["pressed"]) for place in ("reached", "wanted"))
+    assert 0.6 < went @ way / (way @ way) < 1.1  # the head of a control that turns with the leg
+    np.testing.assert_allclose(wolf["feet dropped"], wolf["feet"], atol=NEAR * wolf["size"])
+    assert wolf["undone"] == wolf["start"]

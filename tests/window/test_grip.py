@@ -1,8 +1,9 @@
-"""A pole is gripped by the panel in a real window."""
+"""A pole is gripped by the panel in a real window, and a prop held by both hands."""
 
 import shutil
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.paths import SHARED
@@ -17,7 +18,7 @@ def seen(person: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any
     if not path.is_file():
         pytest.skip("the larger test data (../shared/data) is not here")
     copy = shutil.copy(path, tmp_path_factory.mktemp("grip") / path.name)
-    return person(grip_pole, blend=copy, limit=120)
+    return person(grip_pole, blend=copy, limit=180)
 
 
 def test_all_fingers_of_the_hand_with_the_pole_close_and_nothing_else_moves(seen: dict[str, Any]) -> None:
@@ -29,3 +30,10 @@ def test_all_fingers_of_the_hand_with_the_pole_close_and_nothing_else_moves(seen
 
 def test_it_is_one_undo_away(seen: dict[str, Any]) -> None:
     assert seen["undone"] == {}
+
+
+def test_two_hands_stay_where_they_are_on_a_prop_that_moves(seen: dict[str, Any]) -> None:
+    held = seen["held"]
+    assert held["pins"] == [["DEF-hand.L", "Pole", 10, 14], ["DEF-hand.R", "Pole.001", 10, 14]]
+    beside = np.array(held["beside"])
+    np.testing.assert_allclose(beside, np.broadcast_to(beside[0], beside.shape), atol=5e-3)

@@ -85,7 +85,9 @@ def amass_of_parts() -> tuple[str, dict[str, Any], np.ndarray]:
     whole = np.concatenate([turns[:, :22], np.ones((FRAMES, 3, 3)), turns[:, 22:]], axis=1)  # with jaw and eyes
     return "+Z", {
         **{name: part.reshape(FRAMES, -1) for name, part in parts.items()}, "trans": WAY, "mocap_frame_rate": RATE,
-        "surface_model_type": "smplx", "poses": whole.reshape(FRAMES, -1),
+        "surface_model_type": "smplx", "poses": whole.reshape(FRAMES, -1), "gender": "neutral", "betas": np.zeros(16),
+        "num_betas": 16, "pose_jaw": np.ones((FRAMES, 3)), "pose_eye": np.ones((FRAMES, 6)),
+        "mocap_time_length": FRAMES / RATE, "markers_latent": np.zeros((67, 3)), "latent_labels": object_array(),
     }, turns  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """Hands that hold a prop while it moves: their skin, and where they are on it, as Blender shows both."""
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -138,6 +139,24 @@ def test_the_verb_grips_and_holds(tmp_path: Any, capsys: Any) -> None:
     assert commands.run([*argv, "--action", "held", "--output", str(tmp_path / "held.blend")]) == 0
     assert rig.animation_data.action.name == "held"
     beside = places_on_prop(rig, prop, "mixamo", range(FRAMES[0], FRAMES[1] + 1)) - start
+    assert np.linalg.norm(beside, axis=-1).max() < HELD
+
+
+def test_a_batch_grips_in_every_file_by_its_job(tmp_path: Any) -> None:
+    rig = body("mixamo")
+    prop = barbell(rig, "mixamo")
+    start, names = on_prop(rig, prop, "mixamo"), (rig.name, prop.name)
+    (tmp_path / "in").mkdir()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "in" / "bar.blend"))
+    job = {"armature": rig.name, "object": prop.name, "frames": [10, 14], "hold": 1}
+    (tmp_path / "job.json").write_text(json.dumps(job), encoding="utf-8")
+    places = [
+        f"--{place}={tmp_path / name}" for place, name in (("input", "in"), ("output", "out"), ("job", "job.json"))
+    ]
+    assert commands.run(["batch", "--verb", "grip", "--jobs", "1", *places]) == 0
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "out" / "bar.blend"))
+    rig, prop = (bpy.data.objects[name] for name in names)
+    beside = places_on_prop(rig, prop, "mixamo", range(10, 15)) - start
     assert np.linalg.norm(beside, axis=-1).max() < HELD
 
 
