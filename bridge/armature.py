@@ -156,9 +156,9 @@ def find_again(name: str, uid: int, bones: tuple[str, ...]) -> ArmatureObject:
     if found is None or found.session_uid != uid:
         found = next((other for other in bpy.data.objects if other.session_uid == uid), None)
     if found is None or found.type != "ARMATURE":
-        raise BridgeError(f'The armature "{name}" is gone.')
+        raise BridgeError(f'The armature "{name}" no longer exists.')
     if tuple(found.pose.bones.keys()) != bones:
-        raise BridgeError(f'The armature "{found.name}" is not as it was: it has other bones.')
+        raise BridgeError(f'The bones of the armature "{found.name}" have changed.')
     return found
 
 
@@ -167,10 +167,10 @@ def _check_readable(armature: ArmatureObject) -> None:
         raise BridgeError("There is no active object; select an armature.")
     if armature.type != "ARMATURE":
         raise BridgeError(
-            f'"{armature.name}" is no armature, but of the type {armature.type.lower().replace("_", " ")}.'
+            f'"{armature.name}" is not an armature: its type is {armature.type.lower().replace("_", " ")}.'
         )
     if armature.mode == "EDIT" or armature.data.is_editmode:
-        raise BridgeError(f'The armature "{armature.name}" is in edit mode; leave it first.')
+        raise BridgeError(f'The armature "{armature.name}" is in Edit Mode. Leave it first.')
     if not len(armature.data.bones):
         raise BridgeError(f'The armature "{armature.name}" has no bones.')
 
@@ -191,7 +191,7 @@ def read_rig(armature: ArmatureObject) -> Rig:
     names = tuple(bones.keys())
     if names != tuple(channels.keys()):
         raise BridgeError(
-            f'Bones and pose of the armature "{armature.name}" differ; open and leave its edit mode once.'
+            f'Bones and pose of the armature "{armature.name}" differ. Enter and leave its Edit Mode once.'
         )
     at_rest = read_bones(armature)
 

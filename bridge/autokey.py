@@ -33,8 +33,8 @@ def check(context: Any, armature: Any) -> None:
         raise BridgeError(f'Auto-keying is on, but the action "{data.action.name}" is linked from another file.')
     if data.use_tweak_mode:
         raise BridgeError(
-            f'Auto-keying is on, but "{armature.name}" is in the tweak mode of the NLA editor, where a key may show in '
-            "several frames; leave it, or turn auto-keying off."
+            f'Auto-keying is on, but "{armature.name}" is in the NLA editor\'s tweak mode, where a key '
+            "may affect several frames. Leave it, or turn auto-keying off."
         )
 
 
@@ -123,28 +123,28 @@ def why_no_step(context: Any, armature: Any, path: str) -> str | None:
     settings, here = context.scene.tool_settings, context.scene.frame_current_final
     curve, data = _curve_of(armature, path), armature.animation_data
     if data is not None and data.use_tweak_mode:
-        return "the NLA editor is in its tweak mode"
+        return "the NLA editor is in tweak mode"
     if not settings.use_keyframe_insert_auto:
         keyed = curve is not None or len(key_times(armature, here, strips=True)) > 0
-        return "it would change other frames, too, since auto-keying is off" if keyed else None
+        return "it would also change other frames, since auto-keying is off" if keyed else None
     keying_set = context.scene.keying_sets_all.active if settings.use_keyframe_insert_keyingset else None
     if keying_set is not None:
         bone = (split_path(path) or ("",))[0]
         channels = _channels_of_set(context, keying_set, armature, [armature.pose.bones[bone]])
         if not any(owner == armature and one == path for owner, one, *_ in channels):
-            return f'the keying set "{keying_set.bl_label}" leaves its switch out'
+            return f'the keying set "{keying_set.bl_label}" does not contain its switch'
     options = _options(context, keying_set)
     if "INSERTKEY_AVAILABLE" in options and curve is None:
         return "its switch has no keys, and Only Insert Available is on"
     if "INSERTKEY_REPLACE" in options:
         return "auto-keying only replaces keys"
     if is_layer(armature):
-        return "its switch would have to be keyed in a layer above NLA strips"
+        return "its switch would need keys in a layer above NLA strips"
     bars = None if curve is None else why_no_key(curve, here, cycle_aware=False)
     if bars is not None:
         return f"its switch has {bars}"
     if curve is not None and not (_is_held(curve, here, -1) and _is_held(curve, here, 1)):
-        return "its switch moves at this frame"
+        return "its switch is animated at this frame"
     return None
 
 
@@ -184,12 +184,12 @@ def why_no_first_key(context: Any, armature: Any) -> tuple[str, set[tuple[str, i
         return "Only Insert Available is on", set()
     action = armature.animation_data.action if armature.animation_data is not None else None
     if "INSERTKEY_CYCLE_AWARE" in options and action is not None and action.use_frame_range and action.use_cyclic:
-        return "Cycle-Aware Keying would repeat a first one", set()
+        return "Cycle-Aware Keying would repeat a first key", set()
     if keying_set is None:
         return "", None
     channels = _channels_of_set(context, keying_set, armature, list(armature.pose.bones))
     allowed = {(path, max(index, 0)) for owner, path, index, _ in channels if owner == armature}
-    return f'the keying set "{keying_set.bl_label}" adds none', allowed
+    return f'the keying set "{keying_set.bl_label}" does not add any', allowed
 
 
 def explain_lost(
@@ -220,10 +220,10 @@ def explain_lost(
         return []
     why = (
         "auto-keying only replaces keys" if "INSERTKEY_REPLACE" in options
-        else "Blender sets no key" if keying_set is None
-        else f'the keying set "{keying_set.bl_label}" leaves them out'
+        else "Blender adds no key" if keying_set is None
+        else f'the keying set "{keying_set.bl_label}" does not contain their channels'
     )  # fmt: skip
-    return [f"{listed(bones)} {'loses its' if len(bones) == 1 else 'lose their'} pose with the frame: {why}"]
+    return [(f"{listed(bones)} {'loses its' if len(bones) == 1 else 'lose their'} pose when the frame changes: {why}")]
 
 
 def _give_back(

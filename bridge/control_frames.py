@@ -169,7 +169,7 @@ class Misfit:
         off += [f"{np.degrees(self.turned):.1f} degrees"] if self.turned > _TURNED else []
         return (
             f'IK of "{skeleton.names[self.end]}" shows its limb up to {" and ".join(off)} '
-            f'beside the solved pose (at "{skeleton.names[self.part]}")'
+            f'off the solved pose (at "{skeleton.names[self.part]}")'
         )
 
 

@@ -464,7 +464,7 @@ def _astray(armature: ArmatureObject, part: str, control: Control, rig: Rig) -> 
         return f'"{part}" does not follow its control; something else drives it.'
     name = rig.skeleton.names[leader]
     constraint = next((one for one in armature.pose.bones[name].constraints if not one.mute and one.influence), None)
-    why = "something else drives it" if constraint is None else f'its constraint "{constraint.name}" is in the way'
+    why = "something else drives it" if constraint is None else f'its constraint "{constraint.name}" prevents it'
     return f'"{part}" does not follow its control "{name}"; {why}.'
 
 

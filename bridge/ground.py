@@ -30,7 +30,7 @@ class MeshGround:
             corner for (_, corners), start in zip(read, starts, strict=False) for corner in (corners + start).tolist()
         ]
         if not triangles:
-            raise BridgeError(f'There is no mesh with faces in "{collection.name}", which is to be the ground.')
+            raise BridgeError(f'The collection "{collection.name}" has no mesh with faces to use as the ground.')
         tree: Any = BVHTree.FromPolygons(
             np.concatenate([places for places, _ in read]).tolist(), triangles, all_triangles=True
         )

@@ -24,7 +24,7 @@ _ADDING: Final = {"ADD", "SUBTRACT", "COMBINE"}  # blend types of layers that ar
 _AXES: Final = {3: "XYZ", 4: "WXYZ"}  # by the number of values of a property
 _LOCKED: Final = "locked curves"
 _MUTED: Final = "muted curves"
-_BELOW: Final = "motion from NLA strips that a key here would replace in all frames"
+_BELOW: Final = "NLA motion that a key here would replace at all frames"
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +98,7 @@ class Held:
                 }
                 both = whys["rotation"] == whys["location"]
                 said.setdefault(whys[what], {})[names[bone] if both else f"the {what} of {names[bone]}"] = None
-        ends = {True: ("has", "it stays"), False: ("have", "they stay")}
+        ends = {True: ("has", "it is not changed"), False: ("have", "they are not changed")}
         return [
             f"{listed([*some])} {ends[len(some) == 1][0]} {why}, so {ends[len(some) == 1][1]}"
             for why, some in said.items()

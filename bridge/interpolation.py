@@ -28,7 +28,7 @@ def key_interpolation(armature: ArmatureObject, first: int, last: int) -> tuple[
     rows = np.concatenate(found) if found else np.zeros((0, 2), int)
     rows = rows[(rows[:, 0] >= first) & (rows[:, 0] <= last)]
     if not len(rows):
-        raise BridgeError(f'The bones of "{armature.name}" have no keys of their own from frame {first} to {last}.')
+        raise BridgeError(f'The bones of "{armature.name}" have no keys from frame {first} to {last}.')
     frames, places = np.unique(rows[:, 0], return_inverse=True)
     counts = np.zeros((len(frames), rows[:, 1].max() + 1), int)
     np.add.at(counts, (places, rows[:, 1]), 1)

@@ -195,9 +195,9 @@ def prepare_object_keys(armature: ArmatureObject, frames: Array, worlds: Array) 
     """
     why = what_places(armature)
     if why is not None:
-        raise BridgeError(f'Keys cannot move the object "{armature.name}", since {why} decide where it is.')
+        raise BridgeError(f'Keys cannot move the object "{armature.name}", since {why} determine where it is.')
     if any((*armature.lock_location, *armature.lock_rotation)):
-        raise BridgeError(f'The object "{armature.name}" is locked; unlock its location and rotation first.')
+        raise BridgeError(f'The object "{armature.name}" is locked. Unlock its location and rotation first.')
     mode = armature.rotation_mode
     name = rotation_channel(mode)
     present = np.array(getattr(armature, name), float)
@@ -244,17 +244,17 @@ def check_target(armature: ArmatureObject, action: str | None = None, new: bool 
     """Raise BridgeError if no keys can be written to this action."""
     check(armature)
     if new and action is not None and action in bpy.data.actions:
-        raise BridgeError(f'There is an action "{action}" already; choose another name.')
+        raise BridgeError(f'The action "{action}" already exists. Choose another name.')
     check_not_tweaked(armature)
     data = armature.animation_data
     if data is not None and not _is_on_top(data):
         raise BridgeError(
-            f'The NLA editor mixes the action of "{armature.name}" with other strips; '
-            "set it to Replace with influence 1 and leave solo first."
+            f'The NLA editor mixes the action of "{armature.name}" with other strips. First set it to '
+            "Replace with influence 1, and turn solo off."
         )
     old = data.action if data is not None else None
     if old is not None and not new and not old.is_editable:
-        raise BridgeError(f'The action "{old.name}" is linked from another file; write to a new one.')
+        raise BridgeError(f'The action "{old.name}" is linked from another file. Write to a new one.')
 
 
 def _write_all(armature: ArmatureObject, channels: Sequence[Channel], name: str | None, new: bool) -> bpy.types.Action:
@@ -422,16 +422,16 @@ def check_curves(armature: ArmatureObject, channels: Iterable[Channel], flat: bo
 def _check_curve(channel: Channel, curve: Any, flat: bool) -> None:
     what = f'The curve {channel.name}[{channel.index}] of "{channel.bone or _OBJECT_GROUP}"'
     if curve.lock or (curve.group is not None and curve.group.lock):
-        raise BridgeError(f"{what} is locked; unlock it in the Graph Editor first.")
+        raise BridgeError(f"{what} is locked. Unlock it in the Graph Editor first.")
     if curve.mute:
-        raise BridgeError(f"{what} is muted; unmute or delete it first.")
+        raise BridgeError(f"{what} is muted. Unmute or delete it first.")
     if len(curve.sampled_points):
-        raise BridgeError(f"{what} is made of samples; convert it to keys first.")
+        raise BridgeError(f"{what} consists of samples. Convert it to keys first.")
     for modifier in () if flat else _changing(curve):
         kind = modifier.type.replace("FNGENERATOR", "FUNCTION").replace("_", " ").title()
         raise BridgeError(
-            f"{what} has a {kind} modifier, which would change the keys; mute it first, "
-            "or bake all of the motion with Visual into a new action."
+            f"{what} has a {kind} modifier, which would change the keys. Mute it first, or bake the "
+            "entire motion with Visual into a new action."
         )
 
 

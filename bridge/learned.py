@@ -30,7 +30,7 @@ def read_learned(bone: Any) -> Polygon:
     try:
         return polygon_of(np.array(json.loads(bone.poise_learned), float))
     except (ValueError, IndexError, TypeError, CoreError) as error:
-        raise BridgeError(f'The learned limits of "{bone.name}" are damaged; learn them again.') from error
+        raise BridgeError(f'The learned limits of "{bone.name}" are damaged. Learn them again.') from error
 
 
 def learned_limits(bones: Any, limited: Collection[int]) -> list[SwingPolygon]:
@@ -71,7 +71,7 @@ def read_tuning(armature: Any, skeleton: Skeleton) -> Tuning | None:
             found[place] = _tuned(json.loads(text))
         except (ValueError, TypeError) as error:
             name = skeleton.names[place]
-            raise BridgeError(f'The learnt stiffness of "{name}" is damaged; learn it again.') from error
+            raise BridgeError(f'The learned stiffness of "{name}" is damaged. Learn it again.') from error
     width = max(len(row) for row in found.values())
     rows = np.tile([*rotation.IDENTITY, *np.zeros(width - _TURN)], (count, 1))
     for place, row in found.items():

@@ -63,13 +63,15 @@ def reading_motion(
     render = context.scene.render
     numbers = np.atleast_1d(np.asarray(frames, float))
     if not numbers.size:
-        raise BridgeError("The range of frames is empty.")
+        raise BridgeError("The frame range is empty.")
     if not (np.abs(numbers) <= FRAME_LIMIT).all():
-        raise BridgeError(f"Frames are from {-FRAME_LIMIT} to {FRAME_LIMIT}, not {numbers[0]:g} to {numbers[-1]:g}.")
+        raise BridgeError(
+            f"Frames must be between {-FRAME_LIMIT} and {FRAME_LIMIT}, not {numbers[0]:g} to {numbers[-1]:g}."
+        )
     if numbers.size * len(rig.skeleton) > _MOST:
         raise BridgeError(
-            f"{numbers.size} frames of {len(rig.skeleton)} bones are too many at once; "
-            f"{_MOST // len(rig.skeleton)} are the most."
+            f"{numbers.size} frames of {len(rig.skeleton)} bones are too many at once; the maximum is "
+            f"{_MOST // len(rig.skeleton)}."
         )
     if only_curves_decide(armature, rig):
         sampled, buffer = _Sampled(armature, rig, numbers), PoseBuffer(len(numbers), len(rig.skeleton))
@@ -105,7 +107,7 @@ def reading_turns(
 def check_not_tweaked(armature: ArmatureObject) -> None:
     """Raise BridgeError in the NLA editor's tweak mode, where a strip's action replaces the object's own."""
     if armature.animation_data is not None and armature.animation_data.use_tweak_mode:
-        raise BridgeError(f'"{armature.name}" is in the tweak mode of the NLA editor; leave it first.')
+        raise BridgeError(f'"{armature.name}" is in the NLA editor\'s tweak mode. Leave it first.')
 
 
 @contextmanager
@@ -192,11 +194,11 @@ def keyed_range(armature: ArmatureObject) -> tuple[int, int]:
         spans = [(strip.frame_start, strip.frame_end) for strip in strips]
     if not spans:
         check(armature)  # nothing at all that could be keyed is said first
-        raise BridgeError(f'"{armature.name}" has no action with keys of its own; its motion has to be keyed.')
+        raise BridgeError(f'"{armature.name}" has no action with keys of its own. Key its motion first.')
     first, last = min(first for first, _ in spans), max(last for _, last in spans)
     if not -FRAME_LIMIT <= first <= last <= FRAME_LIMIT:  # which importers write
         raise BridgeError(
-            f'"{armature.name}" is keyed from {first:g} to {last:g}; frames of Blender go to {FRAME_LIMIT}.'
+            f'"{armature.name}" is keyed from {first:g} to {last:g}, but the last frame in Blender is {FRAME_LIMIT}.'
         )
     return round(first), round(last)
 

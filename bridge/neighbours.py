@@ -51,10 +51,10 @@ def why_no_layer(armature: ArmatureObject, frame: float) -> str | None:
     if not is_layer(armature):
         return None
     if not data.action_influence or any(track.is_solo for track in data.nla_tracks):
-        return "an action that the NLA editor leaves out"
+        return "an action that the NLA editor does not use"
     if data.action is not None and data.action_extrapolation != _ALWAYS:
         first, last = data.action.frame_range
-        return None if first <= frame <= last else "an action that the NLA editor leaves out at this frame"
+        return None if first <= frame <= last else "an action that the NLA editor does not use at this frame"
     return None
 
 
@@ -66,13 +66,13 @@ def why_no_key(curve: Any, frame: float, cycle_aware: bool) -> str | None:
     if modifiers and not cycle_aware:
         return "curves that repeat, and Cycle-Aware Keying is off"
     if modifiers and not _repeats_as_a_whole(modifiers[0]):
-        return "curves that repeat in part, or differently before and after"
+        return "curves that repeat partly, or differently before and after"
     if not len(curve.keyframe_points):
-        return "samples in place of keys"
+        return "samples instead of keys"
     if curve.extrapolation == "LINEAR" and not modifiers:
         times = read_keys(curve.keyframe_points, ("co",))["co"][:, 0]
         if len(times[times < frame - SAME_FRAME]) < 2 or len(times[times > frame + SAME_FRAME]) < 2:
-            return "curves that go on in a line beyond their keys"
+            return "curves that are extrapolated beyond their keys"
     return None
 
 

@@ -42,7 +42,7 @@ def make_rest(context: Any, armature: ArmatureObject) -> NewRest:
     pose = read_pose(armature, rig)
     _check_armature(context, armature, rig)
     if pose.scales is not None:
-        raise BridgeError("Bones are scaled, and a rest pose has no scale; clear that first.")
+        raise BridgeError("Bones are scaled, but a rest pose has no scale. Clear the scale first.")
     shapes = [(mesh, _shapes_of(context, mesh, armature)) for mesh in _deformed(armature)]
     done = NewRest([mesh.name for mesh, _ in shapes])
     times, write = _key_times(armature), None
@@ -71,22 +71,24 @@ def _check_armature(context: Any, armature: ArmatureObject, rig: Rig) -> None:
     """Raise BridgeError for an armature whose rest pose must not be changed."""
     data, animation = armature.data, armature.animation_data
     if context.mode != "POSE" or context.active_object != armature:
-        raise BridgeError("A rest pose is made in Pose Mode; go there first.")
+        raise BridgeError("Make Rest Pose needs Pose Mode. Enter it first.")
     if data.library is not None or data.override_library is not None:
-        raise BridgeError(f'The armature "{data.name}" is linked from another file; its rest pose is made there.')
+        raise BridgeError(f'The armature "{data.name}" is linked from another file. Change its rest pose there.')
     others = [f'"{other.name}"' for other in bpy.data.objects if other.data == data and other != armature]
     if others:
-        raise BridgeError(f"{', '.join(others)} would get another rest pose, too; make the armature single-user first.")
+        raise BridgeError(f"{', '.join(others)} would also get another rest pose. Make the armature single-user first.")
     if rig.driven:
         name, reason = next(iter(rig.driven.items()))
-        raise BridgeError(f'"{name}" is driven by {reason}, which is made for the rest pose that is; mute that first.')
+        raise BridgeError(
+            f'"{name}" is driven by {reason}, which is set up for the current rest pose. Mute that first.'
+        )
     if animation is None:
         return
     if any(len(track.strips) for track in animation.nla_tracks):
-        raise BridgeError("The NLA strips are made for the rest pose that is; remove them first.")
+        raise BridgeError("The NLA strips are made for the current rest pose. Remove them first.")
     action = animation.action
     if action is not None and action.users - int(action.use_fake_user) > 1:
-        raise BridgeError(f'The action "{action.name}" is used by others, too; make it single-user first.')
+        raise BridgeError(f'The action "{action.name}" has other users. Make it single-user first.')
 
 
 def _deformed(armature: ArmatureObject) -> list[Any]:
@@ -97,12 +99,12 @@ def _deformed(armature: ArmatureObject) -> list[Any]:
         if not by_parent and not any(_is_of(modifier, armature) for modifier in other.modifiers):
             continue
         if other.type != "MESH":
-            raise BridgeError(f'"{other.name}" is deformed by the armature and is no mesh; it would change its shape.')
+            raise BridgeError(
+                f'"{other.name}" is deformed by the armature, but is not a mesh, so it would change its shape.'
+            )
         data: Any = other.data
         if data.library is not None or data.users > 1:
-            raise BridgeError(
-                f'The mesh of "{other.name}" is linked or used by others, too; make it single-user first.'
-            )
+            raise BridgeError(f'The mesh of "{other.name}" is linked or has other users. Make it single-user first.')
         found.append(other)
     return found
 

@@ -207,7 +207,7 @@ def mapping_to_corrections(
             if name not in bones:
                 raise CoreError(f'{role}: "{armature.name}" has no bone "{name}".')
             if name in found:
-                raise CoreError(f'{role}: "{name}" is {found[name]} already.')
+                raise CoreError(f'{role}: "{name}" is already {found[name]}.')
             found[name] = role
     guessed = guess_roles(armature)
     for role in mapping:

@@ -29,14 +29,20 @@ _WAITING: Final = 10.0  # seconds without an answer until the number of workers 
 
 
 def add_batch(verbs: Any) -> None:
-    parser = verbs.add_parser("batch", help="a verb on all files of a folder, several at a time", allow_abbrev=False)
-    parser.add_argument("--input", metavar="FOLDER", type=Path, required=True, help="where the files are")
-    parser.add_argument("--verb", dest="name", choices=VERBS, required=True, help="what to do with each")
-    parser.add_argument("--job", metavar="JOB.json", type=Path, help="a job, a recipe, or the options of the verb")
-    parser.add_argument("--output", metavar="FOLDER", type=Path, required=True, help="where the results go")
-    parser.add_argument("--blend", metavar="FILE", type=Path, help=f"the body that takes clips: {', '.join(CLIPS)}")
-    parser.add_argument("--jobs", metavar="N", type=int, default=os.cpu_count() or 1, help="processes (default: cores)")
-    parser.add_argument("--scheduler", metavar="tcp://...", help="of a Dask cluster, which does it then")
+    parser = verbs.add_parser(
+        "batch", help="run a verb on all files of a folder, several at a time", allow_abbrev=False
+    )
+    parser.add_argument("--input", metavar="FOLDER", type=Path, required=True, help="folder with the files")
+    parser.add_argument("--verb", dest="name", choices=VERBS, required=True, help="what to do with each file")
+    parser.add_argument("--job", metavar="JOB.json", type=Path, help="job, recipe, or options of the verb")
+    parser.add_argument("--output", metavar="FOLDER", type=Path, required=True, help="folder for the results")
+    parser.add_argument(
+        "--blend", metavar="FILE", type=Path, help=f"body to which clips are applied: {', '.join(CLIPS)}"
+    )
+    parser.add_argument(
+        "--jobs", metavar="N", type=int, default=os.cpu_count() or 1, help="number of processes (default: cores)"
+    )
+    parser.add_argument("--scheduler", metavar="tcp://...", help="address of a Dask cluster to run on")
     add_json(parser)
     parser.set_defaults(verb=partial(batch, verbs), check=None)
 
@@ -64,7 +70,7 @@ def batch(verbs: Any, arguments: argparse.Namespace) -> int:
             rows[task.name] = _row(task.name, answer, True)
     count = len(tasks) + len(refused)
     if kept := sum(row["finished_before"] for row in rows.values()):
-        tell(f"{kept} of {count} files are finished already.")
+        tell(f"{kept} of {count} files are already finished.")
     stopped = False
     try:
         with closing(_answered(arguments, left)) as answers:
@@ -77,7 +83,7 @@ def batch(verbs: Any, arguments: argparse.Namespace) -> int:
                 )
     except KeyboardInterrupt:
         stopped = True
-        tell("Stopped. Start it again to go on.")
+        tell("Stopped. Run it again to continue.")
     rows |= {task.name: _row(task.name, None) for task in left if task.name not in rows}
     names = sorted(rows, key=lambda name: Path(name))
     data = {
@@ -100,7 +106,7 @@ def _check_summary(summary: Path, tasks: Sequence[Task]) -> None:
     for task in tasks:
         for path in (*task.sources, task.output, record_of(task.output)):
             if same_file(summary, path):
-                raise CoreError(f'--json: "{summary}" is a file of the batch; it is not written over.')
+                raise CoreError(f'--json: "{summary}" is a file of the batch and is not overwritten.')
 
 
 def _answered(arguments: argparse.Namespace, tasks: Sequence[Task]) -> Generator[tuple[str, Answer, float | None]]:
@@ -129,7 +135,7 @@ def _answered(arguments: argparse.Namespace, tasks: Sequence[Task]) -> Generator
                 answer = future.result()
             # a cluster gives up a task that several workers were lost with, and all tasks when it is lost itself
             except (Exception, CancelledError) as error:
-                answer = {"code": LOST, "said": str(error) or "The cluster was lost."}
+                answer = {"code": LOST, "said": str(error) or "Lost the connection to the cluster."}
             name = names.pop(future)
             if "spent" in answer:
                 spent.append(answer["spent"])
@@ -144,7 +150,8 @@ def _pool(arguments: argparse.Namespace, count: int, stack: ExitStack) -> Pool:
         return stack.enter_context(local_pool(worker_command(), folder, min(arguments.jobs, count)))
     if not (bpy.app.online_access or bpy.app.module):  # the module has no preferences: who runs it has decided
         raise CoreError(
-            "--scheduler needs Allow Online Access: in Preferences > System > Network, or give Blender --online-mode."
+            "--scheduler needs Allow Online Access. Turn it on in Preferences > System > Network, or "
+            "start Blender with --online-mode."
         )
     try:
         return stack.enter_context(dask_pool(worker_command(), folder, arguments.scheduler))

@@ -29,14 +29,16 @@ _LARGEST: Final = float(np.finfo(np.float32).max)  # numbers in Blender
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--tool", required=True, choices=TOOLS, help="what is done to it")
+    parser.add_argument("--tool", required=True, choices=TOOLS, help="tool to use")
     parser.add_argument(
         "--set", nargs="+", default=[], metavar="NAME=VALUE", dest="settings",
-        help="settings of the tool, as they are called in Python; angles are in degrees",
+        help="settings of the tool, with their names in Python; angles are in degrees",
     )  # fmt: skip
     add_armature(parser)
-    parser.add_argument("--frames", metavar=("FIRST", "LAST"), nargs=2, type=int, help="every frame of these; keyed")
-    parser.add_argument("--key", action="store_true", help="key the present frame")
+    parser.add_argument(
+        "--frames", metavar=("FIRST", "LAST"), nargs=2, type=int, help="grip and key every frame of this range"
+    )
+    parser.add_argument("--key", action="store_true", help="key the current frame")
     add_action(parser)
 
 
@@ -46,7 +48,7 @@ def _body(arguments: argparse.Namespace) -> int:
     frames = None if arguments.frames is None else FRAMES.read(arguments.frames, "--frames")
     keyed = arguments.key or frames is not None
     check_sure(armature)
-    _check_keys(arguments, armature, keyed, "Ask for --frames, or for a key with --key.")
+    _check_keys(arguments, armature, keyed, "Use --frames, or --key to key the current frame.")
     return _posed(arguments, BodyEdit(bpy.context, armature, frames, tool, keyed), armature)
 
 
@@ -64,39 +66,50 @@ def _posed(arguments: argparse.Namespace, edit: BodyEdit, armature: Any) -> int:
 
 def _pose_options(parser: argparse.ArgumentParser) -> None:
     source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("--pose", metavar="ACTION", help="an action that has the pose, such as a pose asset")
-    source.add_argument("--source", metavar="A", help="an armature of the file that has it, as it is at its frame")
-    source.add_argument("--input", metavar="POSE.json", type=Path, help="a pose that Copy Pose by Parts has copied")
-    parser.add_argument("--library", metavar="FILE.blend", type=Path, help="the file that has the action of --pose")
-    parser.add_argument("--at", metavar="FRAME", type=float, help="of the action, by default its first")
-    parser.add_argument("--owner", metavar="A", default="", help="the armature that the action was made with")
-    parser.add_argument("--factor", type=float, default=1.0, metavar="F", help="from the present pose, 0, to that, 1")
-    parser.add_argument("--mirrored", action="store_true", help="exchange left and right")
+    source.add_argument("--pose", metavar="ACTION", help="action with the pose, such as a pose asset")
+    source.add_argument("--source", metavar="A", help="armature in the file with the pose, at its current frame")
+    source.add_argument("--input", metavar="POSE.json", type=Path, help="pose copied by Copy Pose by Parts")
+    parser.add_argument("--library", metavar="FILE.blend", type=Path, help="file with the action of --pose")
+    parser.add_argument("--at", metavar="FRAME", type=float, help="frame of the action; by default its first")
+    parser.add_argument("--owner", metavar="A", default="", help="armature that the action was made with")
+    parser.add_argument(
+        "--factor", type=float, default=1.0, metavar="F", help="blend from the present pose (0) to the other one (1)"
+    )
+    parser.add_argument("--mirrored", action="store_true", help="swap left and right")
     parser.add_argument(
         "--parts", nargs="+", default=[], metavar="PART",
-        help=f"only these take it: bones, roles, arm.L, leg.R, spine, {', '.join(PARTS)}",
+        help=f"pose only these: bones, roles, arm.L, leg.R, spine, {', '.join(PARTS)}",
     )  # fmt: skip
     add_armature(parser)
-    parser.add_argument("--key", action="store_true", help="key the present frame")
+    parser.add_argument("--key", action="store_true", help="key the current frame")
     add_action(parser)
 
 
 def _grip_options(parser: argparse.ArgumentParser) -> None:
     target = parser.add_mutually_exclusive_group()
-    target.add_argument("--object", metavar="NAME", help="the object to grip, by default all meshes in reach")
-    target.add_argument("--collection", metavar="NAME", help="a collection whose meshes to grip")
+    target.add_argument("--object", metavar="NAME", help="object to grip; by default all meshes in reach")
+    target.add_argument("--collection", metavar="NAME", help="collection whose meshes to grip")
     parser.add_argument("--hands", nargs="+", choices=SIDES, default=[*SIDES], help="by default both")
     parser.add_argument(
-        "--close", type=float, default=1.0, metavar="F", help="how far: 0 not at all, 1 until they touch"
+        "--close",
+        type=float,
+        default=1.0,
+        metavar="F",
+        help="how far the fingers close, from 0 (not at all) to 1 (until they touch)",
     )
-    parser.add_argument("--margin", type=float, default=0.0, metavar="M", help="metres between skin and meshes")
-    parser.add_argument("--frames", metavar=("FIRST", "LAST"), nargs=2, type=int, help="every frame of these; keyed")
+    parser.add_argument(
+        "--margin", type=float, default=0.0, metavar="M", help="distance between skin and meshes in meters"
+    )
+    parser.add_argument(
+        "--frames", metavar=("FIRST", "LAST"), nargs=2, type=int, help="grip and key every frame of this range"
+    )
     parser.add_argument(
         "--hold", metavar="EASE", type=int,
-        help="keep the hands where they are on the object at the first frame; how many frames they come and go in",
+        help="keep the hands in place on the object as at the first frame, easing in and out over this "
+            "many frames",
     )  # fmt: skip
     add_armature(parser)
-    parser.add_argument("--key", action="store_true", help="key the present frame")
+    parser.add_argument("--key", action="store_true", help="key the current frame")
     add_action(parser)
 
 
@@ -118,7 +131,7 @@ def _grip(arguments: argparse.Namespace) -> int:
     frames = None if arguments.frames is None else FRAMES.read(arguments.frames, "--frames")
     keyed = arguments.key or frames is not None
     check_sure(armature)
-    _check_keys(arguments, armature, keyed, "Ask for --frames, or for a key with --key.")
+    _check_keys(arguments, armature, keyed, "Use --frames, or --key to key the current frame.")
     if frames is None or arguments.hold is None:
         return _posed(arguments, BodyEdit(context, armature, frames, tool, keyed), armature)
     holding = Holding(context, armature, tool, frames, arguments.hold)
@@ -141,7 +154,7 @@ def _check_pose(arguments: argparse.Namespace) -> None:
 def _apply_pose(arguments: argparse.Namespace) -> int:
     armature, context = find_armature(arguments.armature), bpy.context
     check_sure(armature)
-    _check_keys(arguments, armature, arguments.key, "Ask for a key with --key.")
+    _check_keys(arguments, armature, arguments.key, "Use --key to key the current frame.")
     if arguments.input is not None:
         pose = read_pose_file(arguments.input)
     elif arguments.source is not None:
@@ -158,7 +171,7 @@ def _apply_pose(arguments: argparse.Namespace) -> int:
 
 VERBS: Final = (
     Verb("body", "pose a body by its parts", _options, _body),
-    Verb("grip", "close the fingers of hands round what is in them", _grip_options, _grip, _check_grip),
+    Verb("grip", "close the fingers of hands around an object", _grip_options, _grip, _check_grip),
     Verb(
         "apply-pose",
         "give a body the pose of another one",
@@ -190,18 +203,18 @@ def _read(setting: Field[Any], text: str) -> Any:
     if "items" in about or isinstance(setting.default, bool):
         choices = {item[0]: item[0] for item in about["items"]} if "items" in about else _FLAGS
         if text not in choices:
-            raise CoreError(f'{where}: has to be {", ".join(choices)}, not "{text}".')
+            raise CoreError(f'{where}: must be {", ".join(choices)}, not "{text}".')
         return choices[text]
     if isinstance(setting.default, str):
         return text
     try:
         number = float(text)
     except ValueError:
-        raise CoreError(f'{where}: has to be a number, not "{text}".') from None
+        raise CoreError(f'{where}: must be a number, not "{text}".') from None
     angle = about.get("subtype") == "ANGLE"
     value = np.radians(number) if angle else number
     ends = [float(np.float32(about.get(*end))) for end in (("min", -_LARGEST), ("max", _LARGEST))]
     if not ends[0] <= value <= ends[1]:
         least, most = np.degrees(ends) if angle else ends
-        raise CoreError(f"{where}: has to be from {least:g} to {most:g}, not {text}.")
+        raise CoreError(f"{where}: must be from {least:g} to {most:g}, not {text}.")
     return float(value)

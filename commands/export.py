@@ -12,8 +12,8 @@ from .verbs import DONE, Verb, add_armature, check_motion, frames_within, one_li
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--file", metavar="FILE.vrma", type=Path, required=True, help="write it there")
-    parser.add_argument("--frames", metavar=("FIRST", "LAST"), nargs=2, type=int, help="a part of the motion")
+    parser.add_argument("--file", metavar="FILE.vrma", type=Path, required=True, help="file to write")
+    parser.add_argument("--frames", metavar=("FIRST", "LAST"), nargs=2, type=int, help="frame range of the motion")
     add_armature(parser)
 
 

@@ -20,23 +20,28 @@ _CHOICES: Final = {None: None, "yes": True, "no": False, "hips": True, "feet": F
 
 def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--input", metavar="FILE", type=Path, required=True, help=", ".join(READABLE))
-    parser.add_argument("--layout", choices=LAYOUTS, help="what the points are, in place of what the file says")
-    add_mapping(parser, "which markers are which marks, or which bones of a figure are which parts")
+    parser.add_argument("--layout", choices=LAYOUTS, help="layout of the points, instead of what the file says")
+    add_mapping(parser, "JSON file that assigns markers to body points, or bones of a figure to body parts")
     add_armature(parser)
-    parser.add_argument("--unit", choices=("auto", *UNITS), default="auto", help="of the points")
+    parser.add_argument("--unit", choices=("auto", *UNITS), default="auto", help="unit of the points")
     parser.add_argument(
-        "--up", choices=("auto", *AXES), default="auto", help="write --up=-Y for those that begin with -"
+        "--up",
+        choices=("auto", *AXES),
+        default="auto",
+        help="axis that points up; write --up=-Y for those that begin with -",
     )
-    parser.add_argument("--fps", type=float, help="frames a second, in place of the times or rate in the file")
-    parser.add_argument("--start", type=int, default=1, help="the frame of the first key")
-    parser.add_argument("--method", choices=METHODS, default="corrected", help="how turns are found")
-    parser.add_argument("--noise", metavar="MM", type=float, help="by how much points are off, if not to be measured")
+    parser.add_argument("--fps", type=float, help="frames per second, instead of the times or the rate in the file")
+    parser.add_argument("--start", type=int, default=1, help="frame of the first key")
+    parser.add_argument("--method", choices=METHODS, default="corrected", help="how rotations are found")
+    parser.add_argument("--noise", metavar="MM", type=float, help="noise of the points, if it is not to be measured")
     parser.add_argument("--raw", dest="smooth", action="store_false", help="do not filter")
-    parser.add_argument("--exchange", choices=("yes", "no"), help="left and right are exchanged in the file, or not")
-    parser.add_argument("--travel", choices=("hips", "feet"), help="what says where the body goes")
-    parser.add_argument("--no-lock", dest="lock_feet", action="store_false", help="let feet slide")
-    parser.add_argument("--no-limits", dest="limits", action="store_false", help="let joints leave their limits")
-    parser.add_argument("--exact", action="store_true", help="bring wrists and ankles to where their points are")
+    parser.add_argument("--exchange", choices=("yes", "no"), help="whether left and right are swapped in the file")
+    parser.add_argument("--travel", choices=("hips", "feet"), help="how the location of the body is found")
+    parser.add_argument("--no-lock", dest="lock_feet", action="store_false", help="do not lock feet on the ground")
+    parser.add_argument(
+        "--no-limits", dest="limits", action="store_false", help="do not keep joints within their limits"
+    )
+    parser.add_argument("--exact", action="store_true", help="bring wrists and ankles exactly to their points")
     add_ground(parser)
     add_action(parser)
 
@@ -61,4 +66,6 @@ def _keypoints(arguments: argparse.Namespace) -> int:
     return tell_report(arguments, report, **asdict(found))
 
 
-VERB: Final = Verb("keypoints", "key a body's motion from 3-D keypoints", _options, _keypoints, _check, mapped=False)
+VERB: Final = Verb(
+    "keypoints", "key the motion of a body from 3D keypoints", _options, _keypoints, _check, mapped=False
+)

@@ -23,12 +23,12 @@ _WIDEST: Final = 90.0
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--what", choices=("limits", "stiffness", "list"), required=True, help="what is learnt")
+    parser.add_argument("--what", choices=("limits", "stiffness", "list"), required=True, help="what to learn")
     add_armature(parser)
-    parser.add_argument("--bones", metavar="BONE", nargs="+", help="of limits: these bones; by default all")
-    parser.add_argument("--margin", metavar="DEGREES", type=float, default=_MARGIN, help="of limits: so much wider")
-    parser.add_argument("--chain", metavar="BASE:EFFECTOR", help="of a list: the chain's first and last bone")
-    parser.add_argument("--file", metavar="FILE.json", type=Path, help="write the limits, or the list, there, too")
+    parser.add_argument("--bones", metavar="BONE", nargs="+", help="limits: bones to learn from; by default all")
+    parser.add_argument("--margin", metavar="DEGREES", type=float, default=_MARGIN, help="limits: margin to add")
+    parser.add_argument("--chain", metavar="BASE:EFFECTOR", help="list: the chain's first and last bone")
+    parser.add_argument("--file", metavar="FILE.json", type=Path, help="also write the limits, or the list, here")
 
 
 def _learn(arguments: argparse.Namespace) -> int:
@@ -36,13 +36,13 @@ def _learn(arguments: argparse.Namespace) -> int:
     text = ""
     if arguments.what == "list":
         if arguments.file is None:
-            raise CoreError("--file is missing; a list is written there.")
+            raise CoreError("--file is missing. The list is written to it.")
         found = learn_chain(armature, arguments.chain, keyed_part(armature, None))
         text = list_text(Ccd(actuations=found.actuations, successive=True))
         error = float(np.degrees(found.error))
         learnt = Learnt(
             tuple(dict.fromkeys(str(one.bone) for one in found.actuations)),
-            f"A list of {len(found.actuations)} entries follows the motion to {error:.2f} degrees a joint", False,
+            f"A list of {len(found.actuations)} entries follows the motion to {error:.2f} degrees per joint", False,
         )  # fmt: skip
     elif arguments.what == "stiffness":
         learnt = run_steps(learn_stiffness(armature))
@@ -57,7 +57,7 @@ def _learn(arguments: argparse.Namespace) -> int:
     files = {path: one_line(data) for path in arguments.texts if path != arguments.file}
     if arguments.file is not None:
         if not text:
-            raise CoreError("--file: stiffness is kept with the bones alone; ask for --output.")
+            raise CoreError("--file: stiffness is only kept with the bones. Use --output.")
         files[arguments.file] = text
     write_files(arguments.output, files)
     tell(f"{armature.name}: {learnt.sentence}.")

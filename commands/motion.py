@@ -49,13 +49,14 @@ from .verbs import (
 def _feet_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--points", nargs="+", default=[FEET], metavar="POINT",
-        help=f'what may touch the ground: "{FEET}" (heel, ball and toe of each), "{HANDS}", or names of bones',
+        help=f'what can touch the ground: "{FEET}" (heel, ball and toe of each), "{HANDS}", or names of bones',
     )  # fmt: skip
-    parser.add_argument("--ease", type=float, default=EASE, metavar="S", help="seconds to come and go in")
+    parser.add_argument("--ease", type=float, default=EASE, metavar="S", help="seconds to ease in and out")
     parser.add_argument(
         "--drift", choices=DRIFTS, default=DRIFTS[0],
-        help="where feet that stand all slide alike: remove that from the way of the body; keep the way, as one that "
-        "was scaled on purpose, and plant the feet on it; or none: what slides does not stand, as skaters' feet",
+        help="where standing feet all slide alike: remove that drift from the path of the body; keep "
+            "the path, such as of a motion scaled on purpose, and plant the feet on it; or none: what "
+            "slides is not planted, such as skaters' feet",
     )  # fmt: skip
     add_ground(parser)
     add_motion(parser)
@@ -76,22 +77,30 @@ def _lock_feet(arguments: argparse.Namespace) -> int:
     report = edit.write(armature, arguments.action)
     skating = edit.skating()
     before, after, low_before, low_after = skating.values()
-    tell(f"{len(edit.pins)} touches; {before:.1%} of the steps in contact skated before, {after:.1%} do now.")
-    tell(f"Of all steps of low feet, also of those that swing, {low_before:.1%} were as fast, {low_after:.1%} are now.")
+    tell(f"{len(edit.pins)} contacts; {before:.1%} of the steps in contact slid before, {after:.1%} do now.")
+    tell(
+        f"Of all steps of low feet, including swinging ones, {low_before:.1%} were as fast before, "
+        f"{low_after:.1%} are now."
+    )
     return tell_report(arguments, report, skating=skating)
 
 
 def _generate_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--recipe", metavar="RECIPE.json", type=Path, required=True,
-        help=f"what to make: a file, or one that comes with Poise: {', '.join(preset_names())}",
+        help=f"recipe to use: a file, or one that comes with Poise: {', '.join(preset_names())}",
     )  # fmt: skip
     add_armature(parser)
-    parser.add_argument("--start", metavar="FRAME", type=int, help="its first frame, by default that of the scene")
+    parser.add_argument(
+        "--start", metavar="FRAME", type=int, help="first frame; by default the current frame of the scene"
+    )
     add_ground(parser)
     add_action(parser)
     parser.add_argument(
-        "--tolerance", metavar="M", type=float, help="only keys that keep all bones within so many metres of the motion"
+        "--tolerance",
+        metavar="M",
+        type=float,
+        help="keep only the keys needed for all bones to stay within this many meters of the motion",
     )
 
 
@@ -112,7 +121,7 @@ def _generate(arguments: argparse.Namespace) -> int:
     edit = Generated(context, armature, recipe, start)
     edit.solve()
     report = edit.write(armature, arguments.action or f"{armature.name} {recipe.name}")
-    tell(f'A motion of {recipe.seconds:g} seconds by the recipe "{recipe.name}".')
+    tell(f'A motion of {recipe.seconds:g} seconds from the recipe "{recipe.name}".')
     if arguments.tolerance is not None:
         fewer = Reduced(context, armature, bridge.keyed_range(armature), (), arguments.tolerance)
         fewer.solve()
@@ -127,11 +136,12 @@ def _reduce_options(parser: argparse.ArgumentParser) -> None:
         type=float,
         default=reduce.TOLERANCE,
         metavar="M",
-        help="metres in the world, of tails and points a bone's length beside",
+        help="tolerance in world space in meters, of tails and of points one bone length beside heads",
     )
     parser.add_argument(
         "--bones", nargs="+", default=[], metavar="BONE",
-        help=f'names or roles of what is to stay there, by default all; "{reduce.BODY}": hips, head, hands and feet',
+        help=f'names or roles of bones to keep within the tolerance, by default all; "{reduce.BODY}": '
+            'hips, head, hands and feet',
     )  # fmt: skip
     add_motion(parser)
 
@@ -152,13 +162,15 @@ def _reduce(arguments: argparse.Namespace) -> int:
 
 
 def _bake_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--step", type=int, default=1, metavar="N", help="from one key to the next")
-    parser.add_argument("--bones", nargs="+", default=[], metavar="BONE", help="by name, by default all")
+    parser.add_argument("--step", type=int, default=1, metavar="N", help="frames from one key to the next")
+    parser.add_argument("--bones", nargs="+", default=[], metavar="BONE", help="bones by name, by default all")
     parser.add_argument(
-        "--visual", action="store_true", help="key what constraints, drivers and curves' modifiers make of bones, too"
+        "--visual", action="store_true", help="also key the result of constraints, drivers and curve modifiers"
     )
     parser.add_argument("--mute", action="store_true", help="and mute the constraints that drive these bones")
-    parser.add_argument("--present", action="store_true", help="into the present action, not into a new one")
+    parser.add_argument(
+        "--present", action="store_true", help="change the current action instead of creating a new one"
+    )
     add_motion(parser)
 
 
@@ -167,7 +179,7 @@ def _check_bake(arguments: argparse.Namespace) -> None:
     if arguments.step < 1:
         raise CoreError(f"--step: must be at least 1, not {arguments.step}.")
     if arguments.present and arguments.action is not None:
-        raise CoreError("--action: the name of a new action; not with --present.")
+        raise CoreError("--action: names a new action; not with --present.")
 
 
 def _bake(arguments: argparse.Namespace) -> int:
@@ -177,7 +189,7 @@ def _bake(arguments: argparse.Namespace) -> int:
     if frames is None or bridge.is_moved_by_keys(armature):
         frames = frames_within(arguments, bridge.keyed_range(armature))
     if arguments.step > max(frames[1] - frames[0], 1):
-        raise CoreError(f"--step: {arguments.step} is more than the frames from {frames[0]} to {frames[1]}.")
+        raise CoreError(f"--step: {arguments.step} is more than the number of frames from {frames[0]} to {frames[1]}.")
     edit = Baked(bpy.context, armature, frames, arguments.bones, arguments.step, arguments.visual, arguments.mute)
     edit.measured = True
     edit.solve()
@@ -189,12 +201,18 @@ def _bake(arguments: argparse.Namespace) -> int:
 
 def _path_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--offset", type=float, nargs=3, default=(0.0, 0.0, 0.0), metavar=("X", "Y", "Z"), help="in metres"
+        "--offset", type=float, nargs=3, default=(0.0, 0.0, 0.0), metavar=("X", "Y", "Z"), help="movement in meters"
     )
-    parser.add_argument("--scale", type=float, default=1.0, metavar="S", help="of its length")
-    parser.add_argument("--bend", type=float, default=0.0, metavar="D", help="degrees that it has turned at its end")
+    parser.add_argument("--scale", type=float, default=1.0, metavar="S", help="scale of the length of the path")
     parser.add_argument(
-        "--ease", type=float, default=path.EASE, metavar="S", help="seconds beside --frames of an offset"
+        "--bend", type=float, default=0.0, metavar="D", help="angle in degrees by which the path has turned at its end"
+    )
+    parser.add_argument(
+        "--ease",
+        type=float,
+        default=path.EASE,
+        metavar="S",
+        help="seconds beside --frames over which an offset eases in and out",
     )
     add_feet(parser)
     add_motion(parser)
@@ -204,7 +222,7 @@ def _check_path(arguments: argparse.Namespace) -> None:
     check_motion(arguments)
     path.check_path(arguments.offset, arguments.scale, arguments.bend, arguments.ease)
     if not any(arguments.offset) and arguments.scale == 1.0 and arguments.bend == 0.0:
-        raise CoreError("Nothing is changed: say --offset, --scale or --bend.")
+        raise CoreError("Nothing is changed. Use --offset, --scale or --bend.")
 
 
 def _edit_path(arguments: argparse.Namespace) -> int:
@@ -236,14 +254,22 @@ def _carry_out(
 def _root_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--to", choices=("nobody", "root", "object", "body"), required=True,
-        help="what travels over the ground: nobody, so that the body moves in place, its root bone or control, the "
-        "armature object, or its hips",
+        help="what travels over the ground: nothing, so that the body moves in place, its root bone or "
+            "control, the armature object, or its hips",
     )  # fmt: skip
     parser.add_argument(
-        "--smooth", type=float, default=root_motion.SMOOTH, metavar="S", help="seconds; what is quicker does not travel"
+        "--smooth",
+        type=float,
+        default=root_motion.SMOOTH,
+        metavar="S",
+        help="seconds; quicker sway and turns stay with the body",
     )
     parser.add_argument(
-        "--axes", nargs="+", choices=root_motion.AXES, default=root_motion.AXES, help="how it travels, by default all"
+        "--axes",
+        nargs="+",
+        choices=root_motion.AXES,
+        default=root_motion.AXES,
+        help="what is transferred, by default all",
     )
     add_motion(parser)
 
@@ -262,12 +288,14 @@ def _root_motion(arguments: argparse.Namespace) -> int:
 
 def _loop_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--find", action="store_true", help="only the cycle within the range that takes the least change"
+        "--find", action="store_true", help="use only the cycle within the range that needs the least change"
     )
     parser.add_argument(
         "--fade", type=float, default=loop.FADE, metavar="S", help="seconds over which each end changes"
     )
-    parser.add_argument("--turn", action="store_true", help="turn in each cycle as the body does, instead of going on")
+    parser.add_argument(
+        "--turn", action="store_true", help="turn in each cycle as the body does, instead of going straight ahead"
+    )
     add_feet(parser)
     add_motion(parser)
 
@@ -288,7 +316,7 @@ def _make_loop(arguments: argparse.Namespace) -> int:
 
 def _ground_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--height", type=float, default=0.0, metavar="M", help="of the plane that is the ground where no mesh is"
+        "--height", type=float, default=0.0, metavar="M", help="height of the ground where it has no mesh"
     )
     add_ground(parser)
     add_motion(parser)
@@ -307,11 +335,15 @@ def _fix_ground(arguments: argparse.Namespace) -> int:
 
 def _smooth_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--cutoff", type=float, default=smoothing.CUTOFF, metavar="HZ", help="what is quicker goes; less smooths more"
+        "--cutoff",
+        type=float,
+        default=smoothing.CUTOFF,
+        metavar="HZ",
+        help="remove movement that is quicker than this; lower values smooth more",
     )
     parser.add_argument(
         "--pops", type=float, default=smoothing.POP, metavar="D",
-        help="degrees by which a frame that is replaced sticks out from its neighbours; 0: none is",
+        help="replace frames that differ from their neighbors by more than this, in degrees; 0: none",
     )  # fmt: skip
     parser.add_argument(
         "--bones",
@@ -339,22 +371,24 @@ def _smooth(arguments: argparse.Namespace) -> int:
 
 
 def _drag_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--bone", required=True, metavar="BONE", help="a name or role, whose head is moved")
-    parser.add_argument("--frame", required=True, type=int, metavar="N", help="the frame at which it is moved")
-    parser.add_argument("--shift", required=True, type=float, nargs=3, metavar=("X", "Y", "Z"), help="in metres")
+    parser.add_argument("--bone", required=True, metavar="BONE", help="name or role of the bone whose head is moved")
+    parser.add_argument("--frame", required=True, type=int, metavar="N", help="frame at which it is moved")
+    parser.add_argument(
+        "--shift", required=True, type=float, nargs=3, metavar=("X", "Y", "Z"), help="movement in meters"
+    )
     parser.add_argument(
         "--falloff", type=float, default=10.0, metavar="F",
-        help="frames before and after it that follow; where a foot stands, that is moved as one",
+        help="frames before and after it that follow; the frames in which a foot stands are moved as one",
     )  # fmt: skip
-    parser.add_argument("--steps", action="store_true", help="where the hips are moved, plant feet along their path")
+    parser.add_argument("--steps", action="store_true", help="move the footsteps along with the path of the hips")
     add_changed(parser)
 
 
 def _check_drag(arguments: argparse.Namespace) -> None:
     if not np.isfinite(arguments.shift).all() or not any(arguments.shift):
-        raise CoreError("Say with --shift how far the bone is moved, in numbers of metres.")
+        raise CoreError("--shift: give the movement of the bone as numbers in meters.")
     if not 0.0 <= arguments.falloff <= MOST:
-        raise CoreError(f"A falloff is from 0 to {MOST} frames.")
+        raise CoreError(f"A falloff must be between 0 and {MOST} frames.")
 
 
 def _drag_frame(arguments: argparse.Namespace) -> int:
@@ -370,14 +404,14 @@ def _drag_frame(arguments: argparse.Namespace) -> int:
 
 
 def _between_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--no-feet", action="store_true", help="smooth curves alone: no feet that stand, no flights")
+    parser.add_argument("--no-feet", action="store_true", help="only smooth the curves: no standing feet, no flights")
     parser.add_argument(
         "--breakdowns", type=float, default=in_between.SHARE, metavar="PERCENT",
         help="of the frames between key poses that get keys, at most, but one in any case",
     )  # fmt: skip
     parser.add_argument(
         "--tolerance", type=float, default=in_between.TOLERANCE, metavar="M",
-        help="metres: there are fewer breakdowns where the body stays so near",
+        help="meters: use fewer breakdowns where the body stays this near",
     )  # fmt: skip
     add_motion(parser)
 
@@ -404,15 +438,15 @@ def _in_betweens(arguments: argparse.Namespace) -> int:
 
 VERBS: Final = (
     Verb("lock-feet", "plant feet where they touch the ground", _feet_options, _lock_feet, _check_feet),
-    Verb("generate", "make a motion from two key poses", _generate_options, _generate, _check_generate,
+    Verb("generate", "generate a motion from two key poses", _generate_options, _generate, _check_generate,
          formats={"RECIPE.json": (RECIPE,), "a track": (PART_TRACK,)}),
-    Verb("reduce-keys", "keep as few keys as a tolerance lets", _reduce_options, _reduce, _check_reduce),
+    Verb("reduce-keys", "remove keys that are not needed within a tolerance", _reduce_options, _reduce, _check_reduce),
     Verb("bake", "key every frame of a range", _bake_options, _bake, _check_bake),
-    Verb("edit-path", "move, scale or bend the way of a motion", _path_options, _edit_path, _check_path),
-    Verb("root-motion", "move the travel to a root bone, or take it out", _root_options, _root_motion, _check_root),
+    Verb("edit-path", "move, scale or bend the path of a motion", _path_options, _edit_path, _check_path),
+    Verb("root-motion", "transfer the travel to a root bone, or remove it", _root_options, _root_motion, _check_root),
     Verb("make-loop", "let a motion end as it begins", _loop_options, _make_loop, _check_loop),
-    Verb("drag-frame", "move a bone at one frame, and the motion around", _drag_options, _drag_frame, _check_drag),
+    Verb("drag-frame", "move a bone at one frame, with the motion around it", _drag_options, _drag_frame, _check_drag),
     Verb("fix-ground", "raise a motion where it is below the ground", _ground_options, _fix_ground, _check_ground),
-    Verb("smooth", "take jitter and pops out of a motion", _smooth_options, _smooth, _check_smooth),
+    Verb("smooth", "remove jitter and pops from a motion", _smooth_options, _smooth, _check_smooth),
     Verb("in-betweens", "fill in the motion between key poses", _between_options, _in_betweens, _check_between),
 )  # fmt: skip

@@ -44,40 +44,51 @@ def _retarget_options(parser: argparse.ArgumentParser) -> None:
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument(
         "--motion", metavar="FILE", type=Path, nargs="+",
-        help=f"a file with it: {', '.join(MOTIONS)}; several, or folders: all their motions, as actions of one file",
+        help=f"file with the motion: {', '.join(MOTIONS)}; of several files, or of folders, all motions "
+            "become actions of one file",
     )  # fmt: skip
-    source.add_argument("--source", metavar="A", help="the armature of the file that has it")
-    add_mapping(parser, "which bones of either body are which parts")
-    parser.add_argument("--take", metavar="NAME", default="", help="the one of several motions in the file")
+    source.add_argument("--source", metavar="A", help="armature with the motion in that file")
+    add_mapping(parser, "which bones of both bodies are which parts")
+    parser.add_argument("--take", metavar="NAME", default="", help="motion to use, if the file has several")
     parser.add_argument(
-        "--up", choices=DIRECTED_AXES, help="of a motion of SMPL, by default as the body stands; write --up=-Y"
+        "--up",
+        choices=DIRECTED_AXES,
+        help=("axis that points up in an SMPL motion, by default the one along which the body stands; write --up=-Y"),
     )
     parser.add_argument(
-        "--body-model", metavar="MODEL.npz", type=Path, help="of SMPL, whose proportions motions of SMPL have"
+        "--body-model", metavar="MODEL.npz", type=Path, help="body model of SMPL with the proportions for SMPL motions"
     )
     parser.add_argument(
         "--parts", nargs="+", default=[], metavar="PART",
-        help=f"only these, over the motion that the body has: bones, roles, arm.L, leg.R, spine, {', '.join(PARTS)}",
+        help=f"retarget only these, over the present motion: bones, roles, arm.L, leg.R, spine, {', '.join(PARTS)}",
     )  # fmt: skip
     parser.add_argument(
         "--fade", type=float, default=FADE, metavar="S",
-        help="seconds in which parts come and go, where the motion of the body goes on",
+        help="seconds over which parts blend into the present motion at both ends",
     )  # fmt: skip
-    parser.add_argument("--start", metavar="FRAME", type=int, help="where it begins, by default as in the source")
+    parser.add_argument("--start", metavar="FRAME", type=int, help="first frame, by default as in the source")
     parser.add_argument(
-        "--source-keys", action="store_true", help="keys only where the source has keys; feet are not planted"
+        "--source-keys",
+        action="store_true",
+        help="key only the frames at which the source has keys; feet are not planted",
     )
-    parser.add_argument("--scale", action="store_true", help="scale bones as the source's, and the hips as its object")
+    parser.add_argument(
+        "--scale", action="store_true", help="copy the scale of bones, and of the source object to the hips"
+    )
     parser.add_argument(
         "--hands", action="store_true", help="hold the hands where they rest on meshes of the ground, such as rails"
     )
     parser.add_argument(
         "--names", metavar="PATTERN", default=NAMING,
-        help=f"of the actions of several: \"{NAMING.replace('%', '%%')}\", also {{number}}",
+        help=f'names of the actions of several motions: "{NAMING.replace("%", "%%")}", also {{number}}',
     )  # fmt: skip
-    parser.add_argument("--assets", action="store_true", help="mark the actions of several as assets")
-    parser.add_argument("--strips", action="store_true", help="line the motions of several up on an NLA track")
-    parser.add_argument("--jobs", metavar="N", type=int, default=os.cpu_count() or 1, help="processes for several")
+    parser.add_argument("--assets", action="store_true", help="mark the actions of several motions as assets")
+    parser.add_argument(
+        "--strips", action="store_true", help="add the actions of several motions to an NLA track, one after the other"
+    )
+    parser.add_argument(
+        "--jobs", metavar="N", type=int, default=os.cpu_count() or 1, help="number of processes for several motions"
+    )
     add_feet(parser)
     add_motion(parser)
 
@@ -100,9 +111,9 @@ def _retarget(arguments: argparse.Namespace) -> int:
             edit = _retargeted(arguments, armature, source, mapping)
     edit.solve()
     report = edit.write(armature, arguments.action or f"{armature.name} {name}")
-    tell(f'The motion of "{name}", {len(edit.pins)} touches of the ground.')
+    tell(f'The motion of "{name}", {len(edit.pins)} ground contacts.')
     if len(takes) > 1:
-        tell(f"The takes of the file: {', '.join(takes)}.")
+        tell(f"Takes in the file: {', '.join(takes)}.")
     return tell_report(arguments, report, takes=takes)
 
 
@@ -134,14 +145,14 @@ def _retarget_files(arguments: argparse.Namespace, armature: Any) -> int:
                     tell(f"{told} of {counted(files.count, 'file')} done.")
     except KeyboardInterrupt:
         stopped = True
-        tell("Stopped. Give the output as --blend to go on.")
+        tell("Stopped. Use the output as --blend to continue.")
     rows = files.write(bpy.context, armature, arguments.names, arguments.assets, arguments.strips)
     data = {"armature": armature.name, "motions": [asdict(row) for row in rows]}
     write_files(arguments.output, {path: one_line(data) for path in arguments.texts})
     for row in rows:
         tell(f"{row.sentence()}.")
     tell(f"{summary(rows)[1]}.")
-    tell(f'Saved as "{arguments.output}".' if arguments.output else "Not saved: there was no --output.")
+    tell(f'Saved as "{arguments.output}".' if arguments.output else "Not saved: --output is missing.")
     show(arguments, data)
     if stopped:
         return STOPPED
@@ -161,5 +172,5 @@ def _retargeted(arguments: argparse.Namespace, armature: Any, source: Any, mappi
 
 
 VERB: Final = Verb(
-    "retarget", "bring a motion from another body", _retarget_options, _retarget, _check_retarget, mapped=False
+    "retarget", "retarget the motion of another body", _retarget_options, _retarget, _check_retarget, mapped=False
 )

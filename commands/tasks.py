@@ -92,7 +92,7 @@ class Task:
         except (OSError, ValueError, TypeError, KeyError):  # there is none, or it is none
             return None
         if not known and is_blend(self.output):
-            raise CoreError(f'"{self.output}" was changed since it was made; move or delete it, and it is made again.')
+            raise CoreError(f'"{self.output}" was changed after it was made. Move or delete it to have it made again.')
         return None
 
 
@@ -105,7 +105,7 @@ def plan(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> tupl
     if not os.path.isdir(source):
         raise CoreError(f'There is no folder "{arguments.input}".')
     if same_file(source, target):
-        raise CoreError("--output is the folder of --input; results need one of their own.")
+        raise CoreError("--output is the folder of --input. Use another folder for the results.")
     if arguments.jobs < 1:
         raise CoreError(f"--jobs: must be at least 1, not {arguments.jobs}.")
     option, kinds = CLIPS.get(verb, ("--blend", OPENED))
@@ -119,7 +119,7 @@ def plan(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> tupl
     tasks: list[Task] = []
     files = [path for path in _files(source, target, kinds, refused) if path not in given]
     if not files and not refused:
-        raise CoreError(f'Nothing in "{arguments.input}" is for {verb}; it takes {", ".join(kinds)}.')
+        raise CoreError(f'"{arguments.input}" contains no files for {verb}; it reads {", ".join(kinds)}.')
     taken = {path: path for path in files}  # place -> the input that lies there, or whose result will
     for path in files:
         name = path.relative_to(source)
@@ -148,11 +148,11 @@ def body_of(arguments: argparse.Namespace) -> list[str]:
             raise CoreError(f"--blend: only for {', '.join(CLIPS)}; {verb} opens the files themselves.")
         return []
     if blend is None:
-        raise CoreError(f"--blend is missing; {verb} needs the body that takes the clips.")
+        raise CoreError(f"--blend is missing. {verb} needs a body to apply the clips to.")
     if not os.path.isfile(blend):
         raise CoreError(f'There is no file "{blend}".')
     if blend.suffix.lower() not in MOTIONS and not is_blend(blend):
-        raise CoreError(f'The file "{blend}" is no .blend file that this Blender can open.')
+        raise CoreError(f'The file "{blend}" is not a .blend file that this version of Blender can open.')
     return ["--blend", str(blend.resolve())]
 
 
@@ -171,17 +171,17 @@ def options_of(verb: str, job: Path | None) -> list[str]:
 def _option(where: str, name: str, value: object) -> list[str]:
     """Return an option as words of a command line; raises CoreError for words that would be read as other options."""
     if name in GIVEN:
-        raise CoreError(f"{where}: is for batch to say.")
+        raise CoreError(f"{where}: is set by batch.")
     if not re.fullmatch("[a-z][a-z-]*", name):
-        raise CoreError(f"{where}: is no name of an option.")
+        raise CoreError(f"{where}: is not an option.")
     if isinstance(value, bool):
         return [f"--{name}"] if value else []
     words = value if isinstance(value, list) else [value]
     for word in words:
         if isinstance(word, bool) or not isinstance(word, str | int | float):
-            raise CoreError(f"{where}: needs a text, a number, a list of them, true or false, not {shown(value)}.")
+            raise CoreError(f"{where}: needs a string, a number, a list of these, true or false, not {shown(value)}.")
         if isinstance(value, list) and isinstance(word, str) and word.startswith("-"):
-            raise CoreError(f'{where}: "{word}" begins as an option does.')
+            raise CoreError(f'{where}: "{word}" looks like an option.')
     return [f"--{name}", *map(str, words)] if isinstance(value, list) else [f"--{name}={value}"]
 
 
@@ -244,7 +244,7 @@ def _files(source: Path, target: Path, kinds: Sequence[str], refused: dict[str, 
         here = Path(folder)
         for name in folders:
             if (here / name).is_symlink():
-                tell(f'"{here / name}" is a link to a folder; what is in it is left out.')
+                tell(f'"{here / name}" is a link to a folder; its contents are left out.')
         folders[:] = [name for name in folders if here / name != target]
         for name in names:
             path = here / name
@@ -253,7 +253,7 @@ def _files(source: Path, target: Path, kinds: Sequence[str], refused: dict[str, 
             if os.path.isfile(path):
                 files.append(path)
             else:
-                refused[path.relative_to(source).as_posix()] = f'"{path}" is no file, or a link that leads to none.'
+                refused[path.relative_to(source).as_posix()] = f'"{path}" is not a file, or is a broken link.'
     return sorted(files)
 
 
@@ -261,9 +261,9 @@ def check_output(output: Path, taken: Mapping[Path, Path]) -> None:
     """Raise CoreError if this output is another file's, or if its name is too long."""
     for place in (output, record_of(output)):
         if place in taken:
-            raise CoreError(f'Its result would be written over "{taken[place]}", or its result; rename one of them.')
+            raise CoreError(f'Its result would overwrite "{taken[place]}", or its result. Rename one of them.')
     if len(os.fsencode(output.name)) > LONGEST:
-        raise CoreError(f"Its name is too long for its result to have one; it may have {LONGEST} bytes with .blend.")
+        raise CoreError(f"Its name is too long for its result; it can have {LONGEST} bytes with .blend.")
 
 
 def _check_foreign(tasks: Sequence[Task]) -> None:
@@ -276,7 +276,7 @@ def _check_foreign(tasks: Sequence[Task]) -> None:
         except OSError as error:
             raise CoreError(f'"{record}" cannot be read: {error.strerror or error}.') from error
         if there and not ours:
-            raise CoreError(f'"{there[0]}" is there already and not of a batch; it is not written over.')
+            raise CoreError(f'"{there[0]}" already exists and is not from a batch, so it is not overwritten.')
 
 
 def _make_folders(folders: set[Path]) -> None:
@@ -288,7 +288,7 @@ def _make_folders(folders: set[Path]) -> None:
                 if path.name.startswith((PART, f".{PART}")):
                     path.unlink()
         except OSError as error:
-            raise CoreError(f'The folder "{folder}" cannot be made or read: {error.strerror or error}.') from error
+            raise CoreError(f'Cannot create or read the folder "{folder}": {error.strerror or error}.') from error
         check_writable(folder / "result.blend")
 
 

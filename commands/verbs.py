@@ -27,7 +27,7 @@ from ..edits.parts import take_mapping
 from ..edits.words import counted
 
 DONE, UNMET, REFUSED, BROKEN, STOPPED = 0, 1, 2, 3, 130  # exit codes; the last as shells have it
-FAULT = "This is a fault of Poise; nothing is written."
+FAULT = "This is a bug in Poise. Nothing is written."
 FORMATS: Final = "All fields, with their ranges and meanings, are in docs/formats.md."
 
 Run = Callable[[argparse.Namespace], int]
@@ -58,13 +58,11 @@ class Verb:
         parser = verbs.add_parser(self.name, help=self.help, allow_abbrev=False)
         self.add_options(parser)
         if self.results:
-            parser.add_argument("--output", metavar="O.blend", type=Path, help="save the result there")
-            parser.add_argument("--overwrite", action="store_true", help="let --output be the file that was opened")
-            parser.add_argument("--report", metavar="R.json", type=Path, help="write the report there")
-        parser.add_argument(
-            "--blend", metavar="FILE", type=Path, help="the .blend file, or a clip, where none was opened"
-        )
-        parser.add_argument("--verbose", action="store_true", help="tell seconds by phase, and all about a fault")
+            parser.add_argument("--output", metavar="O.blend", type=Path, help="file to save the result to")
+            parser.add_argument("--overwrite", action="store_true", help="allow --output to be the opened file")
+            parser.add_argument("--report", metavar="R.json", type=Path, help="file to write the report to")
+        parser.add_argument("--blend", metavar="FILE", type=Path, help="the .blend file, or a clip, if none is open")
+        parser.add_argument("--verbose", action="store_true", help="print seconds by phase, and all details of errors")
         add_json(parser)
         if self.mapped:
             add_mapping(parser)
@@ -109,27 +107,30 @@ def add_armature(parser: argparse.ArgumentParser) -> None:
 
 def add_motion(parser: argparse.ArgumentParser) -> None:
     """Add the options that say which part of which motion is changed, and what the result is called."""
-    parser.add_argument("--frames", metavar=("FIRST", "LAST"), nargs=2, type=int, help="a part of the motion")
+    parser.add_argument("--frames", metavar=("FIRST", "LAST"), nargs=2, type=int, help="frame range of the motion")
     add_changed(parser)
 
 
 def add_changed(parser: argparse.ArgumentParser) -> None:
     """Add the options that say whose motion is changed, and what the result is called."""
     add_armature(parser)
-    parser.add_argument("--layer", action="store_true", help="keep the motion before on an NLA track below the new one")
+    parser.add_argument(
+        "--layer", action="store_true", help="keep the previous motion on an NLA track below the new one"
+    )
     add_action(parser)
 
 
 def add_action(parser: argparse.ArgumentParser) -> None:
     """Add the option that names the new action."""
-    parser.add_argument("--action", metavar="NAME", type=_action, help="of the new action")
+    parser.add_argument("--action", metavar="NAME", type=_action, help="name of the new action")
 
 
 def add_ground(parser: argparse.ArgumentParser) -> None:
     """Add the option that names the ground."""
     parser.add_argument(
         "--ground", metavar="COLLECTION",
-        help="of the file, whose meshes feet stand on; kept with the armature, by default the one that it has",
+        help="collection of the file with the meshes that feet stand on; stored with the armature, by "
+            "default its present one",
     )  # fmt: skip
 
 
@@ -160,7 +161,7 @@ def take_ground(arguments: argparse.Namespace, armature: Any) -> None:
     if arguments.ground is not None:
         collection = bpy.data.collections.get(arguments.ground)
         if collection is None:
-            raise CoreError(f'--ground: no collection "{arguments.ground}" in this file.')
+            raise CoreError(f'--ground: the file has no collection "{arguments.ground}".')
         armature.poise_ground = collection
 
 
@@ -193,13 +194,13 @@ def frames_within(arguments: argparse.Namespace, whole: tuple[int, int]) -> tupl
     first, last = arguments.frames
     if first < whole[0] or last > whole[1]:
         raise CoreError(
-            f"--frames: {first} to {last} is not within the motion, which goes from {whole[0]} to {whole[1]}."
+            f"--frames: {first} to {last} is not within the motion, which has frames {whole[0]} to {whole[1]}."
         )
     return first, last
 
 
 def _info_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--armature", metavar="A", help="this armature only")
+    parser.add_argument("--armature", metavar="A", help="only this armature")
 
 
 def _info(arguments: argparse.Namespace) -> int:
@@ -222,8 +223,8 @@ def _solve(arguments: argparse.Namespace) -> int:
 
 JOB_FIELDS: Final = {"JOB.json": (JOB,), "a goal": (PLACED, LOOKING, APART)}
 VERBS: Final = (
-    Verb("info", "print what the file's armatures are made of", _info_options, _info, results=False),
-    Verb("solve", "do a job and key it", _solve_options, _solve, formats=JOB_FIELDS),
+    Verb("info", "list the armatures of the file", _info_options, _info, results=False),
+    Verb("solve", "run a job and key it", _solve_options, _solve, formats=JOB_FIELDS),
 )
 
 
@@ -231,7 +232,7 @@ def carry_out(arguments: argparse.Namespace, job: Job) -> int:
     """Do a job and write what was asked for; return the exit code."""
     armature = find_armature(job.armature)
     check_named(bpy.context, armature, job)
-    check_lasting(armature, job.write.key, 'Ask for "frames", or for a key with "write": {"key": true}.')
+    check_lasting(armature, job.write.key, 'Use "frames", or "write": {"key": true} to key the current frame.')
     return tell_report(arguments, perform_job(bpy.context, armature, job))
 
 
@@ -254,8 +255,8 @@ def tell_report(arguments: argparse.Namespace, report: Report, **more: object) -
         far, turned = report.pose.position_error, report.pose.rotation_error
         assert far is not None
         assert turned is not None
-        tell(f"Blender shows the pose to {1e3 * far.max():.2g} mm and {turned.max():.2g} degrees.")
-    tell(f'Saved as "{arguments.output}".' if arguments.output else "Not saved: there was no --output.")
+        tell(f"Blender shows the pose within {1000.0 * far.max():.2g} mm and {turned.max():.2g} degrees.")
+    tell(f'Saved as "{arguments.output}".' if arguments.output else "Not saved: --output is missing.")
     show(arguments, data)
     return DONE if report.met and report.shown else UNMET
 
@@ -281,19 +282,19 @@ def outputs(arguments: argparse.Namespace) -> list[Path]:
     for number, path in enumerate(places):
         check_writable(path)
         if any(same_file(path, other) for other in places[:number]):
-            raise CoreError(f'"{path}" is named twice as a file to write.')
+            raise CoreError(f'"{path}" is given twice as a file to write.')
         for kind in ("job", "list", "input", "recipe", "mapping", "library"):
             source: Path | None = getattr(arguments, kind, None)
             if source is not None and same_file(path, source):
-                raise CoreError(f'"{path}" is the {kind} file; it is not written over.')
+                raise CoreError(f'"{path}" is the {kind} file and is not overwritten.')
         for library in bpy.data.libraries:
             if same_file(path, Path(bpy.path.abspath(library.filepath))):
-                raise CoreError(f'"{path}" is linked by the file that was opened; it is not written over.')
+                raise CoreError(f'"{path}" is linked by the opened file and is not overwritten.')
         if opened is not None and same_file(path, opened):
             if path is not output:
-                raise CoreError(f'"{path}" is the file that was opened; it is not written over.')
+                raise CoreError(f'"{path}" is the opened file and is not overwritten.')
             if not arguments.overwrite:
-                raise CoreError(f'"{path}" is the file that was opened; say --overwrite to write over it.')
+                raise CoreError(f'"{path}" is the opened file. Use --overwrite to overwrite it.')
     return texts
 
 

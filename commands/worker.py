@@ -59,7 +59,7 @@ def do_task(run: Run, task: Mapping[str, Any]) -> Answer:
         stamps = [_stamp(path) for path in task["sources"]]
         for path, sum in task["sources"].items():
             if sum_of(Path(path).read_bytes()) != sum:
-                raise CoreError(f'"{path}" was changed since the batch began; start it again.')
+                raise CoreError(f'"{path}" was changed after the batch started. Start the batch again.')
         with redirect_stderr(said):
             code = run([*task["arguments"], "--output", str(part), "--report", str(record_of(part)), "--verbose"])
         if code not in (DONE, UNMET):
@@ -67,7 +67,7 @@ def do_task(run: Run, task: Mapping[str, Any]) -> Answer:
             return {"code": code, "said": reason, "spent": perf_counter() - begin}
         for path, stamp in zip(task["sources"], stamps, strict=True):
             if _stamp(path) != stamp:  # and perhaps changed back
-                raise CoreError(f'"{path}" was changed while it was read; start the batch again.')
+                raise CoreError(f'"{path}" was changed while it was read. Start the batch again.')
         report = json.loads(record_of(part).read_text(encoding="utf-8"))
         made = {
             "key": task["key"],

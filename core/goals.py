@@ -77,7 +77,7 @@ class _GoalBase:
         vector: Array = getattr(self, name)
         length = float(np.linalg.norm(vector))
         if length == 0.0:
-            raise CoreError(f"{called} has no direction.")
+            raise CoreError(f"{called} must not be zero.")
         self._set(name, frozen(vector / length))
 
     def _numbers(self, name: str) -> Array | None:
@@ -107,7 +107,7 @@ class _GoalBase:
         if value is None:
             return
         if np.any(np.abs(np.linalg.norm(value, axis=-1) - 1.0) > UNIT_LENGTH):
-            raise CoreError(f"{self._called(name)} is no unit quaternion.")
+            raise CoreError(f"{self._called(name)} is not a unit quaternion.")
         self._set(name, frozen(rotation.normalize(value)))
 
     def _not_negative(self, *names: str) -> None:
@@ -121,7 +121,7 @@ class _GoalBase:
         """Raise CoreError if the bone, another bone, supports or the priority have wrong types."""
         for bone in (self.bone, *([] if other is None else [other]), *supports):
             if not is_bone(bone):
-                raise CoreError(f"A goal names a bone by its name or its number, not by {bone!r}.")
+                raise CoreError(f"A bone of a goal is given by its name or its number, not by {bone!r}.")
         if not is_whole(self.priority) or not 0 <= self.priority <= LAST_PRIORITY:
             raise CoreError(f'The priority of the goal of "{self.bone}" must be 0, 1, 2 ..., not {self.priority}.')
 
@@ -165,7 +165,7 @@ class Goal(_GoalBase):
     def __post_init__(self) -> None:
         targets = (self.position, self.rotation, self.velocity, self.angular_velocity)
         if all(target is None for target in targets):
-            raise CoreError(f'The goal of "{self.bone}" wants neither a position nor a rotation.')
+            raise CoreError(f'The goal of "{self.bone}" has neither a position nor a rotation.')
         self._check_names(self.relative_to)
         for name in ("position", "velocity", "angular_velocity", "position_axes", "rotation_axes"):
             self._vectors(name, 3)
@@ -238,9 +238,9 @@ class Distance(_GoalBase):
         self._vectors("other_point", 3, batched=self.other is None)
         self._not_negative("length", "weight")
         if self.bound not in ("exactly", "at most", "at least"):
-            raise CoreError(f'The bound of the distance of "{self.bone}" is no "{self.bound}".')
+            raise CoreError(f'The bound of the distance of "{self.bone}" cannot be "{self.bound}".')
         if self.bone == self.other:
-            raise CoreError(f'The distance of "{self.bone}" to itself cannot be changed.')
+            raise CoreError(f'"{self.bone}" cannot have a distance to itself.')
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,7 +266,7 @@ class Balance(_GoalBase):
 
     def __post_init__(self) -> None:
         if not isinstance(self.supports, (tuple, list)) or not self.supports:  # pyright: ignore
-            raise CoreError("Balance needs at least one bone that the body stands on, in a list.")
+            raise CoreError("Balance needs a list with at least one bone that supports the body.")
         self._check_names(supports=self.supports)
         self._direction("up", "The up direction of the balance")
         self._not_negative("masses")

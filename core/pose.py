@@ -41,7 +41,7 @@ class Pose:
         shape = rotations.shape[:-1]
         length = np.linalg.norm(rotations, axis=-1)
         if not np.all(np.abs(length - 1.0) < UNIT_LENGTH):  # false for NaN, too
-            raise CoreError("A rotation of the pose is no unit quaternion.")
+            raise CoreError("A rotation of the pose is not a unit quaternion.")
         object.__setattr__(self, "rotations", frozen(rotations / length[..., None]))
         for name, tail in (("translations", (3,)), ("scales", (3,)), ("driven_matrices", (3, 4))):
             value = getattr(self, name)

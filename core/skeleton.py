@@ -120,7 +120,7 @@ class Skeleton:
         self._set("parents", self._shaped("parents", parents, (count,)))
         late = np.flatnonzero((parents >= np.arange(count)) | (parents < -1))
         if len(late):
-            raise CoreError(f'Parents must come before their children: "{names[late[0]]}" comes too early.')
+            raise CoreError(f'Parents must precede their children: "{names[late[0]]}" is too early.')
         self._fill("offsets", (count, 3), float)
         self._fill("lengths", (count,), float)
         rest = self._shaped("rest_rotations", np.asarray(self.rest_rotations, float), (count, 4))
@@ -182,7 +182,7 @@ class Skeleton:
         """Return the index of a bone by its name or index. Raises CoreError with the nearest name if there is none."""
         if not isinstance(bone, str):
             if not is_whole(bone):
-                raise CoreError(f"A bone is named by its name or its number, not by {bone!r}.")
+                raise CoreError(f"A bone is given by its name or its number, not by {bone!r}.")
             if not 0 <= int(bone) < len(self):
                 raise CoreError(f"No bone number {bone}: the skeleton has {len(self)} bones.")
             return int(bone)

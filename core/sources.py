@@ -49,7 +49,7 @@ def check_size(size: int, most: int = LARGEST_FILE, what: str = "it is") -> None
 def check_counts(what: str, size: int, *counts: int) -> None:
     """Raise CoreError if so many records of so many bytes, as a header says, are not in a file of `size` bytes."""
     if any(count < 0 for count in counts) or int(np.prod(np.array(counts, object))) > size:
-        raise CoreError(f"It says that it has {what}, which is more than a file of {size} bytes can hold.")
+        raise CoreError(f"It claims to have {what}, which is more than a file of {size} bytes can contain.")
 
 
 def parse_json(text: str, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
@@ -60,7 +60,7 @@ def parse_json(text: str, pairs: Callable[[list[tuple[str, Any]]], Any] | None =
     marks = np.frombuffer(_TEXTS.sub("", text).encode("ascii", "replace").translate(None, _OTHERS), np.uint8)
     steps = np.where(np.isin(marks, np.frombuffer(_OPEN, np.uint8)), np.int8(1), np.int8(-1))
     if np.cumsum(steps, dtype=np.int32).max(initial=0) > DEEPEST:  # eight times the file in int64
-        raise CoreError(f"it is nested too deeply: more than {DEEPEST} lists and objects in each other.")
+        raise CoreError(f"it is nested too deeply: more than {DEEPEST} lists and objects inside each other.")
     return json.loads(text, object_pairs_hook=pairs)
 
 
@@ -95,11 +95,11 @@ def _read_archive(data: bytes, used: Collection[str], needed: Sequence[str], sin
             members = {single: next(iter(members.values()))}
         if not any(name in members for name in needed):
             wanted = " or ".join(f'"{name}"' for name in needed)
-            raise CoreError(f"The file has the arrays {', '.join(members)}, but none is called {wanted}.")
+            raise CoreError(f"The file has the arrays {', '.join(members)}, but none of them is called {wanted}.")
         chosen = {name: member for name, member in members.items() if name in used}
         check_size(sum(member.file_size for member in chosen.values()), what="The file unpacks to arrays")
         if any(member.compress_type not in _PACKED for member in chosen.values()):
-            raise CoreError("The file is packed in a way that numpy does not know.")
+            raise CoreError("The file is compressed in a way that numpy does not support.")
         result: dict[str, Array] = {}
         for name, member in chosen.items():
             with archive.open(member) as stream:

@@ -30,7 +30,7 @@ class Baked(MotionEdit):
         visual: bool = False, mute: bool = False,
     ) -> None:  # fmt: skip
         if mute and not visual:
-            raise CoreError("Constraints are muted where bones get keys of what these make; bake with Visual.")
+            raise CoreError("Mute Constraints only works with Visual. Turn Visual on.")
         numbers = np.arange(frames[0], frames[1] + 1, step)
         super().__init__(context, armature, np.union1d(numbers, [frames[1]]))
         skeleton = self.rig.skeleton

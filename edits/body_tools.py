@@ -88,16 +88,16 @@ class TakePosture(BodyTool):
     """Bring the body to a posture that every body knows."""
 
     posture: str = _setting(
-        "T", "Posture", "How it is to stand",
+        "T", "Posture", "Posture of the body",
         items=(
-            ("T", "T-Pose", "Arms straight out, whatever the rest pose is"),
-            ("A", "A-Pose", "Arms straight, lowered"),
-            ("RELAXED", "Relaxed", "As a body stands at ease"),
-            ("REST", "Rest Pose", "As the armature was made"),
+            ("T", "T-Pose", "Arms straight out to the sides, regardless of the rest pose"),
+            ("A", "A-Pose", "Arms straight and lowered"),
+            ("RELAXED", "Relaxed", "Relaxed standing pose"),
+            ("REST", "Rest Pose", "Rest pose of the armature"),
         ),
     )  # fmt: skip
     arms: float = _setting(
-        np.pi / 4.0, "Arms", "How far the arms of the A-pose are below the horizontal",
+        np.pi / 4.0, "Arms", "Angle of the arms below the horizontal in the A-pose",
         subtype="ANGLE", min=0.0, max=np.pi / 2.0,
     )  # fmt: skip
 
@@ -110,11 +110,11 @@ class MirrorPose(BodyTool):
     """Mirror the pose by the parts of the body."""
 
     model: Literal["BOTH", "L", "R"] = _setting(
-        "BOTH", "Model", "Which side the other one is to follow",
+        "BOTH", "Model", "Side whose pose is copied to the other one",
         items=(
-            ("BOTH", "Both", "Left and right change places"),
-            ("L", "Left", "The right side is to be as the body's own left"),
-            ("R", "Right", "The left side is to be as the body's own right"),
+            ("BOTH", "Both", "Swap the poses of left and right"),
+            ("L", "Left", "Copy the pose of the body's left side to its right side"),
+            ("R", "Right", "Copy the pose of the body's right side to its left side"),
         ),
     )  # fmt: skip
 
@@ -126,10 +126,10 @@ class MirrorPose(BodyTool):
 class PoseFingers(BodyTool):
     """Close and spread the fingers of a hand."""
 
-    side: str = _setting("BOTH", "Hands", "Which hands", items=_SIDES)
-    close: float = _setting(0.0, "Close", "From as at rest to a fist", subtype="FACTOR", min=0.0, max=1.0)
+    side: str = _setting("BOTH", "Hands", "Hands to pose", items=_SIDES)
+    close: float = _setting(0.0, "Close", "From the rest pose (0) to a fist (1)", subtype="FACTOR", min=0.0, max=1.0)
     spread: float = _setting(
-        0.0, "Spread", "The fingers apart, or below zero together", subtype="FACTOR", min=-1.0, max=1.0
+        0.0, "Spread", "Spread the fingers. Negative values press them together", subtype="FACTOR", min=-1.0, max=1.0
     )
 
     def apply(self, context: Any, armature: Any, body: bridge.Body) -> Pose:
@@ -145,24 +145,24 @@ class GripObject(BodyTool):
     """Close the fingers of hands round meshes until they touch; the hands stay where they are."""
 
     target: str = _setting(
-        "NEAR", "Target", "What is gripped",
+        "NEAR", "Target", "What the fingers grip",
         items=(
-            ("NEAR", "Nearby Meshes", "All visible meshes in reach of the fingers that are no part of the body"),
-            ("OBJECT", "Object", "Another object's mesh"),
+            ("NEAR", "Nearby Meshes", "All visible meshes within reach of the fingers, except those of the body"),
+            ("OBJECT", "Object", "Mesh of another object"),
             ("COLLECTION", "Collection", "All meshes of a collection"),
         ),
     )  # fmt: skip
-    side: str = _setting("BOTH", "Hands", "Which hands", items=_SIDES)
+    side: str = _setting("BOTH", "Hands", "Hands to pose", items=_SIDES)
     close: float = _setting(
-        1.0, "Close", "How far the fingers go: at 0 they stay as they are, at 1 they touch",
+        1.0, "Close", "How far the fingers close. At 0 they keep their pose, at 1 they touch",
         subtype="FACTOR", min=0.0, max=1.0,
     )  # fmt: skip
     margin: float = _setting(
-        0.0, "Margin", "Distance between skin and meshes; below zero the skin is pressed in",
+        0.0, "Margin", "Distance between skin and meshes. Negative values press the skin in",
         subtype="DISTANCE", precision=4, soft_min=-0.01, soft_max=0.05, min=-1.0, max=1.0,
     )  # fmt: skip
-    object: str = _setting("", "Object", "The object that is gripped")
-    collection: str = _setting("", "Collection", "The collection whose meshes are gripped")
+    object: str = _setting("", "Object", "Object to grip")
+    collection: str = _setting("", "Collection", "Collection whose meshes are gripped")
 
     def apply(self, context: Any, armature: Any, body: bridge.Body) -> Posed:
         pose, world = body.pose, bridge.world_matrix(armature)
@@ -181,9 +181,9 @@ class GripObject(BodyTool):
             beside = [np.abs(bridge.MeshSurface(context, [mesh], world)(found.places)[0]).mean() for mesh in meshes]
             held[f"hand.{side}"] = meshes[int(np.argmin(beside))].name
             if scale * found.depth + min(self.margin, 0.0) > _INSIDE:
-                missed.append(f"fingers of hand.{side} are inside even if they are open; move the hand away")
+                missed.append(f"fingers of hand.{side} are inside the mesh even when open: move the hand away")
         if not touching:
-            return Posed(body.pose, "", ("No finger reaches a mesh; move the hand to it, with the palm towards it",))
+            return Posed(body.pose, "", ("No finger reaches a mesh. Move the hand closer, its palm facing the mesh",))
         turned = rotation.slerp(body.pose.rotations, pose.rotations, self.close)
         said = f"{counted(touching, 'finger')} {'touches' if touching == 1 else 'touch'}"
         return Posed(replace(pose, rotations=turned), said, tuple(missed), held)
@@ -193,12 +193,12 @@ class GripObject(BodyTool):
         if self.target == "OBJECT":
             found = _find_object(context, self.object, armature)
             if found.type != "MESH":
-                raise CoreError(f'"{found.name}" is no mesh.')
+                raise CoreError(f'"{found.name}" is not a mesh.')
             return [found]
         if self.target == "COLLECTION":
             collection = bpy.data.collections.get(self.collection)
             if collection is None:
-                raise CoreError("Name the collection in Adjust Last Operation.")
+                raise CoreError("Choose a collection in Adjust Last Operation.")
             objects: Any = collection.all_objects
             return [one for one in objects if one.type == "MESH" and not bridge.is_deformed(one, armature)]
         return bridge.meshes_near(context, armature, *hand_reach(body.skeleton, body.roles, body.pose, side))
@@ -209,12 +209,12 @@ class AimGaze(BodyTool):
     """Turn neck, head and eyes to a place."""
 
     target: str = _setting(
-        "CURSOR", "Target", "What is looked at",
-        items=(("CURSOR", "3D Cursor", "The 3D cursor"), ("OBJECT", "Object", "Another object's origin")),
+        "CURSOR", "Target", "What the body looks at",
+        items=(("CURSOR", "3D Cursor", "The 3D cursor"), ("OBJECT", "Object", "Origin of another object")),
     )  # fmt: skip
-    object: str = _setting("", "Object", "The object that is looked at")
-    head: float = _setting(1.0, "Head", "How far neck and head go of the way", subtype="FACTOR", min=0.0, max=1.0)
-    eyes: float = _setting(1.0, "Eyes", "How far the eyes go of the rest", subtype="FACTOR", min=0.0, max=1.0)
+    object: str = _setting("", "Object", "Object to look at")
+    head: float = _setting(1.0, "Head", "How far neck and head turn toward it", subtype="FACTOR", min=0.0, max=1.0)
+    eyes: float = _setting(1.0, "Eyes", "How far the eyes turn the rest of the way", subtype="FACTOR", min=0.0, max=1.0)
 
     def apply(self, context: Any, armature: Any, body: bridge.Body) -> Pose | Solution:
         place = context.scene.cursor.location
@@ -231,13 +231,13 @@ class SurfaceTool(BodyTool):
     surface: str = _setting(
         "GROUND", "Surface", "Surface to align to",
         items=(
-            ("GROUND", "Ground", "The meshes below that are chosen as Ground of the armature, or else a level plane"),
-            ("CURSOR", "3D Cursor", "The plane through the 3D cursor, square to its Z axis"),
+            ("GROUND", "Ground", "Meshes chosen as Ground of the armature that lie below, or else a level plane"),
+            ("CURSOR", "3D Cursor", "Plane through the 3D cursor, perpendicular to its Z axis"),
             ("OBJECT", "Object", "The nearest place of a mesh, or the XY plane of another object"),
         ),
     )  # fmt: skip
-    height: float = _setting(0.0, "Height", "How high it is above the surface", subtype="DISTANCE", precision=4)
-    object: str = _setting("", "Object", "The object whose surface it is")
+    height: float = _setting(0.0, "Height", "Height above the surface", subtype="DISTANCE", precision=4)
+    object: str = _setting("", "Object", "Object with the surface")
 
     def planes(self, context: Any, armature: Any, bones: Mapping[str, int], heads: Array) -> dict[str, Plane]:
         """Return the plane of the surface nearest to each of these hands or feet; `heads` (J, 3) of the body.
@@ -281,16 +281,16 @@ class SurfaceTool(BodyTool):
 class PlantFeet(SurfaceTool):
     """Put the feet on a surface, flat or rolled; the other foot, and the hips if they are not to help, stay."""
 
-    side: str = _setting("BOTH", "Feet", "Which feet", items=_SIDES)
+    side: str = _setting("BOTH", "Feet", "Feet to pose", items=_SIDES)
     roll: float = _setting(
-        0.0, "Roll", "Below zero the foot stands on its heel, above on the ball, then on its tip",
+        0.0, "Roll", "Negative values stand the foot on its heel, positive ones on its ball, then on its tip",
         subtype="ANGLE", soft_min=-np.pi / 4.0, soft_max=np.pi / 2.0, min=-np.pi / 2.0, max=np.pi / 2.0,
     )  # fmt: skip
     bend: float = _setting(
-        np.radians(40.0), "Toes Bend", "How far the foot rolls on the ball until it goes on to the tip of its toes",
+        np.radians(40.0), "Toe Bend", "How far the foot rolls on its ball before it continues to the tip of the toes",
         subtype="ANGLE", min=0.0, max=np.pi / 2.0,
     )  # fmt: skip
-    use_hips: bool = _setting(True, "Hips Help", "The hips come along where the legs are too short")
+    use_hips: bool = _setting(True, "Move Hips", "Move the hips where the legs are too short")
 
     def apply(self, context: Any, armature: Any, body: bridge.Body) -> PoseGoals:
         skeleton, roles, pose = body.skeleton, body.roles, body.pose
@@ -314,8 +314,8 @@ class PlantFeet(SurfaceTool):
 class LayHands(SurfaceTool):
     """Lay the hands flat on a surface, below where they are; the feet stay."""
 
-    side: str = _setting("BOTH", "Hands", "Which hands", items=_SIDES)
-    use_fingers: bool = _setting(True, "Straight Fingers", "The fingers are straightened, too")
+    side: str = _setting("BOTH", "Hands", "Hands to pose", items=_SIDES)
+    use_fingers: bool = _setting(True, "Straighten Fingers", "Also straighten the fingers")
 
     def apply(self, context: Any, armature: Any, body: bridge.Body) -> PoseGoals:
         skeleton, roles, pose = body.skeleton, body.roles, body.pose
@@ -349,12 +349,12 @@ TOOLS: Final = {
 def _find_object(context: Any, name: str, other: Any) -> Any:
     """Return an object of the scene by its name; raises CoreError for none, and for the armature itself."""
     if not name:
-        raise CoreError("Name the object in Adjust Last Operation.")
+        raise CoreError("Choose an object in Adjust Last Operation.")
     found = context.scene.objects.get(name)
     if found is None:
         raise CoreError(f'No object "{name}" in the scene "{context.scene.name}".')
     if found == other:
-        raise CoreError(f'"{name}" is the body itself; name another object.')
+        raise CoreError(f'"{name}" is the body itself. Choose another object.')
     return found
 
 

@@ -136,7 +136,7 @@ def _saved(armature: Any, job: Job, part: Ccd, where: str) -> Ccd:
     chain = find_chain(armature, part.chain)
     bone = job.goals[job.led_by(chain.effector if part is not job.ccd else None)].bone
     if bone != chain.effector:
-        raise CoreError(f'{where}.chain: "{chain.name}" leads "{chain.effector}", not "{bone}".')
+        raise CoreError(f'{where}.chain: "{chain.name}" ends at "{chain.effector}", not at "{bone}".')
     return Ccd(bone=bone, actuations=read_actuations(chain), base=chain.base, **read_numbers(chain))
 
 
@@ -158,7 +158,7 @@ def _check_bones(armature: Any, chain: Any) -> None:
     """Raise CoreError for bones that are missing."""
     for bone in named_bones(chain):
         if bone not in armature.data.bones:
-            raise CoreError(f'The chain "{chain.name}" names "{bone}", which "{armature.name}" does not have any more.')
+            raise CoreError(f'The chain "{chain.name}" uses the bone "{bone}", which "{armature.name}" no longer has.')
 
 
 def named_bones(chain: Any) -> list[str]:
@@ -219,7 +219,7 @@ def restore_start(chain: Any, skeleton: Skeleton, pose: Pose, goal: Goal) -> Pos
     The positions of its bones are compared, too: the target does not follow the chain's ancestors.
     """
     if not all(turn.name in skeleton.names for turn in chain.turns):
-        raise CoreError(f'Bones of the chain "{chain.name}" are gone; drag "{chain.effector}" again.')
+        raise CoreError(f'Bones of the chain "{chain.name}" no longer exist. Drag "{chain.effector}" again.')
     bones = [skeleton.index(turn.name) for turn in chain.turns]
 
     def values(name: str) -> np.ndarray:
@@ -229,7 +229,7 @@ def restore_start(chain: Any, skeleton: Skeleton, pose: Pose, goal: Goal) -> Pos
     heads, reached = _heads_and_point(skeleton, pose, goal)
     moved = np.vstack([values("head") - heads[bones], np.array(chain.reached) - reached]) / skeleton.size
     if max(turned.max(), np.abs(moved).max()) > _SAME:
-        raise CoreError(f'The pose has changed since "{chain.effector}" was dragged; drag it again to tune the list.')
+        raise CoreError(f'The pose has changed since "{chain.effector}" was dragged. Drag it again to tune the list.')
     rotations, translations = pose.rotations.copy(), pose.translations.copy()
     rotations[bones] = rotation.normalize(values("start_rotation"))
     translations[bones] = values("start_location")

@@ -51,7 +51,7 @@ def import_motion(path: Path, alone: bool = False, options: ClipOptions | None =
     """
     kind = path.suffix.lower()
     if kind not in MOTIONS:
-        raise CoreError(f'"{path.name}" is no motion that can be read; it has to be one of {", ".join(MOTIONS)}.')
+        raise CoreError(f'"{path.name}" is not a motion file. Supported types are {", ".join(MOTIONS)}.')
     if not os.path.isfile(path):
         raise CoreError(f'There is no file "{path}".')
     try:
@@ -67,7 +67,7 @@ def import_motion(path: Path, alone: bool = False, options: ClipOptions | None =
         bridge.check_stopped()
         said = [line for line in str(error).splitlines() if line and not line.startswith("Location:")]  # in Poise
         if "Traceback" in str(error):  # from an importer in Python
-            whole = f"it is no whole {kind[1:].upper()} file, or none that Blender knows"
+            whole = f"the {kind[1:].upper()} file is incomplete, or of a kind that Blender does not know"
             raise CoreError(f'"{path.name}" cannot be read; {whole} ({said[-1]}).') from error
         raise CoreError(f'"{path.name}" cannot be read: {said[-1]}') from error
 
@@ -109,7 +109,7 @@ def _import(clip: Path, alone: bool, made: bool) -> None:
 def _importer(name: str) -> Any:
     """Return an importer that is part of Blender itself; raises CoreError if it is built without, as some packages."""
     if name not in dir(_OPERATORS.wm):
-        raise CoreError("this Blender is built without what reads it.")
+        raise CoreError("this build of Blender has no importer for it.")
     return getattr(_OPERATORS.wm, name)
 
 

@@ -24,7 +24,7 @@ def with_list(armature: Any, job: Job, chain: str | None, listed: Ccd | str) -> 
     base, effector = find_ends(skeleton, chain)
     led = [goal for goal in job.goals if goal.bone == effector]
     if not led:
-        raise CoreError(f'--chain ends at "{effector}", but the job leads "{job.goals[0].bone}".')
+        raise CoreError(f'--chain ends at "{effector}", but the goal of the job is for "{job.goals[0].bone}".')
     if isinstance(listed, str):
         with_effector = any(goal.point != "head" for goal in led)
         listed = Ccd(actuations=preset(listed, skeleton, base, effector, roles, with_effector))
@@ -52,14 +52,14 @@ def keyed_part(armature: Any, frames: list[int] | None) -> tuple[int, int]:
         return first, last
     begin, end = bridge.keyed_range(armature)
     if first > end or last < begin:
-        raise CoreError(f'--frames: the action of "{armature.name}" goes from {begin} to {end}.')
+        raise CoreError(f'--frames: the action of "{armature.name}" has frames {begin} to {end}.')
     return max(first, begin), min(last, end)
 
 
 def find_ends(skeleton: Skeleton, chain: str | None) -> tuple[str, str]:
     """Return base and effector of "BASE:EFFECTOR", where names of bones may have colons, too."""
     if chain is None:
-        raise CoreError("--chain is missing; name the chain's first and last bone, BASE:EFFECTOR.")
+        raise CoreError("--chain is missing. Name the first and the last bone of the chain as BASE:EFFECTOR.")
     parts = chain.split(":")
     splits = [(":".join(parts[:i]), ":".join(parts[i:])) for i in range(1, len(parts))]
     found = [ends for ends in splits if ends[0] in skeleton.names and ends[1] in skeleton.names]
@@ -69,4 +69,4 @@ def find_ends(skeleton: Skeleton, chain: str | None) -> tuple[str, str]:
         raise CoreError(f'--chain needs BASE:EFFECTOR, not "{chain}".')
     for end in splits[0] if not found and len(splits) == 1 else ():
         skeleton.index(end)
-    raise CoreError(f'--chain: "{chain}" names {"several chains" if found else "no two bones"} of the armature.')
+    raise CoreError(f'--chain: "{chain}" matches {"several chains" if found else "no chain"} of the armature.')

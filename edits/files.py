@@ -25,7 +25,7 @@ def open_blend(path: Path) -> None:
     try:
         bpy.ops.wm.open_mainfile(filepath=str(path.resolve()))
     except RuntimeError as error:
-        raise CoreError(f'The file "{path}" is no .blend file that this Blender can open.') from error
+        raise CoreError(f'The file "{path}" is not a .blend file that this version of Blender can open.') from error
 
 
 @contextmanager

@@ -29,9 +29,7 @@ class FixedGround(HeldMotion):
         self.floor = self._ground = Floor(up / metre, level, levels=False, surface=self.surface)
         self._feet, self._others = foot_points(self.skeleton, self.roles), other_points(self.skeleton, self.roles)
         if not (self._feet or self._others):
-            raise CoreError(
-                f'"{armature.name}" has no feet, hands or knees that could be raised. Assign them in the panel Rig.'
-            )
+            raise CoreError(f'"{armature.name}" has no feet, hands or knees to raise. Assign them in the Rig panel.')
         self._metre = metre
 
     def compute(self, progress: Progress) -> None:
@@ -43,7 +41,7 @@ class FixedGround(HeldMotion):
     def summary(self) -> str:
         """Return how far the body was below the ground, and still is, in words."""
         before, after = (100.0 * self._depth(motion) for motion in (self.before, self.after))
-        return f"The body was up to {before:.1f} cm below the ground, and is {after:.1f} cm now"
+        return f"The body was up to {before:.1f} cm below the ground and is now {after:.1f} cm below it"
 
     def _depth(self, motion: Motion) -> float:
         """Return how far points are below the ground at most, in metres."""
@@ -54,4 +52,4 @@ class FixedGround(HeldMotion):
 def check_height(height: float) -> None:
     """Raise CoreError for a height that makes no sense."""
     if not abs(height) <= FARTHEST:
-        raise CoreError(f"The height of the ground is from {-FARTHEST:g} to {FARTHEST:g} metres.")
+        raise CoreError(f"The height of the ground must be between {-FARTHEST:g} and {FARTHEST:g} meters.")

@@ -73,7 +73,7 @@ class FKLimbs:
             beside = misfit.sentence(armature, controlled.skeleton)
             switch = bridge.find_switch(armature, posed.held.free, posed.roles, controlled, end, posed.besides)
             if switch is None:
-                self.said[end] = f"{beside}; it stays on IK: no property switches it alone to FK"
+                self.said[end] = f"{beside}; it stays on IK, as no property switches only this limb to FK"
                 continue
             stays = posed.held.explain(np.flatnonzero(switch.limb), switch.body)
             why = autokey.why_no_step(context, armature, switch.path) or "; ".join(stays)
@@ -103,7 +103,7 @@ def _use(context: Any, armature: Any, posed: Posed, switch: Switch, end: int) ->
         posed.show(armature)
         misfit = _misfit(context, armature, posed, limbs, end)
         beyond = misfit.beyond(_NEAR * limbs.skeleton.size, _TURNED)
-        reason = "FK does not show it either" if beyond else None
+        reason = "FK cannot show the pose either" if beyond else None
     except CoreError as error:
         reason = str(error).removesuffix(".")
     if reason is not None:

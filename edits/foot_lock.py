@@ -69,7 +69,7 @@ def find_ground_contacts(edit: HeldMotion, points: Sequence[BodyPoint], drifts: 
     found = edit.find_contacts(edit.before, points, drifts)
     if not found.touching.any():
         named = ", ".join(point.name for point in points)
-        raise CoreError(f"Nothing touches the ground; looked at: {named}.")
+        raise CoreError(f"Nothing touches the ground. Checked: {named}.")
     return found
 
 
@@ -89,13 +89,13 @@ def contact_points(skeleton: Any, roles: Roles, names: Sequence[str]) -> list[Bo
         if name == FEET:
             feet = foot_points(skeleton, roles)
             if not feet:
-                raise CoreError("There are no feet in this body; name the bones that touch the ground.")
+                raise CoreError("This body has no feet. Name the bones that touch the ground.")
             above = skeleton.parents[[skeleton.index(point.bone) for point in feet]]
             if not (skeleton.parents[above[above >= 0]] >= 0).any():
                 name = skeleton.names[skeleton.index(feet[0].bone)]
                 raise CoreError(
-                    f'"{name}" and the other feet hang on the root alone: no leg could yield, only the whole body; '
-                    "name bones at the ends of its legs."
+                    f'"{name}" and the other feet have no leg between them and the root, so only the whole body '
+                    "could move. Name bones at the ends of the legs."
                 )
             found += feet
         elif name == HANDS:

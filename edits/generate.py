@@ -113,7 +113,7 @@ class Generated(HeldMotion):
         for name, reason in self.rig.driven.items():
             bone = self.skeleton.index(name)
             if self.always_keyed[bone] and moves[bone]:
-                raise CoreError(f'"{name}" is driven by {reason}; no motion can be made for it.')
+                raise CoreError(f'"{name}" is driven by {reason}; no motion can be generated for it.')
 
     def _pose(self, context: Any, armature: Any, given: Angles | Moment) -> Pose:
         if isinstance(given, Angles):

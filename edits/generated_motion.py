@@ -155,13 +155,13 @@ def _edited_phases(armature: Any, fps: float) -> tuple[tuple[Support, ...], tupl
     for phase in sorted(armature.poise_phases, key=lambda phase: phase.start):
         if phase.kind == "FLIGHT":
             if phase.end <= phase.start:
-                raise CoreError(f"A flight ends after it starts, not from frame {phase.start} to {phase.end}.")
+                raise CoreError(f"A flight must start before it ends, not at {phase.start} and {phase.end}.")
             flights.append(Flight(seconds(phase.start), seconds(phase.end)))
             continue
         if not phase.start <= phase.frame <= phase.end:
             raise CoreError(
-                f'The support "{phase.part}" from frame {phase.start} to {phase.end} needs a frame between them '
-                f"that has it where it stands, not {phase.frame}."
+                f'The support "{phase.part}" needs a reference frame between {phase.start} and {phase.end}, '
+                f"not {phase.frame}."
             )
         supports.append(Support(phase.part, seconds(phase.start), seconds(phase.end), seconds(phase.frame)))
     return tuple(supports), tuple(flights)
@@ -215,7 +215,7 @@ def _check_free(armature: Any, parts: Sequence[str], axis: str) -> None:
             shared = bones(parts) & (bones(part.part for part in track.parts) or set(rest))
             if shared:
                 about = "" if axis == "ALL" else f" about {axis}"
-                raise CoreError(f'Another track has the bone "{names[min(shared)]}"{about} already.')
+                raise CoreError(f'Another track already moves the bone "{names[min(shared)]}"{about}.')
 
 
 def remove_track(armature: Any) -> str:

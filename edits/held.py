@@ -59,7 +59,7 @@ class HeldRig:
     def explain_yielded(self, goal: Goal) -> str:
         """Return that the rotation of a part's pin is missed, since the part stays."""
         skeleton = self.body_of
-        return f"{skeleton.names[skeleton.index(goal.bone)]} cannot turn by itself, so its pin holds its place alone"
+        return f"{skeleton.names[skeleton.index(goal.bone)]} cannot turn by itself, so its pin holds only its position"
 
     def hold(self, controlled: ControlledBody) -> ControlledBody:
         """Return the body with other controls, without those of them that stay."""
@@ -77,7 +77,7 @@ class HeldRig:
             led = int(body.leaders[body.skeleton.parents[end]]) if target < 0 else target
             followed, driven = bridge.followed_object(armature, names[led]), self.free.driven_above(led)
             if followed is not None:
-                said.append(f'{body.skeleton.names[end]} follows the object "{followed}"; move that')
+                said.append(f'{body.skeleton.names[end]} follows the object "{followed}": move that object instead')
             elif driven is not None:
                 said.append(driven)
         return said

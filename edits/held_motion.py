@@ -73,7 +73,9 @@ class HeldMotion(BodyMotion):
         moves = np.linalg.solve(self.worlds[0], self.worlds)
         if np.ptp(moves, axis=0).max() > _STILL * self.skeleton.size:
             if np.ptp(bridge.length_scale(moves)) > _STILL:
-                raise CoreError("The scale of the armature object changes; contacts are found where it is constant.")
+                raise CoreError(
+                    "The scale of the armature object is animated. Contacts are only found at a constant scale."
+                )
             self.moves = moves
 
     def plant(
@@ -131,7 +133,7 @@ class HeldMotion(BodyMotion):
         gaps = (self.worlds[on, :3, :3][solved[on]] @ gaps[..., None])[..., 0]
         if max(lengths(gaps).max() / POSITION_TOLERANCE, np.degrees(lengths(turns)).max() / ROTATION_TOLERANCE) > 1.0:
             alone = len(self.pins) == 1
-            return ("", " is out of reach") if alone else ("out of reach, or other pins pull elsewhere: ", "")
+            return ("", " is out of reach") if alone else ("out of reach, or pulled elsewhere by other pins: ", "")
         above = [names[one] for one in (*self.skeleton.ancestors(bone)[1:], bone)]
         driver = next((self.rig.driven[name] for name in above if name in self.rig.driven), None)
-        return None if driver is None else (f"{driver} does not let ", " get there")
+        return None if driver is None else (f"{driver} does not let ", " reach its pin")

@@ -121,9 +121,11 @@ def key_poses(armature: Any, frames: tuple[int, int]) -> Array:
     found = keyed_frames(armature, frames)
     between = found[found != np.round(found)]
     if len(between):
-        raise CoreError(f"There are keys between frames, at {between[0]:g}; snap them to whole frames first.")
+        raise CoreError(f"There are keys between frames, at {between[0]:g}. Snap them to whole frames first.")
     if len(found) < 2:
-        raise CoreError(f"In-betweens need two key poses or more; frames {frames[0]} to {frames[1]} have {len(found)}.")
+        raise CoreError(
+            f"In-betweens need at least two key poses; frames {frames[0]} to {frames[1]} have {len(found)}."
+        )
     if np.all(np.diff(found) == 1.0):
         raise CoreError("There is nothing to fill in: every frame has keys.")
     return found

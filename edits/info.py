@@ -33,7 +33,7 @@ def find_armatures(name: str | None) -> list[bpy.types.Object]:
     if named:
         return named
     if name in bpy.data.objects:
-        raise CoreError(f'"{name}" is no armature.')
+        raise CoreError(f'"{name}" is not an armature.')
     raise CoreError(f'No armature "{name}" in the file; there is {_listed([o.name for o in found])}.')
 
 
@@ -75,7 +75,7 @@ def body_sentence(entry: dict[str, Any]) -> str:
     """Return the body of an entry of `find_parts` as words."""
     if not entry["humanoid"]:
         if entry["rest"] == "folded":
-            return "a rest pose that shows no body: all bones point the same way"
+            return "no body to detect in the rest pose: all bones point the same way"
         return f"no human body, but {', '.join(entry['limbs'])}" if entry["limbs"] else "no human body"
     unsure = sorted(role for role in entry["roles"] if entry["confidence"][role] < UNSURE)
     names = f", {entry['names']} names" if entry["names"] else ""

@@ -141,7 +141,9 @@ class JobEdit(MotionEdit):
         count = 1 if self.job.frames is None else self.job.frames[1] - self.job.frames[0] + 1
         if count * len(rig.skeleton) > _MOST:
             most = _MOST // len(rig.skeleton)
-            raise CoreError(f"frames: {count} of {len(rig.skeleton)} bones are too many at once; {most} are the most.")
+            raise CoreError(
+                f"frames: {count} of {len(rig.skeleton)} bones are too many at once; the maximum is {most}."
+            )
         said = bridge.mapping_to_corrections(armature, self.job.roles)
         self.roles = bridge.read_roles(armature, rig.skeleton, said, self.job.facing)
         self.job = with_saved_chains(armature, on_bones(self.job, self.roles, rig.skeleton.names))
@@ -281,7 +283,7 @@ class JobEdit(MotionEdit):
             *self.solution.explain_finish(),
             *([] if self.control_motion is None else self.control_motion.misfit),
             *(
-                f"{name} moves differently outside the frames, too: its curves repeat or continue their keys there"
+                f"{name} also moves differently outside the frames: its curves repeat or extend their keys there"
                 for name in self._repeating
             ),
         )
@@ -297,7 +299,7 @@ class JobEdit(MotionEdit):
         elif place in self._yielding and self.solution.met()[frame, parts[0]]:
             return self.held.explain_yielded(self._yielding[place])
         elif self.solution.met()[frame, parts].all():
-            reasons = ["the solver reached it, but what follows the pose in Blender, or the target itself, moved on"]
+            reasons = ["the solver reached it, but then the target, or what follows the pose in Blender, moved"]
         return report.sentence() + (f": {', '.join(reasons)}" if reasons else "")
 
 
@@ -316,7 +318,7 @@ def check_named(context: Any, armature: Any, job: Job) -> None:
         if not followed.evaluated_get(evaluated_graph(context)).is_evaluated:
             raise CoreError(f'"{name}" is disabled in the viewport or not in the view layer; show it first.')
         if followed == armature:
-            raise CoreError(f'"{name}" is the armature itself, which no goal can follow; name another object.')
+            raise CoreError(f'"{name}" is the armature itself, which a goal cannot follow. Name another object.')
 
 
 def _check_action(context: Any, armature: Any, job: Job) -> None:
@@ -324,7 +326,7 @@ def _check_action(context: Any, armature: Any, job: Job) -> None:
     write, data = job.write, armature.animation_data
     check_scene(context, armature, job.write.key)
     if write.new and write.action is not None and write.action in bpy.data.actions:
-        raise CoreError(f'write.action: there is an action "{write.action}" already; choose another name.')
+        raise CoreError(f'write.action: the action "{write.action}" already exists; choose another name.')
     if write.key and not write.new and data and data.action and not data.action.is_editable:
         raise CoreError(f'The action "{data.action.name}" is linked from another file; write a new one instead.')
 
@@ -400,7 +402,7 @@ def _solution(
         for where, part in job.ccd.parts.items():
             owner = job.led_by(part.bone)
             if owners.index(owner) in chains:
-                raise CoreError(f'{where}: another chain leads "{job.goals[owner].bone}" already.')
+                raise CoreError(f'{where}: another chain already ends at "{job.goals[owner].bone}".')
             chains[owners.index(owner)] = replace(part.method(bool(job.limits), position_tolerance), bends=bends)
         if len(goals) == 1:
             return solve(limited, pose, goals, chains[0], progress)

@@ -153,7 +153,7 @@ class _PreparedPose(_PreparedGoal[wishes.JobGoal]):
                 turns = rotation.mul(turns, np.array(offset)) if offset else turns
                 return turns if self.space == "world" else seen.rotations_from("world", turns)
             case wishes.Waypoints():
-                raise CoreError(f'A path of "{self.goal.bone}" has positions only.')
+                raise CoreError(f'The path of "{self.goal.bone}" can only have positions.')
             case wishes.Moving(rate):
                 first, seconds = self._since_first()
                 return rotation.mul(rotation.exp(seconds[:, None] * np.array(rate)), self._own_rotation()[first])
@@ -240,7 +240,7 @@ class _PreparedBalance:
         ups = _unit(before.positions_from("world", nowhere + _UP) - before.positions_from("world", nowhere))
         scales = before.scale_of(balance.space)
         if np.abs(ups - ups[0]).max() > _TILT or np.ptp(scales) > _TILT * scales[0]:
-            raise CoreError("balance: the armature object tilts or changes its size over the frames.")
+            raise CoreError("balance: the armature object must not tilt or change its scale over the frames.")
         self.balance, self.skeleton = balance, skeleton
         self.supports = [skeleton.index(bone) for bone in supports]
         self.bone = skeleton.ancestors(self.supports[0])[-1]
@@ -299,7 +299,7 @@ def prepare_balance(
         return _PreparedBalance(balance, supports, skeleton, roles, before, flat) if supports else None
     if not supports:
         raise CoreError(
-            'balance: no bone is pinned in position in all frames; name the bones to stand on in "supports".'
+            'balance: no bone has its position pinned in all frames; name the bones to stand on in "supports".'
         )
     return _PreparedBalance(balance, supports, skeleton, roles, before)
 
@@ -317,8 +317,7 @@ def check_scale(goals: Sequence[wishes.Wish], balance: wishes.JobBalance | None,
     wrong = next((field for field, space in named.items() if space == "world"), None)
     if wrong is not None and not before.scaled_evenly():
         raise CoreError(
-            f"{wrong}: the armature object is scaled differently along its axes; apply its scale, or ask in "
-            '"space": "armature".'
+            f'{wrong}: the armature object is scaled unevenly; apply its scale, or use "space": "armature".'
         )
 
 

@@ -56,7 +56,7 @@ def find_target(armature: Any, limits: bool, controls: bool = True) -> KeypointT
         return KeypointTarget(bridge.with_ik_starts(rig, controlled), body, present, controlled, notes, surface)
     if not character.bones:
         why = rig.driven_above(character.hips) or "it is locked"
-        raise CoreError(f'No bone of the body of "{armature.name}" can be turned: {why}.')
+        raise CoreError(f'No bone of the body of "{armature.name}" can turn: {why}.')
     notes = _left_out(rig, {*character.parts} - {*character.bones})
     return KeypointTarget(rig, character, bridge.read_pose(armature, rig), None, notes, surface)
 
@@ -78,7 +78,7 @@ def _left_out(rig: bridge.Rig, bones: Iterable[int]) -> tuple[str, ...]:
     said = ", ".join(f'"{name}"' for name in names[:_NAMED])
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     why = next((rig.driven[name] for name in names if name in rig.driven), "they are locked")
-    return (f"Left out, as no control is known for them: {said}{more} ({why}).",)
+    return (f"Left out: {said}{more}, as Poise knows no control for them ({why}).",)
 
 
 def write_body_motion(

@@ -151,7 +151,7 @@ def perform_keypoints(
         action, motion = write_body_motion(context, armature, target, motion, captured.fingers, job.action)
     clock.append(perf_counter())
     if job.exact and job.lock_feet:
-        notes += ("Feet are not locked: with exact ends they are where their points are.",)
+        notes += ("Feet are not locked, as exact ends put them on their points.",)
     names = target.character.skeleton.names
     try:
         goals = measure_ends(context, armature, target, ends, frames)
@@ -233,17 +233,17 @@ def measure_ends(
 def notes_on_unseen(captured: keypoints.CapturedMotion) -> tuple[str, ...]:
     """Return sentences about parts that the points do not show."""
     unseen = {
-        "the turn of the hands": ("index", "pinky"),
+        "the rotation of the hands": ("index", "pinky"),
         "the feet": ("ball",),
         "the head": ("nose", "crown"),
     }
     notes: list[str] = []
     if captured.left_out:
-        notes.append(f"Left out as too far off for a body: {captured.left_out} points.")
+        notes.append(f"Points left out because they are too far from a body: {captured.left_out}.")
     for what, names in unseen.items():
         rows = [row for landmark, row in LANDMARK.items() if landmark.partition(".")[0] in names]
         if not (captured.weights[:, rows] > 0.0).any():
-            notes.append(f"The points do not show {what}; it goes with the rest of the limb.")
+            notes.append(f"The points do not show {what}, so these parts move with the rest of the limb.")
     return tuple(notes)
 
 
@@ -259,7 +259,9 @@ def resample(
         raise CoreError(f"By its times the motion lasts {at[-1]:.3g} s, which is more than {MOST_FRAMES} frames.")
     frames = np.arange(int(np.floor(at[-1] * fps + _SAME_FRAME)) + 1)
     if not -FRAME_LIMIT <= start <= start + len(frames) - 1 <= FRAME_LIMIT:
-        raise CoreError(f"From frame {start} on the motion ends at {start + len(frames) - 1}, beyond {FRAME_LIMIT}.")
+        raise CoreError(
+            f"The motion from frame {start} would end at {start + len(frames) - 1}, beyond frame {FRAME_LIMIT}."
+        )
     wanted = np.minimum(frames / fps, at[-1])
     after = np.clip(np.searchsorted(at, wanted), 1, max(len(at) - 1, 1))
     before, after = after - 1, np.minimum(after, len(at) - 1)

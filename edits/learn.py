@@ -44,7 +44,7 @@ def learn_limits(context: Any, armature: Any, names: Sequence[str], margin: floa
     action, rig = action_of(armature), bridge.read_rig(armature)
     free = [name for name in names if name not in rig.driven]
     if not free:
-        raise CoreError("All selected bones are driven: limits would not hold them.")
+        raise CoreError("All selected bones are driven, so limits would have no effect.")
     first, last = (int(frame) for frame in action.frame_range)
     frames = np.arange(first, last + 1, 1 + (last - first) // _MOST)
     turns = yield from bridge.reading_turns(armature, rig, frames, [rig.skeleton.index(name) for name in free])
@@ -55,10 +55,10 @@ def learn_limits(context: Any, armature: Any, names: Sequence[str], margin: floa
     for name, polygon in polygons.items():
         bridge.write_learned(armature.pose.bones[name], polygon)
     short = (last + 1 - first) * context.scene.render.fps_base / context.scene.render.fps < 1.0
-    said = f"Learnt the limits of {counted(len(polygons), 'bone')} from {counted(len(turns), 'frame')}"
+    said = f"Learned the limits of {counted(len(polygons), 'bone')} from {counted(len(turns), 'frame')}"
     said += ", less than a second" if short else ""
     still = [name for name in free if name not in polygons]
-    said += f"; {bridge.sentence_about(still, 'left out, standing still in it')}" if still else ""
+    said += f"; {bridge.sentence_about(still, 'left out, as nothing moves there')}" if still else ""
     return Learnt(tuple(polygons), said, bool(still) or short)
 
 
@@ -79,7 +79,7 @@ def learn_stiffness(armature: Any) -> Generator[float, None, Learnt]:
         raise CoreError("No joint turns in the action: there is nothing to learn.")
     bridge.write_tuning(armature, body.skeleton, tuning)
     bones = tuple(body.skeleton.names[bone] for bone in np.flatnonzero(tuning.learned))
-    said = f"Learnt the stiffness of {counted(len(bones), 'bone')} from {counted(len(motion), 'frame')}"
+    said = f"Learned the stiffness of {counted(len(bones), 'bone')} from {counted(len(motion), 'frame')}"
     little = tuning.share < _LITTLE
     said += f", which show few poses: they count for {tuning.share:.0%}" if little else ""
     return Learnt(bones, said, little)

@@ -105,7 +105,7 @@ class LiveKeypoints:
         except CoreError as reason:
             return self.end(context, live, str(reason))
         except Exception:
-            self.end(context, live, "Stopped by a fault of Poise.")
+            self.end(context, live, "Stopped by a bug in Poise.")
             raise
         if perf_counter() - self._shown > _SHOWN:
             self._shown = perf_counter()
@@ -247,7 +247,7 @@ class LiveKeypoints:
         except CoreError as reason:
             if live.stop:
                 raise
-            self.status = f"The recording waits: {reason}"
+            self.status = f"Waiting to write the recording: {reason}"
             self.show(context, live)
             return _SHOWN
         motion: Motion = work.result
@@ -259,7 +259,7 @@ class LiveKeypoints:
             if done < len(motion):
                 posed = self._recorder.add(armature, self.target.controlled, motion.pose[done])
                 self._posed.append(posed.pose)
-                self.status = f"Leading the controls: {done + 1} of {counted(len(motion), 'frame')}"
+                self.status = f"Keying the controls: {done + 1} of {counted(len(motion), 'frame')}"
                 self.show(context, live)
                 return _PAUSE
             control = self._recorder.result(Motion(stack(self._posed), motion.frames, motion.fps))

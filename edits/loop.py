@@ -98,7 +98,7 @@ class LoopEdit(HeldMotion):
 def check_loop(fade: float) -> None:
     """Raise CoreError for a fade that makes no sense."""
     if not 0.0 < fade <= LONGEST:
-        raise CoreError(f"The fade of a loop is above 0 and at most {LONGEST:g} seconds.")
+        raise CoreError(f"The fade of a loop must be above 0 and at most {LONGEST:g} seconds.")
 
 
 def _three_times(contacts: Contacts) -> Contacts:

@@ -25,7 +25,7 @@ from .controls import ControlMotion
 from .evaluation import Evaluation, evaluate
 from .shown import BESIDE, TURNED, WantedPose, known_bones, measure_pose, wanted_pose
 
-UNMEASURED: Final = "what Blender shows of it was not measured"
+UNMEASURED: Final = "how Blender shows it was not measured"
 POSITION_TOLERANCE, ROTATION_TOLERANCE = 0.001, 0.5  # metres and degrees to which a pin holds
 
 Progress = Callable[[float], object]
@@ -275,8 +275,8 @@ def no_action(armature: Any) -> str:
     """Return what to do about an armature without an action of its own."""
     data = armature.animation_data
     if data is not None and any(len(track.strips) for track in data.nla_tracks):
-        return f'"{armature.name}" has no action, but strips in the NLA editor; bake its motion first.'
-    return f'"{armature.name}" has no action; its motion has to be keyed.'
+        return f'"{armature.name}" has NLA strips, but no action. Bake its motion first.'
+    return f'"{armature.name}" has no action. Key its motion first.'
 
 
 def unused_name(name: str) -> str | None:
@@ -301,9 +301,7 @@ def check_scene(context: Any, armature: Any, keyed: bool = True) -> None:
         raise CoreError(f'The armature "{armature.name}" is not in the scene "{context.scene.name}".')
     render = context.scene.render
     if keyed and render.frame_map_old != render.frame_map_new:
-        raise CoreError(
-            "The scene remaps time, so that keys would not be at their frames; set Time Stretching to 100/100."
-        )
+        raise CoreError("The scene remaps time, so keys would be at the wrong frames. Set Time Stretching to 100/100.")
     if keyed:
         bridge.check_target(armature)
 

@@ -45,7 +45,7 @@ def worker_command() -> list[str]:
         return [bpy.app.binary_path, "--background", *trusted, *addon, "--command", "poise", verb]
     script = _ROOT / "standalone.py"
     if not script.is_file():
-        raise CoreError("In Python, batch needs a checkout of Poise; or run it in Blender.")
+        raise CoreError("In Python, batch needs a checkout of Poise. Otherwise, run it in Blender.")
     return [sys.executable, str(script), verb]
 
 
@@ -59,7 +59,7 @@ def find_motions(paths: Iterable[Path]) -> list[Path]:
         found |= dict.fromkeys(one.resolve() for one in (motions if path.is_dir() else [path]))
     if not found:
         names = ", ".join(f'"{path}"' for path in chosen)
-        raise CoreError(f"There is no motion in {names}; a motion is one of {', '.join(MOTIONS)}.")
+        raise CoreError(f"There is no motion in {names}. Supported types are {', '.join(MOTIONS)}.")
     return list(found)
 
 
@@ -70,7 +70,7 @@ def check_naming(naming: str) -> None:
         left = left.replace(f"{{{field}}}", "")
     if not naming.strip() or "{" in left or "}" in left:
         known = ", ".join(f"{{{field}}}" for field in FIELDS)
-        raise CoreError(f'"{naming}" is no pattern of names; it may have {known}.')
+        raise CoreError(f'"{naming}" is not a valid name pattern; it can contain {known}.')
 
 
 def option_words(options: Mapping[str, object]) -> list[str]:

@@ -34,7 +34,7 @@ class ApplyPose(BodyTool):
     def apply(self, context: Any, armature: Any, body: bridge.Body) -> Pose:
         posed = self.wanted.posed if self.parts is None else self.wanted.posed & self.parts
         if posed.isdisjoint(body.roles.bones):
-            raise CoreError("The pose has none of the parts that are to take it.")
+            raise CoreError("The pose contains none of the parts to pose.")
         wanted = replace(self.wanted, posed=posed)
         return take_part_pose(body.skeleton, body.roles, body.pose, wanted, self.factor)
 
@@ -75,7 +75,7 @@ def pose_of_action(context: Any, armature: Any, action: Any, frame: float | None
     named = {slot.name_display for slot in action.slots}
     found = [one for one in context.view_layer.objects if one.type == "ARMATURE" and owner in ("", one.name)]
     if owner and not found:
-        raise CoreError(f'There is no armature "{owner}" in the scene that the pose could be of.')
+        raise CoreError(f'The scene has no armature "{owner}" to read the pose with.')
 
     def fit(one: Any) -> tuple[int, bool, bool]:
         return len(names.intersection(one.data.bones.keys())), one.name in named, one == armature
@@ -83,8 +83,8 @@ def pose_of_action(context: Any, armature: Any, action: Any, frame: float | None
     body = max(found, key=fit, default=None)
     if body is None or 2 * fit(body)[0] <= len(names):
         raise CoreError(
-            f'No armature here has the bones of "{action.name}", such as "{min(names)}"; '
-            "add the rig that the pose was made with to the scene."
+            f'No armature in the scene has the bones of "{action.name}", such as "{min(names)}". Add '
+            "the rig that the pose was made with."
         )
     bridge.check(body)
     check_sure(body)
@@ -127,7 +127,7 @@ def pose_of_text(text: str) -> PartPose:
     try:
         return parse_pose(text)
     except CoreError as error:
-        raise CoreError(f"There is no pose on the clipboard, as Copy Pose by Parts puts it there: {error}") from error
+        raise CoreError(f"The clipboard has no pose from Copy Pose by Parts: {error}") from error
 
 
 def posed_parts(armature: Any, names: Iterable[str]) -> frozenset[str] | None:
@@ -146,7 +146,7 @@ def posed_parts(armature: Any, names: Iterable[str]) -> frozenset[str] | None:
         roles, bones = controlled.roles, _posed_by(controlled, bones)
     found = frozenset(role for role in roles.bones if bones.intersection(roles.chain(role) + roles.twist.get(role, ())))
     if not found:
-        raise CoreError(f'No part of the body is posed by "{chosen[0]}".')
+        raise CoreError(f'"{chosen[0]}" poses no part of the body.')
     return found
 
 

@@ -40,15 +40,15 @@ def check_sure(armature: Any, by_motion: bool = False) -> None:
     parts = find_parts(armature)
     if parts["rest"] == "folded" and not by_motion:
         raise CoreError(
-            f'The rest pose of "{armature.name}" shows no body: all bones point the same way. '
-            "Make Rest Pose takes a pose that does."
+            f'No body can be detected in the rest pose of "{armature.name}": all bones point the same '
+            "way. Use Make Rest Pose in a pose that shows the body."
         )
     guessed = [role for role in BODY if parts["roles"].get(role) and parts["confidence"][role] < UNSURE]
     if guessed:
         bones = parts["roles"][guessed[0]]
         bone = bones if isinstance(bones, str) else bones[0]
-        more = f", and so are {counted(len(guessed) - 1, 'other part')}" if guessed[1:] else ""
+        more = f", and of {counted(len(guessed) - 1, 'other part')}" if guessed[1:] else ""
         raise CoreError(
-            f'It is a guess that "{bone}" of "{armature.name}" is {guessed[0]}{more}; '
-            "say which bones they are with a mapping (--mapping)."
+            f'Poise is not sure that "{bone}" of "{armature.name}" is {guessed[0]}{more}. Assign the '
+            "bones in a mapping (--mapping)."
         )

@@ -64,4 +64,4 @@ def check_path(offset: Sequence[float], scale: float, bend: float, ease: float) 
     }  # fmt: skip
     for name, (least, most, values) in ranges.items():
         if not all(least <= value <= most for value in values):
-            raise CoreError(f"The {name} of a path is from {least:g} to {most:g}.")
+            raise CoreError(f"The {name} of a path must be between {least:g} and {most:g}.")

@@ -89,7 +89,7 @@ def place_pin(armature: Any, pin: Any, place: Any, turn: Any) -> None:
         place, turn = bridge.armature_to_world(bridge.world_matrix(armature), place, turn)
     if pin.space == OBJECT:
         if pin.target is None:
-            raise CoreError(f'The pin of "{pin.name}" has no object to go with; choose one.')
+            raise CoreError(f'The pin of "{pin.name}" has no object to follow. Choose one.')
         place, turn = bridge.world_to_armature(bridge.world_matrix(pin.target), place, turn)
     pin.position, pin.rotation = place, turn
 
@@ -97,7 +97,7 @@ def place_pin(armature: Any, pin: Any, place: Any, turn: Any) -> None:
 def fix_pin(armature: Any, pin: Any, space: str, target: Any) -> None:
     """Fix a pin to another space, with `target` for that of an object, without moving it."""
     if pin.space == OBJECT and pin.target is None:
-        raise CoreError(f'The pin of "{pin.name}" has no object any more; pin the bone again.')
+        raise CoreError(f'The object that the pin of "{pin.name}" follows no longer exists. Pin the bone again.')
     use = pin.use_position, pin.use_rotation
     pin.use_position = pin.use_rotation = True  # both are carried over, whichever is held
     try:

@@ -140,7 +140,7 @@ class PinnedMotion(HeldMotion):
     def _source(self) -> Any:
         source = bpy.data.actions.get(self.source)
         if source is None:
-            raise CoreError(f'The action "{self.source}" is gone; nothing is written.')
+            raise CoreError(f'The action "{self.source}" no longer exists. Nothing is written.')
         return source
 
     def _store_result(self, armature: Any, goals: Sequence[GoalReport]) -> None:
@@ -299,7 +299,7 @@ def _frames_needed(frame: int, pins: Sequence[Any], whole: tuple[int, int]) -> F
 
 def said_kept(name: str) -> str:
     """Return the end of a report: where an action that the user changed is kept."""
-    return f'; what was changed by hand is kept in "{name}"' if name else ""
+    return f'; your manual changes are kept in "{name}"' if name else ""
 
 
 def pin_contacts(

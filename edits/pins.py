@@ -139,7 +139,7 @@ def active_pins(armature: Any) -> list[Any]:
 def read_active_pin(armature: Any, pin: Any) -> PinTarget:
     """Return the target of a pin of the armature; raises CoreError if its bone is missing, and as `read_pin`."""
     if pin.name not in armature.pose.bones:
-        raise CoreError(f'"{armature.name}" has no bone "{pin.name}" any more. Remove its pin.')
+        raise CoreError(f'"{armature.name}" no longer has a bone "{pin.name}". Remove its pin.')
     return read_pin(pin)
 
 
@@ -147,15 +147,15 @@ def job_from_pins(armature: Any, frames: tuple[int, int] | None = None, write: W
     """Return the job that holds all active pins, in each frame or now; raises CoreError if there is none."""
     holding = [read_active_pin(armature, pin) for pin in active_pins(armature)]
     if frames is not None and all(target.space == ANIMATION for target in holding):
-        raise CoreError("All pins are pinned to the animation, which has them there already; pin one to the world.")
+        raise CoreError("All pins follow the animation, which holds them already. Pin one to the world.")
     context: Any = bpy.context
     frame = context.scene.frame_current if frames is None else None
     goals = tuple(target.job_goal(frame) for target in holding)
     if not goals:
         raise CoreError(
-            f'Every pin of "{armature.name}" is muted or off; let one of them hold.'
+            f'All pins of "{armature.name}" are muted or disabled. Enable one of them.'
             if len(armature.poise_pins)
-            else f'"{armature.name}" has no pins; pin a bone first.'
+            else f'"{armature.name}" has no pins. Pin a bone first.'
         )
     job = Job(
         goals,
@@ -183,7 +183,7 @@ def _joint_targets(armature: Any) -> Any:
     if kind != "ACTION":
         return kind.lower()
     if armature.poise_target_action is None:
-        raise CoreError("Joint Targets need an action; choose one in the panel Solver.")
+        raise CoreError("Joint Targets needs an action. Choose one in the Solver panel.")
     shares = {bone.name: bone.poise_target for bone in armature.pose.bones}
     chosen = shares if any(share < 1.0 for share in shares.values()) else {}
     return PoseTargets(armature.poise_target_action.name, None, chosen)
@@ -207,7 +207,7 @@ def support_bones(holding: Sequence[PinTarget]) -> tuple[str, ...]:
     """Return the bones with a pinned position, which support the body. Raises CoreError if there is none."""
     found = _placed(holding)
     if not found:
-        raise CoreError("Balance needs a bone to stand on; pin the position of a foot.")
+        raise CoreError("Balance needs a bone to stand on. Pin the position of a foot.")
     return found
 
 
@@ -220,12 +220,14 @@ def read_pin(pin: Any) -> PinTarget:
     """Return the target of a pin; raises CoreError for numbers that are not finite, or a missing object."""
     position, turn, point = tuple(pin.position), tuple(pin.rotation), tuple(pin.point)
     if not all(abs(number) <= NUMBER_LIMIT for number in (*position, *turn, *point)):  # also false for NaN
-        raise CoreError(f'The pin of "{pin.name}" has a number that is not a finite one; pin the bone again.')
+        raise CoreError(f'The pin of "{pin.name}" has a value that is not a finite number. Pin the bone again.')
     length = math.hypot(*turn)
     if pin.use_rotation and length == 0.0:
-        raise CoreError(f'The pin of "{pin.name}" has no rotation; pin the bone again.')
+        raise CoreError(f'The pin of "{pin.name}" has no rotation. Pin the bone again.')
     if pin.space == OBJECT and pin.target is None:
-        raise CoreError(f'The pin of "{pin.name}" has no object any more; choose one, or pin the bone again.')
+        raise CoreError(
+            f'The object that the pin of "{pin.name}" follows no longer exists. Choose one, or pin the bone again.'
+        )
     return PinTarget(
         pin.name,
         position if pin.use_position else None,

@@ -59,12 +59,12 @@ class Reduced(MotionEdit):
         frames_of = bridge.key_frames(armature, first, last)
         self._keys = {bone: len(at) for bone, at in frames_of.items()}
         if not any(self._keys.get(bone) for bone in self._carriers):
-            raise CoreError("These bones, and those that they hang on, have no keys; bake the motion first.")
+            raise CoreError("These bones and their parents have no keys. Bake the motion first.")
         self._truth, _ = bridge.read_motion(armature, self.rig, self._quarters)
         self.stepped = sorted(bridge.stepped_bones(armature, first, last).intersection(self._carriers))
         smooth = [bone for bone in carriers if skeleton.names[bone] not in self.stepped]
         if not smooth:
-            raise CoreError("All keys of these bones hold their values up to the next one; none can be left out.")
+            raise CoreError("All keys of these bones are stepped, so none of them can be removed.")
         turns = bridge.rotation_curves(armature, self.rig, self._truth, smooth)
         self._channels = [
             BoneChannels(
@@ -124,17 +124,17 @@ class Reduced(MotionEdit):
         if self.all_keyed > self.keyed:
             sentence += f", {self.all_kept} of {self.all_keyed} in all"
         if self.stepped:
-            sentence += f"; stepped keys stay: {listed(self.stepped)}"
+            sentence += f"; stepped keys are kept: {listed(self.stepped)}"
         if self._left:
             left = [self.rig.skeleton.names[bone] for bone in self._left]
-            sentence += f"; no fewer keys do for {listed(left)}"
+            sentence += f"; no keys could be removed from {listed(left)}"
         return sentence
 
 
 def check_tolerance(tolerance: float) -> None:
     """Raise CoreError unless the tolerance is a positive, finite number."""
     if not 0.0 < tolerance < np.inf:
-        raise CoreError(f"The tolerance must be a positive number of metres, not {tolerance:g}.")
+        raise CoreError(f"The tolerance must be a positive number of meters, not {tolerance:g}.")
 
 
 def check_bones(armature: Any, bones: Sequence[str]) -> None:

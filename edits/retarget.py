@@ -67,9 +67,9 @@ class Retargeted(HeldMotion):
         scale: bool = False, hands: bool = False,
     ) -> None:  # fmt: skip
         if source is armature:
-            raise CoreError("A motion is retargeted from one armature to another; these are the same.")
+            raise CoreError("Source and target are the same armature. Choose two different ones.")
         if not 0.0 <= fade <= LONGEST:
-            raise CoreError(f"The fade of parts is from 0 to {LONGEST:g} seconds.")
+            raise CoreError(f"The fade of parts must be between 0 and {LONGEST:g} seconds.")
         first, last = frames or bridge.keyed_range(source)
         numbers = np.arange(first, last + 1)
         self._interpolation: NDArray[np.intc] | None = None  # from each key on, if not as usual
@@ -93,11 +93,13 @@ class Retargeted(HeldMotion):
             driven = next((skeleton.names[bone] for bone in body if self.rig.decided[bone]), None)
             if driven is not None:
                 raise CoreError(
-                    f'"{driven}" is driven by {self.rig.driven[driven]}, and no controls are known that pose it; '
-                    "no motion can be put on it."
+                    f'"{driven}" is driven by {self.rig.driven[driven]}, and Poise knows no controls for it, so '
+                    "it cannot get a motion."
                 )
         elif scale:
-            raise CoreError(f'"{armature.name}" is posed by controls; scales are retargeted to bones alone.')
+            raise CoreError(
+                f'"{armature.name}" is posed by controls. Scale can only be retargeted to bones that are not.'
+            )
         self.always_keyed[chosen] = True
         plant &= {bone for role in _STANDING for bone in self.roles.chain(role)}.issubset(chosen)
         touched = None

@@ -101,13 +101,13 @@ class RootMotion(BodyMotion):
 def check_root_motion(smooth: float, axes: Collection[str]) -> None:
     """Raise CoreError for numbers that make no sense, and name the one that is wrong."""
     if not 0.0 <= smooth <= LONGEST:
-        raise CoreError(f"The smoothing of root motion is from 0 to {LONGEST:g} seconds.")
+        raise CoreError(f"The smoothing of root motion must be between 0 and {LONGEST:g} seconds.")
     if not axes:
-        raise CoreError("Nothing travels: choose x, y or turn.")
+        raise CoreError("There is nothing to transfer. Choose x, y or turn.")
 
 
 def _check_rigid(armature: Any, moves: Array) -> None:
     """Raise CoreError unless an object is moved by matrices (F, 4, 4) without a change of its scale."""
     turns = moves[:, :3, :3]
     if np.abs(turns.swapaxes(1, 2) @ turns - np.eye(3)).max() > _RIGID:
-        raise CoreError(f'The scale of the object "{armature.name}" is animated or uneven; apply it first.')
+        raise CoreError(f'The scale of the object "{armature.name}" is animated or uneven. Apply it first.')

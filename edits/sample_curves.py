@@ -38,9 +38,9 @@ def has_generated(armature: Any) -> bool:
 def check_generated(armature: Any) -> None:
     """Raise CoreError if the armature has no generated motion now."""
     if armature.poise_generated is None or not armature.poise_recipe:
-        raise CoreError(f'"{armature.name}" has no generated motion; generate one first.')
+        raise CoreError(f'"{armature.name}" has no generated motion. Generate one first.')
     if not has_generated(armature):
-        raise CoreError(f'"{armature.name}" has another action now; give it "{armature.poise_generated.name}" again.')
+        raise CoreError(f'"{armature.name}" has another action now. Assign "{armature.poise_generated.name}" again.')
 
 
 def active_track(armature: Any) -> int:
@@ -92,9 +92,7 @@ def read_table(armature: Any, number: int | None) -> tuple[Array, Array]:
         return np.array(frames), np.array([path_values(armature, frame) for frame in frames]).reshape(-1, 3)
     curve = sample_curve(armature, number)
     if curve is None or not len(curve.keyframe_points):
-        raise CoreError(
-            f'The track "{label_of(armature.poise_tracks[number])}" has no samples; set keys of its offset.'
-        )
+        raise CoreError(f'The track "{label_of(armature.poise_tracks[number])}" has no samples. Key its offset first.')
     keys = keys_of(curve)
     return keys[:, 0], keys[:, 1:]
 
@@ -166,7 +164,7 @@ def toggle_weights(armature: Any, path: bool) -> bool:
         return False
     frames, values = read_table(armature, number)
     if not len(frames):
-        raise CoreError("The path has no samples; set keys of it.")
+        raise CoreError("The path has no samples. Key it first.")
     draw_keys(armature, weight_path(number), frames, default_weights(values))
     return True
 
@@ -185,7 +183,7 @@ def equal_samples(armature: Any, path: bool, count: int) -> None:
     number = None if path else active_track(armature)
     frames, values = read_table(armature, number)
     if len(frames) < 2:
-        raise CoreError("Two samples, the first and the last one, are needed for others between them.")
+        raise CoreError("At least two samples are needed: the first and the last one.")
     wanted = np.linspace(frames[0], frames[-1], count)
     fit = None if path else object_curves(armature).find(f"poise_tracks[{number}].fit")
     if path:
@@ -208,7 +206,7 @@ def remove_sample(armature: Any, path: bool, row: int) -> float:
     if not 0 <= row < len(frames):
         raise CoreError(f"There is no sample {row + 1}; there are {len(frames)}.")
     if len(frames) == 1 and not path:
-        raise CoreError("A track needs at least one sample; take the track away.")
+        raise CoreError("A track needs at least one sample. Remove the track instead.")
     stays, weights = np.arange(len(frames)) != row, read_weights(armature, number, frames, values)
     _draw_merged(armature, number, frames[stays], values[stays], None if weights is None else weights[stays])
     return float(frames[row])

@@ -61,6 +61,6 @@ class SmoothEdit(HeldMotion):
 def check_smoothing(cutoff: float, pop: float) -> None:
     """Raise CoreError for numbers that make no sense, and name the one that is wrong."""
     if not SLOWEST <= cutoff <= QUICKEST:
-        raise CoreError(f"The cutoff of smoothing is from {SLOWEST:g} to {QUICKEST:g} Hz.")
+        raise CoreError(f"The cutoff of smoothing must be between {SLOWEST:g} and {QUICKEST:g} Hz.")
     if not 0.0 <= pop <= MOST:
-        raise CoreError(f"The angle by which a pop sticks out is from 0 to {MOST:g} degrees.")
+        raise CoreError(f"The angle of pops must be between 0 and {MOST:g} degrees.")

@@ -30,5 +30,5 @@ def read_recipe_of(armature: Any) -> dict[str, Any]:
         data = parse_json(armature.poise_recipe)
         parse_recipe(data)
     except ValueError as error:
-        raise CoreError(f'The recipe that "{armature.name}" keeps is damaged; generate its motion again.') from error
+        raise CoreError(f'The stored recipe of "{armature.name}" is damaged. Generate its motion again.') from error
     return data

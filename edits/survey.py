@@ -104,14 +104,14 @@ def _confidence(parts: dict[str, Any]) -> Iterator[Finding]:
     doubtful = [role for role, value in confidence.items() if value < UNSURE]
     likely = sum(UNSURE <= value < SURE for value in confidence.values())
     if doubtful:
-        yield "ASK", "", f"Unsure of {_listed(doubtful)}: look at them below."
+        yield "ASK", "", f"Unsure of {_listed(doubtful)}. Check them below."
     elif likely:
         parts_of_it = counted(len(confidence), "part")
         yield "BODY", "", f"Fairly sure of {likely} of its {parts_of_it}, yellow below, and sure of the others."
     elif confidence:
-        yield "BODY", "", "Sure of all its parts."
+        yield "BODY", "", "Sure of all parts."
     if parts["humanoid"] and parts["missing"]:
-        yield "ASK", "", f"Found no {_listed(parts['missing'])}."
+        yield "ASK", "", f"Not found: {_listed(parts['missing'])}."
 
 
 def _led(rig: bridge.Rig, controlled: bridge.ControlledBody, roles: Roles) -> Iterator[Finding]:
@@ -119,13 +119,13 @@ def _led(rig: bridge.Rig, controlled: bridge.ControlledBody, roles: Roles) -> It
     names, led = rig.skeleton.names, {*controlled.bones.tolist()}
     alone = [role for role in roles.bones if {*roles.chain(role)} - led]
     if alone:
-        yield "DRIVEN", _listed(alone), "Without controls of their own are bones of"
+        yield "DRIVEN", _listed(alone), "These parts have bones without controls:"
     if len({*rig.driven.values()}) <= _REASONS:
         yield from _driven(rig)
         return
     kinds = Counter(reason.rpartition(" (")[2].rstrip(")") if reason.endswith(")") else reason.split(" ")[0]
                     for reason in rig.driven.values())  # fmt: skip
-    text = f"{counted(len(rig.driven), 'bone')} of {len(names)} go as the rig has it, by"
+    text = f"{counted(len(rig.driven), 'bone')} of {len(names)} are driven, by"
     yield "DRIVEN", _listed([f"{kind} ({count})" for kind, count in kinds.most_common()]), text
 
 

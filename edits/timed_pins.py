@@ -29,7 +29,7 @@ def hold_as_posed(armature: Any, pin: Any) -> None:
     """Hold a timed pin's bone at its present position and rotation; raises CoreError if the bone is missing."""
     bone = armature.pose.bones.get(pin.bone)
     if bone is None:
-        raise CoreError(f'"{armature.name}" has no bone "{pin.bone}" any more.')
+        raise CoreError(f'"{armature.name}" no longer has a bone "{pin.bone}".')
     place, turn = bone.matrix @ Vector(pin.point), bone.matrix.to_quaternion()
     with temporary_value(armature, "poise_live_pins", False):  # the last change alone shows the pose
         pin.position, pin.rotation = place, turn
@@ -102,7 +102,9 @@ class PinReader:
         """Return positions and rotations (F) in the frame of the bone that carries the pin's object."""
         skeleton = self.skeleton
         if skeleton.index(pin.bone) in skeleton.ancestors(carrier):
-            raise CoreError(f'The timed pin of "{pin.bone}" goes with "{pin.target.name}", which hangs on that bone.')
+            raise CoreError(
+                f'The timed pin of "{pin.bone}" follows "{pin.target.name}", which itself follows that bone.'
+            )
         heads, turns = (part[:, carrier] for part in forward(skeleton, self.motion.pose))
         back = rotation.inv(turns)
         return rotation.rotate(back, position - heads), rotation.mul(back, turn)
@@ -119,7 +121,7 @@ class PinReader:
     ) -> tuple[Array | None, Array | None]:
         """Return a place (position and rotation at the pin's first frame) carried along by the pin's object (F)."""
         if pin.target is None:
-            raise CoreError(f'The timed pin of "{pin.bone}" has no object to go with; choose one.')
+            raise CoreError(f'The timed pin of "{pin.bone}" has no object to follow. Choose one.')
         first = self._index(pin.start, pin)
         seen = evaluate(context, armature, self.motion.frames, {pin.bone: pin.target}).objects[pin.bone]
         own = bridge.world_to_armature(seen[first], *bridge.armature_to_world(self.worlds[first], *place))

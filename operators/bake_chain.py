@@ -52,7 +52,7 @@ class POISE_OT_bake_chain(Background, bpy.types.Operator):
     def begin(self, context: Any, armature: Any) -> JobEdit:
         fill_scene_range(context, self)
         if not self.target:
-            raise CoreError("Name the object that the chain is to follow.")
+            raise CoreError("Choose the object that the chain follows.")
         frames, new = (self.frame_start, self.frame_end), self.action == "NEW"
         job = bake_job(armature, active_chain(armature), self.target, frames, new, self.use_pins)
         check_named(context, armature, job)

@@ -195,7 +195,7 @@ class POISE_OT_goto_pin(PinsTool, bpy.types.Operator):
         name = self.bone or armature.poise_pins[armature.poise_active_pin].name
         bone = armature.pose.bones.get(name)
         if bone is None:
-            raise CoreError(f'"{armature.name}" has no bone "{name}" any more. Remove its pin.')
+            raise CoreError(f'"{armature.name}" no longer has a bone "{name}". Remove its pin.')
         if find_pin(armature, name) is None:
             raise CoreError(f'"{name}" is not pinned.')
         if bone not in (context.visible_pose_bones or ()):

@@ -45,7 +45,7 @@ EXIT_CODES = {
     0: "every goal met",
     1: "a goal could not be met",
     2: "bad input, nothing written",
-    3: "a fault of Poise itself, nothing written",
+    3: "a bug in Poise itself, nothing written",
 }
 
 

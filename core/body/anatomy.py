@@ -203,7 +203,7 @@ def pose_from_angles(skeleton: Skeleton, roles: Roles, angles: Mapping[str, Sequ
     the angle. Raises CoreError for a body that is not human, and for keys that are no joints.
     """
     if not roles.humanoid:
-        raise CoreError("Poses by angles are those of a human body, and this armature has none.")
+        raise CoreError("Poses by angles need a human body, and this armature has none.")
     known = {name: None for part in _DEVIATIONS for name in (part, *(f"{part}.{side}" for side in SIDES))}
     unknown = next((name for name in angles if name not in known), None)
     if unknown is not None:

@@ -77,7 +77,7 @@ def close_fingers(
     hand, palm, ahead, _ = find_palm(skeleton, roles, side)
     chains = finger_chains(roles, side)
     if not chains:
-        raise CoreError(f"No fingers of hand.{side} are found; say which bones they are.")
+        raise CoreError(f"No fingers of hand.{side} were found. Assign their bones.")
     skin = with_round_fingers(skeleton, chains.values(), skin)
     at_rest = [rotation.rotate(rest_turn(skeleton, hand), way) for way in (palm, ahead)]
     pressed = -forward_matrices(skeleton, pose)[hand, :, :3] @ palm  # the normal of what touches the palm

@@ -64,7 +64,7 @@ def turn_roles(roles: Roles, facing: str) -> Roles:
     Raises CoreError if the body's up is along that axis.
     """
     if facing[1] == roles.up[1]:
-        raise CoreError(f'A body whose head is towards {roles.up} cannot look along "{facing}".')
+        raise CoreError(f'A body whose head points to {roles.up} cannot look along "{facing}".')
     if facing[1] != roles.facing[1] or facing == roles.facing:
         return replace(roles, facing=facing)
     return replace(
@@ -86,9 +86,9 @@ def _by_role(skeleton: Skeleton, parts: Mapping[int, str]) -> dict[str, Bones]:
         if role == NO_PART:
             continue
         if role not in ROLES:
-            raise CoreError(f'"{names[bone]}" is said to be "{role}", which is no part of a body.')
+            raise CoreError(f'"{names[bone]}" is assigned to "{role}", which is not a part of a body.')
         if role in found and role not in LISTS:
-            raise CoreError(f'"{names[found[role][0]]}" and "{names[bone]}" are both said to be "{role}".')
+            raise CoreError(f'"{names[found[role][0]]}" and "{names[bone]}" are both assigned to "{role}".')
         found.setdefault(role, []).append(bone)
     return {role: tuple(bones) if role in LISTS else bones[0] for role, bones in found.items()}
 
@@ -125,10 +125,10 @@ def _refuse_pair(skeleton: Skeleton, corrected: Roles, descendant: tuple[str, in
     (role, bone), (other, carrier) = descendant, ancestor
     name, above = skeleton.names[bone], skeleton.names[carrier]
     if role in corrected.bones:
-        how = "said to be " if other in corrected.bones else ""
-        raise CoreError(f'"{name}" cannot be "{role}": it hangs on "{above}", which is {how}"{other}".')
+        how = "assigned to " if other in corrected.bones else ""
+        raise CoreError(f'"{name}" cannot be "{role}": it is parented to "{above}", which is {how}"{other}".')
     if other in corrected.bones:
-        raise CoreError(f'"{above}" cannot be "{other}": "{name}", which is "{role}", hangs on it.')
+        raise CoreError(f'"{above}" cannot be "{other}": "{name}", which is "{role}", is parented to it.')
 
 
 def _check_limbs(skeleton: Skeleton, corrected: Roles, roles: Roles) -> None:
@@ -148,8 +148,8 @@ def _check_limbs(skeleton: Skeleton, corrected: Roles, roles: Roles) -> None:
         thigh = corrected.bone(f"thigh.{side}")
         if chest in ancestors(thigh) and (crossed or len(spine) > 1):
             raise CoreError(
-                f'"{skeleton.names[thigh]}" cannot be "thigh.{side}": it hangs on "{skeleton.names[chest]}", the upper '
-                "end of the spine; are arms and legs swapped?"
+                f'"{skeleton.names[thigh]}" cannot be "thigh.{side}": it is parented to '
+                f'"{skeleton.names[chest]}", the upper end of the spine. Are arms and legs swapped?'
             )
 
 

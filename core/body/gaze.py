@@ -102,7 +102,7 @@ class _Reach:
         if not isinstance(goal, LookAt) or gaze_error(goal, skeleton, pose) <= MISSED:
             return []
         aside, above = np.degrees(HEAD)
-        return [f"neck and head go no further than {aside:.0f} degrees aside and {above:.0f} up or down"]
+        return [f"neck and head turn at most {aside:.0f} degrees sideways and {above:.0f} up or down"]
 
 
 def find_eyes(skeleton: Skeleton, roles: Roles) -> list[int]:

@@ -37,7 +37,7 @@ def pose_fingers(skeleton: Skeleton, roles: Roles, pose: Pose, side: str, close:
     roles.require(f"hand.{side}")
     chains = finger_chains(roles, side)
     if not chains:
-        raise CoreError(f"No fingers of hand.{side} are found; say which bones they are.")
+        raise CoreError(f"No fingers of hand.{side} were found. Assign their bones.")
     hinges = finger_hinges(skeleton, roles)
     rotations = np.array(pose.rotations)
     for finger, chain in chains.items():

@@ -24,7 +24,7 @@ def take_posture(skeleton: Skeleton, roles: Roles, pose: Pose, posture: str, arm
     """
     hips = roles.require("hips")[0]
     if posture in ("T", "A") and not roles.humanoid:
-        raise CoreError(f"An animal has no {posture}-pose; As at Rest stands it as it was made.")
+        raise CoreError(f"An animal has no {posture}-pose. Use Rest Pose instead.")
     known = anatomy(skeleton, roles)
     if posture == "REST":
         wanted = np.tile(rotation.IDENTITY, (len(skeleton), 1))

@@ -90,13 +90,16 @@ class Roles:
         if lacking:
             named = " and no ".join(lacking)
             raise CoreError(
-                f"No {named} is found; say which bone it is."
+                f"No {named} was found. Assign its bone."
                 if self.humanoid
-                else f"This body is an animal's: it has no {named}."
+                else f"This body is that of an animal and has no {named}."
                 if self.animal
-                else "The rest pose shows no body: all bones point the same way. Make Rest Pose takes a pose that does."
+                else (
+                    "No body can be detected in the rest pose: all bones point the same way. Use Make Rest "
+                    "Pose in a pose that shows the body."
+                )
                 if self.rest == "folded"
-                else "No humanoid body is found here; say which bones are its parts."
+                else "No human body was found here. Assign bones to its parts."
             )
         return [self.chain(role)[0] for role in wanted]
 

@@ -158,7 +158,7 @@ def find_ground(positions: Array, up: ArrayLike = UP) -> Ground:
     direction = np.asarray(up, float)
     length = float(np.linalg.norm(direction))
     if not length > 0.0:
-        raise CoreError("The up direction of the ground has no direction.")
+        raise CoreError("The up direction of the ground must not be zero.")
     direction = direction / length
     return Ground(direction, float(np.percentile(positions @ direction, GROUND_PERCENTILE)))
 
@@ -179,7 +179,7 @@ def find_contacts(
     not drift. Raises CoreError without points.
     """
     if not points:
-        raise CoreError("There are no points that could touch the ground; name some bones.")
+        raise CoreError("No points can touch the ground. Name some bones.")
     positions = point_positions(skeleton, motion.pose, points)
     return find_contacts_at(positions, motion, points, skeleton.size, ground, up, drifts, surface)
 

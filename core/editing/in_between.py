@@ -66,7 +66,7 @@ def fill_between(
     keys = np.asarray(keys, int)
     upwards: Array = np.asarray(up, float) / np.linalg.norm(up)
     if len(keys) < 2:
-        raise CoreError("In-betweens need two key poses or more.")
+        raise CoreError("In-betweens need at least two key poses.")
     between, feet = _between(len(motion), keys), _feet(skeleton, roles) if plant else []
     if not feet:
         return InBetween(spline_between(motion, keys), between)

@@ -74,7 +74,7 @@ def make_loop(
     Raises CoreError for motions of less than three frames, and for a body that cannot be moved.
     """
     if len(motion) < 3:
-        raise CoreError("A loop needs three frames or more.")
+        raise CoreError("A loop needs at least three frames.")
     travel = find_travel(skeleton, motion, hips, up, 0.0, None, turning).matrices[-1]
     travel[:3, 3] += rise * np.asarray(up, float) / np.linalg.norm(up)
     going = _going(forward(skeleton, motion.pose)[0], travel, hips)
@@ -158,7 +158,7 @@ def find_cycle(
     unlike = usual / np.where(mean > 0.0, mean, 1.0)
     alike = np.flatnonzero(unlike[least:] < ALIKE) + least
     if not len(alike):
-        raise CoreError("Nothing repeats in this range; choose the frames of one cycle.")
+        raise CoreError("Nothing repeats in this range. Choose the frames of one cycle.")
     cycle = alike[0] + np.argmax(np.append(np.diff(unlike[alike[0] :]) >= 0.0, True))  # where it no longer falls
     lags = range(max(least, int(cycle / ABOUT)), min(int(cycle * ABOUT), len(seen) - 1) + 1)
     gaps = [(float(apart(lag).min()), lag) for lag in lags]

@@ -38,7 +38,7 @@ class PartPose:
 def read_part_pose(skeleton: Skeleton, roles: Roles, pose: Pose) -> PartPose:
     """Return a pose (J) by the parts of its body. Raises CoreError if that is no human body."""
     if not is_human(roles):
-        raise CoreError("Poses go from one human body to another; this armature has none.")
+        raise CoreError("Poses are transferred between human bodies, and this armature has none.")
     turns = read_turns(skeleton, roles, pose)
     return PartPose(turns, frozenset(turns))
 

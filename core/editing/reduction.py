@@ -92,13 +92,13 @@ def reduce_keys(
     """
     chosen = sorted({skeleton.index(bone) for bone in bones})
     if not chosen:
-        raise CoreError("Name the bones that are to stay within the tolerance.")
+        raise CoreError("Name the bones to keep within the tolerance.")
     if not 0.0 < tolerance < np.inf:
         raise CoreError(f"The tolerance of a reduction must be a positive number, not {tolerance}.")
     spacing, count = motion.frames[1:] - motion.frames[:-1], len(motion)
     whole = bool(np.all(spacing == 1.0)) and count >= 3
     if not whole and (np.any(spacing != 1.0 / QUARTERS) or count < 2 * QUARTERS + 1 or (count - 1) % QUARTERS):
-        raise CoreError("Keys can be left out of three or more frames that follow each other.")
+        raise CoreError("Keys can only be removed from at least three consecutive frames.")
     given = channels_of(skeleton, motion) if channels is None else channels
     keyed = {bone for one in chosen for bone in skeleton.ancestors(one)}
     given = [one for one in given if one.bone in keyed]

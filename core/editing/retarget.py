@@ -36,14 +36,13 @@ def check_pair(source: Roles, target: Roles) -> None:
     for name, roles in (("first", source), ("second", target)):
         if not (is_human(roles) or roles.animal):
             raise CoreError(
-                f"Motions go from one human body to another, or from one animal to another; the {name} armature has "
-                "neither."
+                f"Motions are retargeted between human bodies, or between animals; the {name} armature has neither."
             )
     if source.humanoid != target.humanoid:
-        kinds = {True: "a human's", False: "an animal's"}
+        kinds = {True: "that of a human", False: "that of an animal"}
         raise CoreError(
-            f"This motion is {kinds[source.humanoid]} and this body is {kinds[target.humanoid]}; "
-            "motions go from human to human and from animal to animal."
+            f"This motion is {kinds[source.humanoid]} and this body is {kinds[target.humanoid]}. "
+            "Motions are retargeted from human to human and from animal to animal."
         )
 
 

@@ -99,7 +99,7 @@ def set_carrier(skeleton: Skeleton, motion: Motion, travel: Travel, root: int | 
     object. Raises CoreError if there is no root bone to carry it, or for a bone that cannot be moved.
     """
     if root is None and carrier == "root":
-        raise CoreError("No bone above the hips could carry the motion; let the object carry it, or add a root bone.")
+        raise CoreError("No bone above the hips can carry the motion. Let the object carry it, or add a root bone.")
     frames = forward_matrices(skeleton, motion.pose)
     body = skeleton.parents == (-1 if root is None else root)
     if carrier == "object":  # which carries all that hangs on nothing
@@ -144,7 +144,7 @@ def placed_at(skeleton: Skeleton, pose: Pose, frames: Array, bones: Indices) -> 
     """
     fixed = next((bone for bone in bones.tolist() if not skeleton.translatable[bone].all()), None)
     if fixed is not None:
-        raise CoreError(f'"{skeleton.names[fixed]}" cannot be moved; unlock its location first.')
+        raise CoreError(f'"{skeleton.names[fixed]}" cannot be moved. Unlock its location first.')
     turns, shifts, _ = own_channels(skeleton, frames, bones)
     rotations, translations = pose.rotations.copy(), pose.translations.copy()
     rotations[..., bones, :], translations[..., bones, :] = turns, shifts

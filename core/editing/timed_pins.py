@@ -433,7 +433,7 @@ def _over_time(pin: TimedPin, given: Array, shape: tuple[int, int]) -> Array:
     except ValueError:
         count, width = shape
         raise CoreError(
-            f'The pin of "{pin.bone}" needs {width} numbers, or as many for each of {count} frames.'
+            f'The pin of "{pin.bone}" needs {width} numbers, or that many for each of {count} frames.'
         ) from None
 
 

@@ -83,8 +83,8 @@ def _checked(entries: Sequence[Actuation], where: str) -> tuple[Actuation, ...]:
 ENTRY: Final = Table(
     (
         Field("bone", NAME, "the bone that turns", needed="missing."),
-        Field("axis", choice(AXES), "about which axis of its rest frame", needed="missing."),
-        Field("fraction", UNIT, "of the rotation that this joint alone would need"),
+        Field("axis", choice(AXES), "axis of its rest frame about which it turns", needed="missing."),
+        Field("fraction", UNIT, "share of the rotation that this joint alone would need"),
         Field("angle", number(0.0).into(np.radians).into(float), "degrees that it turns in any case"),
     ),
     Actuation,
@@ -95,12 +95,12 @@ _LIST_FIELD: Final = Field(
     example='"list": [{"bone": "forearm.R", "axis": "X", "fraction": 0.3, "angle": 20}]',
 )  # fmt: skip
 _NUMBER_FIELDS: Final = (
-    Field("mode", choice(MODES), "take the larger or the smaller of fraction and angle; mixed: the larger first"),
-    Field("share", UNIT, 'of the passes, rounded up, that take the larger in "mixed"'),
-    Field("passes", whole(0, _MOST), "how often the list is gone through"),
-    Field("sweeps", whole(0, _MOST), "of plain CCD after the list, at most"),
-    Field("finish", FLAG, "go the rest of the way by least squares where plain CCD stalls"),
-    Field("successive", FLAG, "each frame goes on from the one before"),
+    Field("mode", choice(MODES), "use the larger or the smaller of fraction and angle; mixed: first the larger"),
+    Field("share", UNIT, 'share of the passes, rounded up, that use the larger value in "mixed"'),
+    Field("passes", whole(0, _MOST), "how often the list is applied"),
+    Field("sweeps", whole(0, _MOST), "maximum number of passes of plain CCD after the list"),
+    Field("finish", FLAG, "bring the effector the rest of the way by least squares where plain CCD stalls"),
+    Field("successive", FLAG, "each frame starts from the solution of the previous one"),
 )  # fmt: skip
 
 
@@ -108,23 +108,25 @@ def _alone(given: Mapping[str, Any], where: str) -> None:
     for sole, why in (("chain", "the saved chain has its own"), ("chains", "each chain has its own")):
         other = next((name for name in given if name not in ("name", sole)), None)
         if sole in given and other is not None:
-            raise CoreError(f"{where}.{other}: {why}; leave it out.")
+            raise CoreError(f"{where}.{other}: {why}; remove it.")
 
 
 def _one_of_several(given: Mapping[str, Any], where: str) -> None:
     _alone(given, where)
     missing = next((name for name in ("bone", "list") if name not in given), None)
     if "chain" not in given and missing is not None:
-        raise CoreError(f'{where}.{missing}: missing; or name a saved chain by "chain".')
+        raise CoreError(f'{where}.{missing}: missing; or name a saved chain in "chain".')
 
 
 _CHAIN_FIELDS: Final = (
-    Field("chain", NAME, "a chain that is saved with the armature, with its list and its numbers"),
+    Field("chain", NAME, "a chain saved with the armature, with its list and settings"),
     _LIST_FIELD,
-    Field("base", NAME, "the first bone of the chain; by default the effector's root"),
+    Field("base", NAME, "the first bone of the chain; by default the root of the effector"),
     *_NUMBER_FIELDS,
 )
-_BONE_FIELD: Final = Field("bone", NAME, "the bone that it leads, which has a goal; a saved chain has its own")
+_BONE_FIELD: Final = Field(
+    "bone", NAME, "the bone at the end of the chain, which has a goal; a saved chain has its own"
+)
 
 
 def _said(values: dict[str, Any]) -> Ccd:
@@ -140,8 +142,8 @@ CCD: Final = Table(
     (
         Field("name", tag("ccd"), "the method", needed="null"),
         Field("chains", list_of(CHAIN.kind().into(_said), "needs at least one chain.").into(tuple),
-              "several chains, each for one of the goals; they are solved in this order, and goals that no chain "
-              "leads, as pins, after them",
+              "several chains, each for one of the goals; they are solved in this order, followed by "
+              "goals without a chain, such as pins",
               example='"chains": [{"bone": "hand.L", "list": [{"bone": "forearm.L", "axis": "X"}]}, {"chain": "t"}]'),
         *_CHAIN_FIELDS,
     ),

@@ -62,20 +62,23 @@ def check_bvh(data: bytes) -> None:
     rest = data[motion.end() :]
     frames, time = _FRAMES.search(rest), _TIME.search(rest)
     if frames is None or time is None:
-        raise CoreError('it is no whole BVH file: after MOTION come "Frames:" and "Frame Time:".')
+        raise CoreError('the BVH file is incomplete: "Frames:" and "Frame Time:" must follow MOTION.')
     said, second = (text[1].decode("ascii", "replace")[:SHOWN] for text in (frames, time))
     if not (said.isdecimal() and int(said) <= FRAME_LIMIT):
-        raise CoreError(f'"Frames: {said}" is no number of frames from 0 to {FRAME_LIMIT}.')
+        raise CoreError(f'"Frames: {said}" is not a number of frames from 0 to {FRAME_LIMIT}.')
     try:
         time_of_one = float(second)
     except ValueError:
         time_of_one = math.nan
     still = int(said) <= 1 and time_of_one == 0.0  # a pose takes no time
     if not still and not 1.0 / RATES[1] <= time_of_one <= 1.0 / RATES[0]:
-        raise CoreError(f'"Frame Time: {second}" is no time of a frame: {RATES[0]:g} to {RATES[1]:g} come in a second.')
+        raise CoreError(
+            f'"Frame Time: {second}" is not the time of a frame: the frame rate must be between '
+            f"{RATES[0]:g} and {RATES[1]:g}."
+        )
     lines = sum(1 for line in rest[time.end() :].splitlines() if line.strip())
     if lines < int(said):
-        raise CoreError(f"it is no whole BVH file: it has {lines} of {said} frames.")
+        raise CoreError(f"the BVH file is incomplete: it has {lines} of {said} frames.")
     joints = len(_JOINT.findall(data[: motion.start()]))
     check_counts(f"{lines} frames of {joints} joints", len(data), lines, joints)
 
@@ -163,7 +166,7 @@ def _check_regular(folder: Path, name: str) -> None:
     except (OSError, ValueError):  # no name of a file
         wrong = True
     if wrong:
-        raise CoreError(f'it names "{name[:SHOWN]}", which is no file.')
+        raise CoreError(f'it refers to "{name[:SHOWN]}", which is not a file.')
 
 
 def _objects(root: Mapping[str, Any], name: str) -> Sequence[Mapping[str, Any]]:

@@ -220,26 +220,26 @@ def _increasing(points: tuple[tuple[float, ...], ...], where: str) -> Waypoints:
 def _normalised(values: tuple[float, ...], where: str) -> Fixed:
     length = math.hypot(*values)
     if length == 0.0:
-        raise CoreError(f"{where}: the quaternion 0, 0, 0, 0 is no rotation.")
+        raise CoreError(f"{where}: the quaternion 0, 0, 0, 0 is not a rotation.")
     return Fixed(tuple(value / length for value in values))
 
 
 def _direction(values: tuple[float, ...], where: str) -> tuple[float, ...]:
     if not any(values):
-        raise CoreError(f"{where}: 0, 0, 0 is no direction.")
+        raise CoreError(f"{where}: 0, 0, 0 is not a direction.")
     return values
 
 
 def _shares(values: tuple[float, ...], where: str) -> tuple[float, ...]:
     shares = tuple(number(0.0).read(value, f"{where}[{i}]") for i, value in enumerate(values))
     if not any(shares):
-        raise CoreError(f"{where}: with 0 for every axis nothing is wanted.")
+        raise CoreError(f"{where}: at least one axis must have a weight above 0.")
     return shares
 
 
 def _heavy(masses: Mapping[str, float], where: str) -> Mapping[str, float]:
     if not any(masses.values()):
-        raise CoreError(f"{where}: no bone weighs anything.")
+        raise CoreError(f"{where}: at least one bone must have a mass above 0.")
     return masses
 
 
@@ -264,7 +264,7 @@ _ROTATION: Final = by_type(
 _TO: Final = by_type({str: NAME, list: _XYZ.into(Fixed)}, one_of("a bone's name or [x, y, z]", object=_OBJECT))
 _AXIS: Final = by_type({list: _XYZ.then(_direction)}, choice(_AXES, "[x, y, z]").into(_AXES.__getitem__))
 _SHARES: Final = vector(3).then(_shares, items=number(0.0).schema)
-_BY_BONE: Final = "an object of bones in braces"
+_BY_BONE: Final = "an object in braces with bones"
 STIFFNESS: Final = object_of(any_of(_stiffness, UNIT.schema, vector(3, UNIT).schema), _BY_BONE, NAME)
 
 # -- tables -----------------------------------------------------------------------------------------------------------
@@ -273,59 +273,61 @@ _ALONE, _PINNED, _LOOKING, _APART = "in a goal of its own", 'with "pin"', 'with 
 _PLACING: Final = 'with "pin", "position" or "rotation"'
 _CARRIED: Final = Field(
     "relative_to", NAME,
-    "keep to another bone as it is: two hands on one thing; numbers of `position` or `look_at` are in its frame",
+    "keep the present relation to another bone, such as two hands on one object; numbers of "
+    "`position` or `look_at` are in its frame",
     place='with "pin", "position", "rotation" or "look_at"',
     example='{"bone": "hand.L", "pin": ["position", "rotation"], "relative_to": "hand.R"}',
 )  # fmt: skip
 _COMMON: Final = (
-    Field("bone", NAME, "the bone that the goal is about"),
-    Field("role", NAME, "in place of a bone the part of the body that it plays; of several bones the last one",
+    Field("bone", NAME, "the bone of the goal"),
+    Field("role", NAME, "body part instead of a bone; of several bones the last one",
           example='{"role": "hand.L", "position": [0.3, -0.4, 1.2]}'),
-    Field("point", _POINT, "the point of the bone that is meant: an end, or x, y, z in the bone's frame"),
-    Field("frames", FRAMES, "the first and the last frame in which it is on; by default those of the job"),
-    Field("ease", whole(0), "frames that it takes to blend in and out"),
-    Field("weight", POSITIVE, "how much it counts beside goals of the same priority; after the first, how hard it "
-          "pulls, too: with 4 twice as hard"),
-    Field("priority", whole(0), "0 comes first; by default what `wins` says"),
+    Field("point", _POINT, "point of the bone: an end, or x, y, z in the bone's frame"),
+    Field("frames", FRAMES, "first and last frame in which it is active; by default those of the job"),
+    Field("ease", whole(0), "frames over which it blends in and out"),
+    Field("weight", POSITIVE,
+        "influence among goals of the same priority; below the first priority, also how hard it "
+        "pulls: 4 pulls twice as hard as 1"),
+    Field("priority", whole(0), "0 is solved first; by default according to `wins`"),
 )  # fmt: skip
 _PLACED_FIELDS: Final = (
     *_COMMON,
-    Field("at", FRAME, "with `pin`: where, and as, the motion has the bone at this frame", place=_PINNED,
+    Field("at", FRAME, "with `pin`: hold the location and rotation that the motion has at this frame", place=_PINNED,
           example='{"bone": "foot.L", "pin": ["position"], "at": 12}'),
     Field("pin", list_of(choice(("position", "rotation")), 'needs "position", "rotation" or both.'),
-          'stay where the motion has it, or with `"at": 12` where it is at frame 12', place=_ALONE,
+          'hold what the motion has, or with `"at": 12` what it has at frame 12', place=_ALONE,
           example='{"bone": "foot.L", "pin": ["position", "rotation"]}'),
     Field("position", _POSITION,
-          'go to a point, to `{"object": "Cup"}`, along `{"path": [[frame, x, y, z], ...]}`, or on from where it is in '
-          'the first frame with `{"velocity": [x, y, z]}`, lengths a second', place=_ALONE,
+          'move to a point, to `{"object": "Cup"}`, along `{"path": [[frame, x, y, z], ...]}`, or '
+          'from the place in the first frame with `{"velocity": [x, y, z]}`, in lengths per second', place=_ALONE,
           example='{"bone": "hand.R", "position": [0.3, -0.4, 1.2]}'),
     Field("rotation", _ROTATION,
-          'turn the bone to a quaternion w, x, y, z, as `{"object": "Cup"}`, or on from how it is in the first frame '
-          'with `{"velocity": [x, y, z]}`, degrees a second about these axes', place=_ALONE,
+          'turn the bone to a quaternion w, x, y, z, like `{"object": "Cup"}`, or from the rotation '
+          'in the first frame with `{"velocity": [x, y, z]}`, in degrees per second about these axes', place=_ALONE,
           example='{"bone": "head", "rotation": [1, 0, 0, 0]}'),
     _CARRIED,
-    Field("axes", _SHARES, "weights of the position by axis: with 0, 0, 1 only the height", place=_PLACING,
+    Field("axes", _SHARES, "weights of the position by axis: 0, 0, 1 is the height only", place=_PLACING,
           example='{"bone": "foot.L", "position": [0, 0, 0.1], "axes": [0, 0, 1]}'),
     Field("rotation_axes", _SHARES, "weights of the rotation by axis", place=_PLACING),
 )  # fmt: skip
 _LOOKING_FIELDS: Final = (
     *_COMMON,
     Field("look_at", _AIM,
-          "aim an axis of the bone (Y, along it, if none is named) at a point, an object or a path", place=_ALONE,
+          "aim an axis of the bone (by default Y, along the bone) at a point, an object or a path", place=_ALONE,
           attribute="target", example='{"bone": "head", "look_at": {"object": "Cup"}, "axis": "Z"}'),
     _CARRIED,
-    Field("axis", _AXIS, "the axis that is aimed", default="Y", place=_LOOKING),
+    Field("axis", _AXIS, "the axis to aim", default="Y", place=_LOOKING),
 )  # fmt: skip
 _APART_FIELDS: Final = (
     *_COMMON,
-    Field("to", _TO, "the bone, the point or the object that a distance is kept to", place=_APART,
-          needed="missing; a distance is kept to a bone, a point or an object."),
+    Field("to", _TO, "the bone, point or object to keep the distance to", place=_APART,
+          needed="missing; name a bone, a point or an object for the distance."),
     Field("distance", number(0.0),
           'a distance to a bone, a point or an object: `"exactly"`, `"at most"` or `"at least"`',
           place=_ALONE, attribute="length",
           example='{"bone": "hand.L", "distance": 0.3, "to": "hand.R", "bound": "at most"}'),
     Field("to_point", _POINT, "the point of the bone `to`", place=_APART),
-    Field("bound", choice(get_args(Bound)), "whether it may be less, or more", place=_APART),
+    Field("bound", choice(get_args(Bound)), "whether it can be less, or more", place=_APART),
 )  # fmt: skip
 _PLACES: Final = {one.name: one.place for one in (*_PLACED_FIELDS, *_LOOKING_FIELDS, *_APART_FIELDS) if one.place}
 
@@ -334,7 +336,7 @@ def _named(given: Mapping[str, Any], where: str) -> None:
     if "bone" not in given and "role" not in given:
         raise CoreError(f'{where}.bone: missing; name a bone, or its "role".')
     if "bone" in given and "role" in given:
-        raise CoreError(f"{where}.role: the bone is named already; leave one of them out.")
+        raise CoreError(f"{where}.role: the bone is already named; remove one of them.")
     if "at" in given and "pin" not in given:
         raise CoreError(f'{where}.at: only with "pin".')
 
@@ -352,13 +354,13 @@ LOOKING: Final = Table(_LOOKING_FIELDS, LookAtGoal, _PLACES, _named, _schema("lo
 APART: Final = Table(_APART_FIELDS, DistanceGoal, _PLACES, _named, _schema("distance"))
 BALANCE: Final = Table(
     (
-        Field("supports", list_of(NAME, "needs at least one bone; without it those that are pinned are meant."),
-              "the bones that the body stands on; by default those whose position is pinned in all frames of the job"),
-        Field("feet", FLAG, "only over those that are feet of a human body, and only if both feet are"),
+        Field("supports", list_of(NAME, "needs at least one bone; leave it out to use the pinned bones."),
+              "bones that support the body; by default those whose position is pinned in all frames of the job"),
+        Field("feet", FLAG, "only above those that are feet of a human body, and only if both feet are"),
         Field("masses", object_of(number(0.0), _BY_BONE, NAME).then(_heavy, minProperties=1),
-              "of all bones that weigh something, in any unit; by default a human's"),
-        Field("radius", number(0.0), "how far beside the supports it may be; by default half the width of a foot"),
-        Field("priority", whole(0), "0 comes first, 1 by default is that of goals, 2 is after these as in the panel"),
+              "masses of bones, in any unit; by default those of a human"),
+        Field("radius", number(0.0), "distance that it can be outside of the supports; by default half a foot width"),
+        Field("priority", whole(0), "0 is solved first, 1 is the default of goals, 2 comes after, as in the panel"),
     ),
     JobBalance,
 )  # fmt: skip
@@ -373,7 +375,7 @@ def _read_goal(data: Any, where: str) -> Wish:
     for name in ("position", "rotation", "target") if "relative_to" in values else ():
         if isinstance(values.get(name), Followed):
             field = "look_at" if name == "target" else name
-            raise CoreError(f'{where}.{field}: an object is where it is; with "relative_to" give numbers.')
+            raise CoreError(f'{where}.{field}: an object has its own position; with "relative_to" give numbers.')
     for name, wants in (("axes", "position"), ("rotation_axes", "rotation")):
         if name in values and wants not in values:
             raise CoreError(f"{where}.{name}: only where the {wants} is pinned or has a target.")
@@ -387,7 +389,7 @@ def _pin(values: dict[str, Any], where: str) -> None:
     held = dict.fromkeys(values.pop("pin", ()), Held(values.pop("at", None)))
     for name in ("position", "rotation"):
         if name in values and name in held:
-            raise CoreError(f"{where}.{name}: pinned already; leave one of the two out.")
+            raise CoreError(f"{where}.{name}: already pinned; remove one of the two.")
     values |= held
     if "position" not in values and "rotation" not in values:
         raise CoreError(f'{where}: needs "pin", "position", "rotation", "look_at" or "distance".')
@@ -410,9 +412,9 @@ def on_bone(goal: Wish, where: str, roles: Roles, names: tuple[str, ...]) -> Wis
     known = {**roles.limbs, **{role: roles.chain(role) for role in roles.bones}}
     if not known.get(goal.role):
         near = get_close_matches(goal.role, [role for role, chain in known.items() if chain], 1)
-        what = f'no "{goal.role}" is found in this armature'
+        what = f'no "{goal.role}" was found in this armature'
         raise CoreError(
-            f"{where}.role: {what}" + (f'; did you mean "{near[0]}"?' if near else ', and "roles" does not say it.')
+            f"{where}.role: {what}" + (f'; did you mean "{near[0]}"?' if near else ', and "roles" does not define it.')
         )
     return _checked(replace(goal, bone=names[known[goal.role][-1]]), where)
 

@@ -45,22 +45,24 @@ HUMANOID: Final = Table(
     (
         Field("name", tag("humanoid"), "the method", needed="null"),
         Field("pull", by_type({dict: object_of(UNIT, _NAMED)}, UNIT),
-              "how hard each of chest, head, hands and feet, or one number for all, pulls the body along where it is "
-              "out of reach; at 0 the limb is stretched, and what it misses is said",
+              "how much each of chest, head, hands and feet, or one number for all, pulls the body "
+              "along if its target is out of reach; at 0 the limb only stretches out, and the report "
+              "says by how much it misses",
               example='"pull": {"hand.L": 0.5}'),
         Field("resist", object_of(UNIT, _NAMED),
-              "how much hips, spine, neck and shoulders resist being pulled along; at 1 they stay",
+              "how much hips, spine, neck and shoulders resist being pulled along; at 1 they stay in place",
               example='"resist": {"hips": 1}'),
         Field("shares", object_of(number(0.0, _MOST), _NAMED, NAME),
-              "how much a bone of spine or neck turns beside the others: 1 is as by its place, at 0 it does not",
+              "how much a bone of the spine or neck turns relative to the others: 1 is the default, at 0 "
+              "it does not turn",
               example='"shares": {"spine": 0.5, "chest": 2}'),
         Field("reach", UNIT,
-              "the share of its length to which a limb is stretched before it pulls; one that is stretched further "
-              "already pulls from there", example='"reach": 0.9'),
+              "how far a limb stretches, as a share of its length, before it pulls; one that is "
+              "stretched further already pulls from there", example='"reach": 0.9'),
         Field("swivel", object_of(number(-_TURN, _TURN), _NAMED).into(_radians),
-              "how far an elbow or a knee is turned about the line from the limb's root to its end, in degrees; "
-              "without, as it is", example='"swivel": {"arm.L": 30}'),
-        Field("finish", FLAG, "leave what closed forms miss or do not know to the method `pins`"),
+              "how far an elbow or a knee is turned about the line from the root of the limb to its end, "
+              "in degrees; by default as in the pose", example='"swivel": {"arm.L": 30}'),
+        Field("finish", FLAG, "solve what the closed forms miss or cannot do with the method `pins`"),
     ),
     HumanoidSettings,
 )  # fmt: skip

@@ -59,7 +59,7 @@ from .table import (
     vector,
 )
 
-_NO_GOAL: Final = "there has to be at least one goal."
+_NO_GOAL: Final = "there must be at least one goal."
 
 Wins = Literal["pins", "drag"]
 Limits = bool | Literal["soft"]
@@ -136,7 +136,9 @@ class Job:
         if self.frames is not None:
             check_range(self.frames, "frames")
             if not self.write.key:
-                raise CoreError('write.key: a job with "frames" is keyed; without "frames" the current frame is posed.')
+                raise CoreError(
+                    'write.key: a job with "frames" is always keyed; it is for jobs that pose the current frame.'
+                )
         for place, goal in enumerate(self.goals):
             self._check_times(goal, f"goals[{place}]")
         if self.method != "pins":
@@ -204,8 +206,8 @@ class Job:
         if len(found) != 1:
             bone = "one bone" if effector is None else f'"{effector}"'
             raise CoreError(
-                f'goals: the chain leads {bone}: give it one goal with a "position", or a pin of it; several chains '
-                'are in "chains", each with its "bone".'
+                f'goals: the chain ends at {bone}: give it one goal with a "position", or a pin of it; '
+                'several chains are in "chains", each with its "bone".'
             )
         return found[0]
 
@@ -219,7 +221,7 @@ class Job:
                 raise CoreError(f'{where}: a velocity needs a job with "frames".')
             if goal.frames is not None or goal.ease:
                 name = "ease" if goal.frames is None else "frames"
-                raise CoreError(f'{where}.{name}: only in a job that has "frames" itself.')
+                raise CoreError(f'{where}.{name}: only in a job with "frames".')
             return
         first, last = goal.frames or self.frames
         check_range((first, last), f"{where}.frames")
@@ -227,8 +229,8 @@ class Job:
             raise CoreError(f"{where}.ease: {goal.ease} frames in and out do not fit into {first} to {last}.")
         if first + goal.ease > self.frames[1] or last - goal.ease < self.frames[0]:
             raise CoreError(
-                f"{where}.frames: {first} to {last} are never fully on within the job's frames "
-                f"{self.frames[0]} to {self.frames[1]}."
+                f"{where}.frames: {first} to {last} are never fully active within the frames "
+                f"{self.frames[0]} to {self.frames[1]} of the job."
             )
 
 
@@ -243,7 +245,7 @@ def _check_twins(goals: Sequence[Wish]) -> None:
     for place, goal in enumerate(goals):
         twin = known.setdefault(replace(goal, weight=1.0, priority=None, ease=0), place)
         if twin != place:
-            raise CoreError(f"goals[{place}]: goals[{twin}] wants the same already; leave one of them out.")
+            raise CoreError(f"goals[{place}]: same as goals[{twin}]; remove one of them.")
 
 
 def parse(data: object, folder: Path | None = None) -> Job:
@@ -271,7 +273,7 @@ def _read_roles(folder: Path, name: str) -> BodyMapping:
     """Return the mapping in a file beside the job, or below; of others, which strangers may name, nothing is read."""
     path = (folder / name).resolve()
     if not (path.is_relative_to(folder.resolve()) and path.suffix == ".json"):
-        raise CoreError('roles: a job names a file that ends in ".json" in its own folder, or below it.')
+        raise CoreError('roles: the file must end in ".json" and be in the folder of the job, or below it.')
     if not path.is_file():
         raise CoreError(f'roles: there is no file "{name}" beside the job.')
     return read_mapping(path)
@@ -327,12 +329,12 @@ def _read_limits(data: object, where: str) -> Limits:
 PINS: Final = Table(
     (
         Field("name", tag("pins"), "the method"),
-        Field("wins", choice(get_args(Wins)), "what has priority where not all goals can be met", default=Job.wins),
+        Field("wins", choice(get_args(Wins)), "what takes precedence where not all goals can be met", default=Job.wins),
     )
 )
 TOLERANCE: Final = Table(
     (
-        Field("position", POSITIVE, "metres, in the goal's own space"),
+        Field("position", POSITIVE, "meters, in the space of the goal"),
         Field("rotation", POSITIVE, "degrees"),
     ),
     Tolerance,
@@ -341,78 +343,81 @@ WRITE: Final = Table(
     (
         Field("key", FLAG, "key the current frame in a job without frames"),
         Field("bones", or_word("changed", list_of(NAME)).into(lambda bones: None if bones == "changed" else bones),
-              "the only bones that may move"),
+              "the only bones that can move"),
         Field("action", by_type({type(None): NULL}, BLENDER_NAME),
-              "the name of the new action; null: key into the present one"),
+              "name of the new action; null: key into the current one"),
     ),
     Write,
 )  # fmt: skip
 RANGE: Final = Table(
     (
-        Field("min", vector(3, number(-180.0, 180.0)), "the least angles about X, Y and Z", needed="missing."),
-        Field("max", vector(3, number(-180.0, 180.0)), "the largest ones", needed="missing."),
+        Field("min", vector(3, number(-180.0, 180.0)), "smallest angles about X, Y and Z", needed="missing."),
+        Field("max", vector(3, number(-180.0, 180.0)), "largest angles", needed="missing."),
     )
 )
 POSE_TARGETS: Final = Table(
     (
-        Field("action", NAME, "the action, or the pose asset; by default the motion that the armature has"),
-        Field("frame", FRAME, "the frame of the pose; by default each frame of the job has its own"),
+        Field("action", NAME, "the action or pose asset; by default the motion of the armature"),
+        Field("frame", FRAME, "frame of the pose; by default each frame of the job has its own"),
         Field("bones", object_of(UNIT, "an object of bones and shares", NAME),
-              "the only bones that are meant, each from 0, near the motion, to 1, near that pose"),
+              "the only bones that are used, from 0 (near the motion) to 1 (near that pose)"),
     ),
     PoseTargets,
 )  # fmt: skip
 JOB: Final = Table(
     (
         Field("version", THE_VERSION, "of the format", needed=f"missing; this is version {VERSION}."),
-        Field("space", choice(get_args(Space)), "of lengths: metres of the world, or units of the armature",
+        Field("space", choice(get_args(Space)), "units of lengths: meters of the world, or units of the armature",
               default=JobBalance.space),
-        Field("goals", list_of(GOAL, _NO_GOAL), "what is wanted; at least one", needed=_NO_GOAL),
-        Field("armature", NAME, "which one is posed, if the file has several"),
-        Field("frames", FRAMES, "the first and the last frame; without them the current one is posed"),
+        Field("goals", list_of(GOAL, _NO_GOAL), "the goals; at least one", needed=_NO_GOAL),
+        Field("armature", NAME, "which armature to pose, if the file has several"),
+        Field("frames", FRAMES, "first and last frame; without them the current one is posed"),
         Field("method", any_of(_read_method, PINS.schema, CCD.schema, HUMANOID.schema),
-              '`"pins"` (by default), `"ccd"`, or `"humanoid"`: limbs in closed form whose elbows and knees never pop, '
-              'a spine that bends as one, and a body that is pulled along; goals of all kinds, for any part (without '
-              'its `"finish"` positions and rotations of hips, chest, head, hands, feet, elbows, knees)',
+              '`"pins"` (by default), `"ccd"`, or `"humanoid"`: limbs in closed form whose elbows and '
+              'knees never pop, a spine that bends as a whole, and a body that is pulled along; goals of '
+              'all kinds, for any part (without its `"finish"` positions and rotations of hips, chest, '
+              'head, hands, feet, elbows, knees)',
               example='"method": {"name": "humanoid"}'),
-        Field("tolerance", TOLERANCE.into(), "how far off a goal may be"),
-        Field("write", WRITE.kind(), "where the keys go"),
+        Field("tolerance", TOLERANCE.into(), "how far off a goal can be"),
+        Field("write", WRITE.kind(), "where the keys are written"),
         Field("limits", any_of(_read_limits, {"enum": [True, False, "soft"]}),
-              'keep the limits of joints; with `"soft"` they give way where a goal needs it; also `true` (by default) '
-              'and `false`',
+              'keep joints within their limits; `"soft"` exceeds them where a goal needs it; also `true` '
+              '(by default) and `false`',
               example='"limits": "soft"'),
         Field("anatomical_limits", FLAG,
-              'joints of a human body go no further than those of people, as in the panel; knees and elbows always '
-              'bend their way',
+              "limit joints of a human body to the range of people, as in the panel; knees and elbows "
+              "always bend the right way",
               example='"anatomical_limits": false'),
         Field("ranges", object_of(RANGE.kind().then(_range), "an object of bones in braces", NAME),
-              "bounds of the order-free angles of single bones, degrees, in place of their limits: of parts of the "
-              "body about left, up and forward in a T-pose from the middle of people's range, as in the panel Active "
-              "Bone, of other bones about their own axes; 180 is no bound",
+              "ranges of the order-free angles of single bones in degrees, instead of their limits: of "
+              "body parts about left, up and forward in a T-pose from the middle of people's range, as "
+              "in the panel Active Bone, of other bones about their own axes; 180 is no limit",
               example='"ranges": {"upper_arm.L": {"min": [-40, -30, -60], "max": [90, 60, 80]}}'),
         Field("root", choice(get_args(Root)),
-              'what bones without parent may do: with `"pull"` they come along less willingly than joints bend, with '
-              '`"hold"` hardly; also `"free"` (by default), `"translate"`, `"fixed"`', example='"root": "pull"'),
+              'what bones without parents can do: with `"pull"` they come along less readily than joints '
+              'bend, with `"hold"` hardly at all; also `"free"` (by default), `"translate"`, `"fixed"`',
+              example='"root": "pull"'),
         Field("balance", THE_BALANCE,
-              "the centre of mass stays over the pinned bones (`true`), or over these bones and so far beside them, "
-              "with these masses", default=False,
+              "keep the center of mass above the pinned bones (`true`), or above these bones and a "
+              "distance around them, with these masses", default=False,
               example='"balance": {"supports": ["foot.L"], "radius": 0.05, "masses": {"hips": 30, "chest": 25}, '
                       '"priority": 1}'),
         Field("stiffness", STIFFNESS,
-              "0 free to 1 stiff, for the bone or about its own axes, in place of Blender's IK Stiffness",
+              "from 0 (free) to 1 (stiff), for the bone or about its own axes, instead of Blender's IK Stiffness",
               example='"stiffness": {"spine": 0.8, "chest": [1, 0, 1]}'),
         Field("joint_targets", by_type({dict: POSE_TARGETS.into().then(_posed)}, choice(get_args(JointTargets))),
-              'what joints stay near, or go to, as far as the goals let them: the motion, their rest pose, with '
-              '`"relaxed"` how a body stands at ease, or usually stands in what it learnt from, or the pose of '
-              '`{"action": "Sit", "frame": 12, "bones": {"spine": 0.5}}`',
+              'pose that joints stay near, as far as the goals allow: the motion, their rest pose, with '
+              '`"relaxed"` the relaxed pose of a body or the usual pose of what it learned from, or the '
+              'pose of `{"action": "Sit", "frame": 12, "bones": {"spine": 0.5}}`',
               example='"joint_targets": "rest"'),
-        Field("stretch", FLAG, "bones may grow, each by its own IK Stretch", example='"stretch": true'),
+        Field("stretch", FLAG, "bones can get longer, each by its own IK Stretch", example='"stretch": true'),
         Field("strength", by_type({type(None): NULL}, number(0.01, 1e6)),
-              "how hard goals below the first priority pull, 1 is a hand's: where the body resists more, they are "
-              "missed and it does not topple; `null`: they are met whatever it takes",
+              "how hard goals below the first priority pull, 1 is the pull of a hand: where the body "
+              "resists more, they are missed and it does not topple; `null`: they are met at any price",
               example='"strength": 1.0'),
         Field("roles", by_type({str: NAME}, ROLE_MAPPING),
-              "which bones are which parts of the body, where others are detected; or the name of a file",
+              "which bones are which parts of the body, if they differ from the detected ones; or the "
+              "name of a file",
               example='"roles": {"hand.L": "Hand_L"}'),
         FACING,
     ),

@@ -35,7 +35,7 @@ def rows_of(polygon: Polygon) -> list[list[float]]:
 
 def _polygon(rows: Any, where: str) -> Polygon:
     if len(rows) < _FEWEST:
-        raise CoreError(f"{where}: a polygon needs its centre and three corners at least.")
+        raise CoreError(f"{where}: a polygon needs its center and at least three corners.")
     try:
         return polygon_of(np.array(rows, float))
     except CoreError as error:
@@ -47,7 +47,8 @@ LIMITS: Final = Table(
         Field("version", THE_VERSION, "of the format", needed="missing."),
         Field("limits", object_of(list_of(vector(4, number(-7.0, 7.0))).then(_polygon, minItems=_FEWEST),
                                   "an object of bones in braces", NAME),
-              "of each bone the corners of its polygon: swing x and z, least and largest twist; first the centre",
+              "corners of the polygon of each bone: swing x and z, smallest and largest twist; the first "
+              "is the center",
               needed="missing."),
     )
 )  # fmt: skip

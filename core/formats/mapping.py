@@ -46,14 +46,15 @@ ROLE_MAPPING: Final = Kind(
     },
 )
 FACING: Final = Field(
-    "facing", choice(DIRECTED_AXES), "the axis of the armature that the body looks along, if not the one detected; "
-    "the opposite of what is found swaps left and right", example='"facing": "-Y"',
+    "facing", choice(DIRECTED_AXES), "axis of the armature that the body looks along, if it differs from the "
+    "detected one; the opposite axis swaps left and right", example='"facing": "-Y"',
 )  # fmt: skip
 MAPPING: Final = Table(
     (
         Field("version", THE_VERSION, "of the format", needed="null"),
-        Field("roles", ROLE_MAPPING, "the bone of each part of the body; several of spine, neck and fingers; "
-              "null: the body has no such part", example='"roles": {"hips": "Hips", "spine": ["Spine"]}'),
+        Field("roles", ROLE_MAPPING,
+              "bone of each part of the body; several for spine, neck and fingers; null: the body has no "
+              "such part", example='"roles": {"hips": "Hips", "spine": ["Spine"]}'),
         FACING,
     )
 )  # fmt: skip

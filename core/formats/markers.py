@@ -23,12 +23,12 @@ def parse_marker_mapping(name: str, mapping: Any) -> Layout:
 
 def _read_marks(data: Any, where: str) -> dict[str, tuple[str, ...]]:
     if not is_object(data) or not data:
-        raise CoreError('A mapping is an object {"marks": {"hip.L": ["LASI", "LPSI"], ...}}.')
+        raise CoreError('A mapping must be an object {"marks": {"hip.L": ["LASI", "LPSI"], ...}}.')
     for landmark, points in data.items():
         if landmark not in LANDMARKS:
             raise CoreError(f'There is no mark "{landmark}"; there are {", ".join(LANDMARKS)}.')
         if not is_list(points) or not points or not all(isinstance(point, str) for point in points):
-            raise CoreError(f'The mark "{landmark}" has no list of names of markers.')
+            raise CoreError(f'The mark "{landmark}" needs a list of marker names.')
     return {landmark: tuple(points) for landmark, points in data.items()}
 
 
@@ -36,9 +36,9 @@ _POINTS: Final = list_of(TEXT, "empty").schema
 _MARKS: Final = {"type": "object", "properties": dict.fromkeys(LANDMARKS, _POINTS), "additionalProperties": False}
 MARKERS: Final = Table(
     (
-        Field("marks", Kind(_read_marks, {**_MARKS, "minProperties": 1}), "the markers of each mark", needed="null"),
-        Field("unit", unread(by_type({type(None): NULL}, choice(("auto", *UNITS)))), "of the points"),
-        Field("up", unread(by_type({type(None): NULL}, choice(("auto", *AXES)))), "the axis that is up"),
+        Field("marks", Kind(_read_marks, {**_MARKS, "minProperties": 1}), "markers of each mark", needed="null"),
+        Field("unit", unread(by_type({type(None): NULL}, choice(("auto", *UNITS)))), "unit of the points"),
+        Field("up", unread(by_type({type(None): NULL}, choice(("auto", *AXES)))), "axis of the points that points up"),
     ),
     more={"additionalProperties": True},
 )

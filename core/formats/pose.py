@@ -52,17 +52,18 @@ _PARTS: Final = Kind(
 def _posed(names: Any, where: str) -> frozenset[str]:
     strange = next((name for name in names if name not in ROLES), None)
     if strange is not None:
-        raise CoreError(f"{where}: {shown(strange)} is no part of a body.")
+        raise CoreError(f"{where}: {shown(strange)} is not a part of a body.")
     return frozenset(names)
 
 
 PART_POSE: Final = Table(
     (
         Field("version", THE_VERSION, "of the format", needed="missing."),
-        Field("turns", _PARTS, "of each part the turns of its bones from a T-pose: quaternions w, x, y, z about the "
-              "left, up and front of the body", needed="missing."),
+        Field("turns", _PARTS,
+              "rotations of the bones of each part from a T-pose: quaternions w, x, y, z about the left, "
+              "up and front of the body", needed="missing."),
         Field("posed", list_of(NAME).then(_posed),
-              "the parts that take the pose; the others say what these hang on", needed="missing."),
+              "parts to pose; the others are there for what these are relative to", needed="missing."),
     ),
     PartPose,
 )  # fmt: skip
@@ -83,7 +84,7 @@ def parse_pose(text: str) -> PartPose:
         check_size(len(text), MEGABYTE)
         data = parse_json(text, without_twins)
         if not isinstance(data, dict):
-            raise CoreError("it is no object in braces.")
+            raise CoreError("it is not an object in braces.")
         return _POSE.read(data, "")
     except CoreError:
         raise

@@ -176,7 +176,7 @@ def _check_spans(seconds: float, flights: Sequence[Flight], supports: Sequence[S
         for other, taken in before:
             both = isinstance(span, Support) and isinstance(taken, Support) and span.role != taken.role
             if not both and span.start < taken.end and taken.start < span.end:
-                raise CoreError(f"{where}: {span.start:g} to {span.end:g} is at once with {other}.")
+                raise CoreError(f"{where}: {span.start:g} to {span.end:g} overlaps with {other}.")
         before.append((where, span))
 
 
@@ -222,14 +222,16 @@ def _support(values: dict[str, Any], where: str) -> Support:
 
 _OFFSET: Final = number(-LONGEST, LONGEST)
 _SMOOTHING: Final = (
-    Field("gamma", number(0.0, 1e6, above=True), "takes the curve nearer to its samples", default=GAMMA),
-    Field("width", number(0.001, LONGEST), "of the kernel in seconds; by default from the distance of the samples"),
-    Field("weights", unread(list_of(number(0.0, 1e6))), "of the samples, a number each"),
-    Field("straight", FLAG, "go straight from sample to sample, without a fit"),
+    Field("gamma", number(0.0, 1e6, above=True), "use the curve that is closer to its samples", default=GAMMA),
+    Field(
+        "width", number(0.001, LONGEST), "width of the kernel in seconds; by default from the spacing of the samples"
+    ),
+    Field("weights", unread(list_of(number(0.0, 1e6))), "weights of the samples, a number each"),
+    Field("straight", FLAG, "interpolate linearly between samples instead of fitting a curve"),
 )
 _AXIS: Final = Field(
-    "axis", choice(AXES), "of the turn between the key poses only its part about this axis: of a part of the body "
-    "left, up or forward in a T-pose, of bones their own; what no such track is about goes by the other tracks",
+    "axis", choice(AXES), "use only the part of the rotation about this axis: for a body part left, up or forward in "
+    "a T-pose, for bones their own; the other axes are left to other tracks",
 )  # fmt: skip
 _OFFSETS: Final = (
     Field("samples",
@@ -240,23 +242,21 @@ _OFFSETS: Final = (
 _PARTS: Final = or_word(ALL, list_of(NAME))
 PART_TRACK: Final = Table(
     (
-        Field("parts", _PARTS, 'roles, "arm.L", "leg.R", "spine", or all that no other track has', default=ALL),
+        Field("parts", _PARTS, 'roles, "arm.L", "leg.R", "spine", or all that no other track moves', default=ALL),
         _AXIS,
         *_OFFSETS,
     )
 )
-BONE_TRACK: Final = Table(
-    (Field("bones", _PARTS, "bones by name, or by a role that they have", needed="null"), _AXIS, *_OFFSETS)
-)
+BONE_TRACK: Final = Table((Field("bones", _PARTS, "bones by name, or by role", needed="null"), _AXIS, *_OFFSETS))
 PATH: Final = Table(
     (
         Field(
             "samples",
             list_of(
-                by_type({list: vector(4, number(-LONGEST, LONGEST))}, "a time and a place of three numbers"),
+                by_type({list: vector(4, number(-LONGEST, LONGEST))}, "a time and a location of three numbers"),
                 most=SAMPLES,
             ),
-            "a time, and a place in leg lengths",
+            "a time, and a location in leg lengths",
             needed="null",
         ),
         *_SMOOTHING,
@@ -264,15 +264,15 @@ PATH: Final = Table(
 )
 SUPPORT: Final = Table(
     (
-        Field("seconds", vector(2), "from when to when it stands", needed="null"),
-        Field("at", unread(number()), "the second that has it where it stands; by default the first one"),
-        Field("role", NAME, "the part of the body", needed="null"),
+        Field("seconds", vector(2), "when the part supports the body, from and to", needed="null"),
+        Field("at", unread(number()), "the second from which its location is taken; by default the first one"),
+        Field("role", NAME, "the body part", needed="null"),
     )
 )
 MOMENT: Final = Table(
     (
-        Field("frame", FRAME, "of the armature's motion, or of the action"),
-        Field("action", NAME, "by default the motion that the armature has"),
+        Field("frame", FRAME, "frame of the armature's motion, or of the action"),
+        Field("action", NAME, "by default the motion of the armature"),
     ),
     Moment,
     more={"minProperties": 1},
@@ -289,28 +289,29 @@ POSES: Final = Table(
 RECIPE: Final = Table(
     (
         Field("version", THE_VERSION, "of the format", needed="missing."),
-        Field("name", BLENDER_NAME, "of the motion"),
-        Field("seconds", number(0.0, LONGEST, above=True), "how long it takes", needed="missing.",
+        Field("name", BLENDER_NAME, "name of the motion"),
+        Field("seconds", number(0.0, LONGEST, above=True), "duration of the motion", needed="missing.",
               example='"seconds": 1.2'),
         Field("poses", POSES.kind(),
-              "degrees by part of the body on top of a relaxed pose, about left, up and forward in a T-pose (of the "
-              'left side; the right one mirrors it); a frame; `{"action": "crouch"}`; or `"present"`',
+              'degrees by body part on top of a relaxed pose, about left, up and forward in a T-pose (of '
+              'the left side; the right one mirrors it); a frame; `{"action": "crouch"}`; or `"present"`',
               needed="missing.", example='"poses": {"min": {"thigh": [-75, 0, 0]}, "max": {"frame": 12}}'),
         Field("tracks", list_of(any_of(_read_track, PART_TRACK.schema, BONE_TRACK.schema)),
-              'offsets at equal times, or pairs of time and offset; `parts` are roles, `"arm.L"`, `"leg.R"`, `"spine"` '
-              'or all that no other track has, or `"bones"` by name; also `axis`, `straight`, `weights`, `width` and '
-              '`gamma`',
+              'offsets at equal times, or pairs of time and offset; `parts` are roles, `"arm.L"`, '
+              '`"leg.R"`, `"spine"` or all that no other track moves, or `"bones"` by name; also `axis`, '
+              '`straight`, `weights`, `width` and `gamma`',
               example='"tracks": [{"parts": "all", "samples": [0.5, 0, 1]}]'),
         Field("path", PATH.kind().then(_samples),
-              "times with the place of the root to the left, forward and up in leg lengths",
+              "times with the location of the root to the left, forward and up in leg lengths",
               example='"path": {"samples": [[0, 0, 0, 0], [0.6, 0, 0, 0.3]]}'),
         Field("supports", list_of(SUPPORT.kind().then(_support)),
-              "the foot stands where it is at that second; the rest of the body yields",
+              "keep the foot where it is at that second; the rest of the body adapts",
               example='"supports": [{"role": "foot.L", "seconds": [0, 0.4], "at": 0.4}]'),
         Field("flights", list_of(vector(2).into(lambda ends: Flight(*ends))),
-              "the root follows the arc of a throw", example='"flights": [[0.4, 0.9]]'),
-        Field("stay", FLAG, "stay between samples: no pose goes beyond the key poses, and where two samples are equal, "
-              "nothing moves between them; without it curves are smoother, and swing over", default=True),
+              "the root follows a ballistic arc", example='"flights": [[0.4, 0.9]]'),
+        Field("stay", FLAG,
+              "stay between samples: no pose goes beyond the key poses, and nothing moves between equal "
+              "samples; without it curves are smoother and may overshoot", default=True),
     ),
     RecipeFile,
 )  # fmt: skip

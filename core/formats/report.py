@@ -15,9 +15,9 @@ _METRE: Final = 1.0  # longer errors are shown in metres, shorter ones in millim
 # the words for a missed goal: by a length, by an angle in degrees
 _PHRASES: Final = {
     "look_at": ("", "looking {} degrees past its target"),
-    "distance": ("{} off the distance that was asked for", ""),
-    "balance": ("{} outside of what the body stands on", ""),
-    "pose": ("shown {} beside its pose", "shown turned {} degrees off"),
+    "distance": ("{} off the requested distance", ""),
+    "balance": ("{} outside of the supports", ""),
+    "pose": ("shown {} off its pose", "shown turned {} degrees off"),
 }
 
 
@@ -65,7 +65,7 @@ class GoalReport:
             wrong.append(far.format(f"{error:.2f} m" if error >= _METRE else f"{1000.0 * error:.3g} mm"))
         if self.rotation_error is not None and self.rotation_error[self.worst] > self.rotation_tolerance:
             wrong.append(turned.format(f"{self.rotation_error[self.worst]:.3g}"))
-        name = "the centre of mass" if self.kind == "balance" else self.bone
+        name = "the center of mass" if self.kind == "balance" else self.bone
         return f"{name} is {' and '.join(wrong)} at frame {_plain(self.frames[self.worst])}"
 
     def data(self) -> dict[str, Any]:
@@ -168,10 +168,13 @@ GOAL_REPORT: Final = Table(
         (
             "kind",
             NAME,
-            "`pin`, `drag`, `look_at`, `distance` or `balance`; of verbs also `hold`, `keep`, `end`, `body` or `pose`",
+            (
+                "`pin`, `drag`, `look_at`, `distance` or `balance`; for verbs also `hold`, `keep`, `end`, "
+                "`body` or `pose`"
+            ),
         ),
-        ("frames", vector(2), "the first and the last frame in which it was fully on"),
-        ("position_error", _ERRORS, "metres, as Blender shows it"),
+        ("frames", vector(2), "first and last frame in which it was fully active"),
+        ("position_error", _ERRORS, "meters, as Blender shows it"),
         ("rotation_error", _ERRORS, "degrees"),
         ("met", FLAG, "within tolerance in all its frames"),
     )
@@ -180,32 +183,34 @@ _ANY: Final = Kind(lambda data, where: data, {"type": "object"})
 REPORT: Final = Table(
     (
         *always(
-            ("armature", NAME, "which one was posed"),
-            ("frames", vector(2), "the first and the last one"),
-            ("method", NAME, "what solved"),
+            ("armature", NAME, "which armature was posed"),
+            ("frames", vector(2), "first and last frame"),
+            ("method", NAME, "solver that was used"),
             ("seconds", object_of(number(0.0), "an object of seconds"), "by phase"),
             ("frames_per_second", number(0.0), "of all phases"),
-            ("goals", list_of(GOAL_REPORT.kind()), "how each goal was met"),
+            ("goals", list_of(GOAL_REPORT.kind()), "how well each goal was met"),
             (
                 "pose",
                 by_type({type(None): NULL}, GOAL_REPORT.kind()),
-                "how far Blender shows the bones from the pose that was solved or seen, and which one is farthest off",
+                "how far the bones in Blender are from the solved or recorded pose, and which one is farthest off",
             ),
-            ("converged_frames", whole(0), "in which all goals and the pose are met"),
-            ("explanations", list_of(NAME), "a sentence for each goal that is missed"),
-            ("action", by_type({type(None): NULL}, NAME), "which one has the keys"),
+            ("converged_frames", whole(0), "frames in which all goals and the pose are met"),
+            ("explanations", list_of(NAME), "a sentence for each missed goal"),
+            ("action", by_type({type(None): NULL}, NAME), "action with the keys"),
         ),
-        Field("skating", object_of(UNIT, "shares"), "of `lock-feet`: the shares of frames in contact that skate"),
-        Field("recipe", NAME, "of `generate`: its name"),
-        Field("takes", list_of(NAME), "of `retarget`: the motions in the file, the one that was taken first"),
-        Field("keys", object_of(whole(0, KEYS), "numbers"), "of `reduce-keys`: how many were kept, of how many"),
-        Field("layout", NAME, "of `keypoints`: what the points are"),
-        Field("metres", number(0.0), "of `keypoints`: the unit of the points"),
-        Field("up", NAME, "of `keypoints`: their axis that is up"),
-        Field("fps", number(0.0), "of `keypoints`: frames a second"),
-        Field("noise", by_type({type(None): NULL}, number(0.0)), "of `keypoints`: millimetres that a point is off by"),
-        Field("bones", whole(0), "of `keypoints`: how many were posed"),
+        Field("skating", object_of(UNIT, "shares"), "of `lock-feet`: shares of the frames in contact that slide"),
+        Field("recipe", NAME, "of `generate`: name of the recipe"),
+        Field("takes", list_of(NAME), "of `retarget`: the motions in the file, starting with the one that was used"),
+        Field(
+            "keys", object_of(whole(0, KEYS), "numbers"), "of `reduce-keys`: how many keys were kept, and of how many"
+        ),
+        Field("layout", NAME, "of `keypoints`: layout of the points"),
+        Field("metres", number(0.0), "of `keypoints`: unit of the points in meters"),
+        Field("up", NAME, "of `keypoints`: axis of the points that points up"),
+        Field("fps", number(0.0), "of `keypoints`: frames per second"),
+        Field("noise", by_type({type(None): NULL}, number(0.0)), "of `keypoints`: noise of the points in millimeters"),
+        Field("bones", whole(0), "of `keypoints`: number of bones that were posed"),
         Field("notes", list_of(NAME), "of `keypoints`: how the file was read"),
-        Field("batch", _ANY, "of `batch`, in the files beside its results: checksums of what it was made of"),
+        Field("batch", _ANY, "of `batch`, in the files beside its results: checksums of the inputs"),
     )
 )

@@ -29,11 +29,11 @@ DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 COLUMNS: Final = 100  # of `--help`
 # name: what it is, and how it is read
 FORMATS: Final[Mapping[str, tuple[str, Kind]]] = {
-    "job": ("What solve is asked to do", JOB.kind()),
+    "job": ("What the verb solve does", JOB.kind()),
     "recipe": ("A motion from two key poses", RECIPE.kind()),
     "list": ("The joints of contribution CCD, with the numbers of the method", THE_FILE),
     "mapping": ("Which bones are which parts of a body", MAPPING.kind()),
-    "limits": ("Limits of joints that were learnt", LIMITS.kind()),
+    "limits": ("Learned limits of joints", LIMITS.kind()),
     "markers": ("Which markers are which landmarks of a body", MARKERS.kind()),
     "pose": ("A pose by the parts of a body", PART_POSE.kind()),
     "report": ("How well a job or another verb went", REPORT.kind()),

@@ -241,7 +241,7 @@ def list_of(each: Kind, empty: str = "", most: int | None = None) -> Kind:
     def read(data: object, where: str) -> tuple[Any, ...]:
         rows = LIST.read(data, where)
         if most is not None and len(rows) > most:
-            raise CoreError(f"{where}: {len(rows)} are too many; {most} are the most.")
+            raise CoreError(f"{where}: {len(rows)} are too many; the maximum is {most}.")
         if empty and not rows:
             raise CoreError(f"{where}: {empty}")
         return tuple(each.read(row, f"{where}[{i}]") for i, row in enumerate(rows))
@@ -336,7 +336,7 @@ def check_range(frames: tuple[Any, Any], where: str) -> tuple[Any, Any]:
     return frames
 
 
-FRAMES: Final = vector(2, FRAME, "the first and the last frame, not {} numbers").then(check_range)
+FRAMES: Final = vector(2, FRAME, "first and last frame, not {} numbers").then(check_range)
 
 
 def read_fields(

@@ -28,11 +28,11 @@ _AXES: Final = object_of(vector(2), "degrees by axis")
 BONE: Final = Table(
     always(
         ("name", NAME, "of the bone"),
-        ("parent", _SOME, "the bone that it hangs on"),
-        ("head", vector(3), "in the armature's space, at rest"),
+        ("parent", _SOME, "its parent"),
+        ("head", vector(3), "in armature space, in the rest pose"),
         ("tail", vector(3), "likewise"),
-        ("length", number(0.0), "in the armature's units"),
-        ("rotation_mode", NAME, "as Blender has it"),
+        ("length", number(0.0), "in units of the armature"),
+        ("rotation_mode", NAME, "rotation mode in Blender"),
         ("deform", FLAG, "it deforms meshes"),
         ("limits", by_type({type(None): NULL}, _AXES), "degrees by axis"),
         ("driven", _SOME, "what drives it"),
@@ -41,8 +41,8 @@ BONE: Final = Table(
 ACTION: Final = Table(
     always(
         ("name", NAME, "of the action"),
-        ("frames", vector(2), "the first and the last one"),
-        ("active", FLAG, "it is the one that the armature has"),
+        ("frames", vector(2), "first and last frame"),
+        ("active", FLAG, "it is the active action of the armature"),
     )
 )
 ARMATURE: Final = Table(
@@ -50,62 +50,62 @@ ARMATURE: Final = Table(
         *always(
             ("name", NAME, "of the armature"),
             ("humanoid", FLAG, "it has a human body"),
-            ("roles", _NAMES, "the bone, or bones, of each part of a human body"),
-            ("twist", _NAMES, "further bones of the segments of limbs"),
-            ("limbs", _NAMES, "the bones of each limb of a creature"),
-            ("confidence", object_of(UNIT, "numbers by part"), "how sure each part is"),
-            ("missing", list_of(NAME), "parts that are not found"),
-            ("facing", _SOME, "the axis that it faces"),
+            ("roles", _NAMES, "bone, or bones, of each part of a human body"),
+            ("twist", _NAMES, "further bones in the segments of limbs"),
+            ("limbs", _NAMES, "bones of each limb of a creature"),
+            ("confidence", object_of(UNIT, "numbers by part"), "confidence of each part"),
+            ("missing", list_of(NAME), "parts that were not found"),
+            ("facing", _SOME, "axis that it faces"),
             ("up", _SOME, "the axis that is up"),
-            ("rest", _SOME, "the kind of rest pose"),
-            ("names", TEXT, "whose names its bones have, such as Mixamo; empty where they are nobody's that is known"),
+            ("rest", _SOME, "kind of rest pose"),
+            ("names", TEXT, "naming scheme of its bones, such as Mixamo; empty if it is unknown"),
             ("bones", list_of(BONE.kind()), "all bones"),
-            ("actions", list_of(ACTION.kind()), "the actions that move its bones"),
+            ("actions", list_of(ACTION.kind()), "actions that move its bones"),
         ),
-        Field("controls", _NAMES, "the bones to key for each part, where something drives its own"),
+        Field("controls", _NAMES, "bones to key for each part whose own bones are driven"),
     )
 )
 INFO: Final = Table(always(("armatures", list_of(ARMATURE.kind()), "of the file")))
 LEARNED: Final = Table(
     always(
-        ("armature", NAME, "whose motion it is learned from"),
-        ("frames", FRAMES, "the first and the last one"),
-        ("list", list_of(ENTRY.kind()), "the joints with their shares"),
-        ("error", number(0.0), "degrees a joint by which the list follows the motion"),
+        ("armature", NAME, "armature whose motion it is learned from"),
+        ("frames", FRAMES, "first and last frame"),
+        ("list", list_of(ENTRY.kind()), "joints with their shares"),
+        ("error", number(0.0), "error in degrees per joint with which the list follows the motion"),
         ("error_by_bone", object_of(number(0.0), "numbers by bone"), "likewise"),
-        ("uniform_error", number(0.0), "likewise, if all joints shared alike"),
+        ("uniform_error", number(0.0), "the same with equal shares of all joints"),
     )
 )
 LEARNT: Final = Table(
     always(
-        ("armature", NAME, "whose motion it is learnt from"),
-        ("what", choice(("limits", "stiffness", "list")), "was learnt"),
-        ("bones", list_of(NAME), "that have it, or that turn in the list"),
+        ("armature", NAME, "armature whose motion it is learned from"),
+        ("what", choice(("limits", "stiffness", "list")), "what was learned"),
+        ("bones", list_of(NAME), "bones that have it, or that turn in the list"),
     )
 )
 EXPORTED: Final = Table(
     always(
-        ("armature", NAME, "whose motion it is"),
-        ("frames", FRAMES, "the first and the last one"),
-        ("file", NAME, "that was written"),
+        ("armature", NAME, "armature with the motion"),
+        ("frames", FRAMES, "first and last frame"),
+        ("file", NAME, "file that was written"),
     )
 )
 FILE_DONE: Final = Table(
     always(
-        ("file", NAME, "its name"),
+        ("file", NAME, "name of the file"),
         ("state", NAME, "`done`, `done, but a goal is not met`, `failed` or `not done`"),
-        ("reason", TEXT, "why, in a sentence; empty where there is nothing to say"),
-        ("frames", whole(0), "that were keyed"),
-        ("seconds", number(0.0), "of work"),
-        ("digest", _SOME, "of its curves and its report without times"),
-        ("finished_before", FLAG, "an earlier run did it"),
+        ("reason", TEXT, "reason, in a sentence; empty if there is none"),
+        ("frames", whole(0), "number of frames that were keyed"),
+        ("seconds", number(0.0), "seconds of work"),
+        ("digest", _SOME, "digest of its curves and its report without times"),
+        ("finished_before", FLAG, "it was done in an earlier run"),
     )
 )
 BATCH: Final = Table(
     always(
         ("verb", NAME, "what was done with each file"),
-        ("files", list_of(FILE_DONE.kind()), "how each went"),
-        ("digest", NAME, "of all digests"),
-        ("seconds", number(0.0), "in all"),
+        ("files", list_of(FILE_DONE.kind()), "result of each file"),
+        ("digest", NAME, "digest of all digests"),
+        ("seconds", number(0.0), "seconds in all"),
     )
 )

@@ -140,12 +140,14 @@ def skinned(data: bytes) -> bytes:
     nodes: Any = root.get("nodes")
     bones = _bones(root)
     if not is_list(nodes) or not all(is_object(node) for node in nodes):
-        raise CoreError("its nodes are no list of objects.")
+        raise CoreError("its nodes are not a list of objects.")
     names: dict[int, str] = {}
     for name, bone in bones.items():
         node: Any = bone.get("node") if is_object(bone) else None
         if not is_whole(node) or not 0 <= node < len(nodes) or node in names:
-            raise CoreError(f'the node of its bone "{name}" is none of its {len(nodes)}, or that of another bone.')
+            raise CoreError(
+                f'the node of its bone "{name}" is not one of its {len(nodes)}, or is that of another bone.'
+            )
         names[node] = name
     made = {key: value for key, value in root.items() if key not in _LEFT_OUT}
     made["nodes"] = [
@@ -168,16 +170,16 @@ def _parsed(data: bytes) -> tuple[Mapping[str, Any], bytes]:
     """Return the JSON of a binary glTF file and the chunks after it."""
     start = _HEADER.size + _CHUNK.size
     if len(data) < start or not data.startswith(_MAGIC):
-        raise CoreError("it is no binary glTF file, as a VRM Animation is.")
+        raise CoreError("it is not a binary glTF file, as a VRM Animation must be.")
     size, _ = _CHUNK.unpack_from(data, _HEADER.size)
     try:
         root: Any = parse_json(data[start : start + size].decode("utf-8"))
     except CoreError:
         raise
     except ValueError:
-        raise CoreError("it is no whole glTF file: its JSON cannot be read.") from None
+        raise CoreError("the glTF file is incomplete: its JSON cannot be read.") from None
     if not is_object(root):
-        raise CoreError("its JSON is no object.")
+        raise CoreError("its JSON is not an object.")
     return root, data[start + size :]
 
 
@@ -187,7 +189,7 @@ def _bones(root: Mapping[str, Any]) -> Mapping[str, Any]:
     for key in ("extensions", _EXTENSION, "humanoid", "humanBones"):
         place = place.get(key) if is_object(place) else None
     if not is_object(place) or not place:
-        raise CoreError(f"it names no bones of a humanoid ({_EXTENSION}).")
+        raise CoreError(f"it has no bones of a humanoid ({_EXTENSION}).")
     return place
 
 

@@ -35,7 +35,7 @@ def angles_of(skeleton: Skeleton, roles: Roles, pose: Pose) -> dict[str, tuple[f
     Angles of several bones of the spine, or of the neck, are added up. Raises CoreError if the body is not human.
     """
     if not roles.humanoid:
-        raise CoreError("Poses by angles are those of a human body, and this armature has none.")
+        raise CoreError("Poses by angles need a human body, and this armature has none.")
     known = anatomy(skeleton, roles)
     turns = rotation.log(rotation.mul(rotation.inv(known.canonical), pose.rotations))
     degrees = np.degrees(rotation.rotate(rotation.inv(known.axes), turns))

@@ -55,9 +55,9 @@ class Track:
         for name in ("times", "offsets"):
             object.__setattr__(self, name, frozen(getattr(self, name), float))
         if isinstance(self.bones, str) and self.bones != ALL:
-            raise CoreError(f'The bones of a track are a list, or "{ALL}", not "{self.bones}".')
+            raise CoreError(f'The bones of a track must be a list, or "{ALL}", not "{self.bones}".')
         if np.ndim(self.offsets) != 1:
-            raise CoreError("The offsets of a track are one number a sample.")
+            raise CoreError("A track needs one offset for each sample.")
         self.curve()  # checks the samples
 
     def curve(self) -> Curve:
@@ -84,7 +84,7 @@ class RootPath:
         for name in ("times", "shifts"):
             object.__setattr__(self, name, frozen(getattr(self, name), float))
         if self.shifts.ndim != 2 or self.shifts.shape[1] != 3:
-            raise CoreError("The samples of the root's path are places of three numbers.")
+            raise CoreError("The samples of the root's path must be locations of three numbers.")
         self.curve()
 
     def curve(self) -> Curve:
@@ -110,7 +110,7 @@ class Flight:
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.start) and np.isfinite(self.end) and self.start < self.end):
-            raise CoreError(f"A flight ends after it starts, not from {self.start} to {self.end}.")
+            raise CoreError(f"A flight must start before it ends, not at {self.start} and {self.end}.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +139,7 @@ class Recipe:
             raise CoreError("A recipe needs at least one track of offsets, or a path.")
         for before, after in zip(self.flights, self.flights[1:], strict=False):
             if after.start < before.end:
-                raise CoreError("Flights must follow each other.")
+                raise CoreError("Flights must not overlap.")
 
     def motion(self, skeleton: Skeleton, low: Pose, high: Pose, frames: NDArray[np.float64], fps: float) -> Motion:
         """Return the motion at frame numbers (F,), the first of which is second 0, from the min and the max pose.
@@ -189,7 +189,7 @@ class Recipe:
             bones = range(len(skeleton)) if track.bones == ALL else [skeleton.index(bone) for bone in track.bones]
             for bone in bones:
                 if track.axis in found.setdefault(bone, {}):
-                    raise CoreError(f'Two tracks have the bone "{skeleton.names[bone]}" about {track.axis}.')
+                    raise CoreError(f'Two tracks move the bone "{skeleton.names[bone]}" about {track.axis}.')
                 found[bone][track.axis] = track, offsets
         return found
 
@@ -205,12 +205,12 @@ class Recipe:
             bones = [skeleton.index(bone) for bone in track.bones]
             twice = next((bone for bone in bones if bone in taken), None)
             if twice is not None:
-                raise CoreError(f'Two tracks have the bone "{skeleton.names[twice]}".')
+                raise CoreError(f'Two tracks move the bone "{skeleton.names[twice]}".')
             taken.update(bones)
             result[:, bones] = track.curve()(seconds)
         whole = [track for track in entire if track.bones == ALL]
         if len(whole) > 1:
-            raise CoreError(f'Two tracks are for "{ALL}" the bones.')
+            raise CoreError(f'Two tracks move "{ALL}" bones.')
         for track in whole:
             result[:, [bone for bone in range(len(skeleton)) if bone not in taken]] = track.curve()(seconds)
         return result

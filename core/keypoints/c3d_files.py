@@ -33,9 +33,9 @@ def read_c3d(data: bytes) -> tuple[list[str], Array, float | None, str]:
         except CoreError:
             raise
         except Exception:  # py-c3d raises many kinds of errors for broken headers
-            raise CoreError("This is no C3D file that can be read.") from None
+            raise CoreError("This is not a readable C3D file.") from None
     if every.ndim != 3 or not len(every):
-        raise CoreError("There is no frame of markers in the file.")
+        raise CoreError("The file has no frame with markers.")
     points = np.where(every[..., 3:] < 0.0, np.nan, every[..., :3])
     return labels[: points.shape[1]], points, rate if 0.0 < rate < np.inf else None, unit
 
@@ -47,10 +47,10 @@ def _check_header(reader: Any, size: int) -> None:
         counts = [max(count, 1) for count in one.dimensions]
         check_counts(f"a parameter of {' x '.join(map(str, one.dimensions))} values", size, *counts)
         if one.total_bytes != len(one.bytes):
-            raise CoreError("A parameter of the file is cut off.")
+            raise CoreError("A parameter of the file is truncated.")
     markers, frames = int(reader.point_used), int(reader.frame_count)
     if markers < 1 or frames < 1:
-        raise CoreError("There is no frame of markers in the file.")
+        raise CoreError("The file has no frame with markers.")
     numbers = 4 * markers + int(reader.analog_used) * int(reader.analog_per_frame)
     word = _FLOAT if reader.point_scale < 0.0 else _WHOLE
     check_counts(f"{frames} frames of {markers} markers", size, frames, numbers, word)

@@ -94,22 +94,22 @@ def check_points(layout: Layout, points: ArrayLike, confidence: ArrayLike | None
         trust = np.asarray(np.ones(array.shape[:2]) if confidence is None else confidence, float)
     except (TypeError, ValueError):
         raise CoreError(
-            "Keypoints must be numbers, three for each point, with as many points in every frame."
+            "Keypoints must be numbers, three for each point, with the same number of points in every frame."
         ) from None
     count = len(layout.points)
     if array.ndim != 3 or array.shape[-1] != 3:
-        raise CoreError(f"Keypoints are frames of points of three numbers, not an array of shape {array.shape}.")
+        raise CoreError(f"Keypoints must be frames of points of three numbers, not an array of shape {array.shape}.")
     if array.shape[1] != count:
         others = [name for name, other in LAYOUTS.items() if len(other.points) == array.shape[1]]
-        hint = f"; {' or '.join(others)} has as many" if others else ""
+        hint = f"; {' or '.join(others)} has that many" if others else ""
         raise CoreError(f'The layout "{layout.name}" has {count} points, but these frames have {array.shape[1]}{hint}.')
     if not len(array):
-        raise CoreError("There is no frame of keypoints.")
+        raise CoreError("There are no frames of keypoints.")
     if np.isinf(array).any():
         frame, point = np.argwhere(np.isinf(array).any(axis=-1))[0]
         raise CoreError(f'The point "{layout.points[point]}" is infinite in frame {frame}.')
     if trust.shape != array.shape[:2]:
-        raise CoreError(f"There are confidences of shape {trust.shape} for points of shape {array.shape[:2]}.")
+        raise CoreError(f"The confidences have the shape {trust.shape}, but the points {array.shape[:2]}.")
     return array, np.clip(np.nan_to_num(trust, nan=0.0), 0.0, 1.0)
 
 
@@ -144,7 +144,7 @@ def find_conversion(
     raw = Conversion(layout, 1.0, "+Y")(array, trust)
     whole = raw.weights[:, _TRUNK_LANDMARKS].min(axis=1) > 0.0
     if not whole.any():
-        raise CoreError("In no frame both hips and both shoulders are seen; without them there is no body to read.")
+        raise CoreError("No frame shows both hips and both shoulders, so no body can be found.")
     hips, shoulders = (raw.positions[whole][:, pair].mean(axis=1) for pair in np.split(_TRUNK_LANDMARKS, 2))
     trunk = shoulders - hips
     length = float(np.median(np.linalg.norm(trunk, axis=-1)))
@@ -165,13 +165,13 @@ def _find_unit(unit: str, trunk: float) -> tuple[float, list[str]]:
         return UNITS[fits[0]], [f"The points are in {fits[0]}."]
     if unit == "auto":
         if not trunk > 0.0:
-            raise CoreError("Hips and shoulders are at one place in these points.")
-        return _STANDARD_TRUNK / trunk, ["The points are in no usual unit; the body is taken to be 1.7 m tall."]
+            raise CoreError("Hips and shoulders are at the same location in these points.")
+        return _STANDARD_TRUNK / trunk, ["The unit of the points is unknown, so the body is taken to be 1.7 m tall."]
     if unit not in UNITS:
         raise CoreError(f'unit must be "auto" or one of {", ".join(UNITS)}, not "{unit}".')
     if unit not in fits:
         hint = f"; they look like {fits[0]}" if fits else ""
-        raise CoreError(f"From hips to shoulders it is {trunk:.3g} {unit}, which is no body{hint}. Set the unit.")
+        raise CoreError(f"From hips to shoulders it is {trunk:.3g} {unit}, too unlike a body{hint}. Set the unit.")
     return UNITS[unit], []
 
 
@@ -183,13 +183,13 @@ def _find_up(layout: Layout, up: str, trunk: Array) -> tuple[str, list[str]]:
         return up, []
     if layout.up == "auto":
         if abs(trunk[strongest]) < _CLEAR:
-            raise CoreError("No axis is clearly up in these points; say which one is.")
+            raise CoreError("No axis is clearly up in these points. Set the up axis.")
         return nearest, [f"{nearest} is up."]
     upright = (up_rotation(layout.up) @ trunk)[1]
     if upright < -_CLEAR:  # somebody has turned the points
-        return nearest, [f"{nearest} is up, though {layout.name} has it down: else the body would stand on its head."]
+        return nearest, [f"{nearest} is up, unlike in {layout.name}: otherwise the body would be upside down."]
     if abs(upright) < _CLEAR < abs(trunk[strongest]):
-        note = f"The body lies, as {layout.name} has {layout.up} up; if it is to stand, say that {nearest} is up."
+        note = f"The body lies, as {layout.name} has {layout.up} up. If it should stand, set {nearest} as the up axis."
         return layout.up, [note]
     return layout.up, []
 
@@ -207,11 +207,11 @@ def _check_sides(landmarks: Landmarks) -> list[str]:
         if len(direction):
             cosines.append((np.sum(direction * ahead[seen], axis=-1) / np.where(size > 0.0, size, 1.0)).mean())
     if not cosines:
-        return ["Neither face, feet nor knees are seen: nothing tells whether left and right are exchanged."]
+        return ["Face, feet and knees are not visible, so it is unknown whether left and right are swapped."]
     if np.mean(cosines) < _BACKWARDS:
         raise CoreError(
-            "Left and right are exchanged, or the points are mirrored: feet and face look backwards. "
-            "Say whether sides are to be exchanged."
+            "Left and right are swapped, or the points are mirrored: feet and face look backward. Say "
+            "whether to exchange sides."
         )
     return []
 
@@ -223,9 +223,11 @@ def _check_proportions(layout: Layout, landmarks: Landmarks, points: Array, trus
     fits = [(_deviation(Conversion(other, 1.0, "+Y")(points, trust)), other.name) for other in others]
     least_off, best = min(fits, key=lambda fit: fit[0], default=(own, layout.name))
     if own > _UNLIKE and 2.0 * least_off < own:
-        raise CoreError(f'The points are not those of "{layout.name}", but look like those of "{best}".')
+        raise CoreError(f'The points do not fit "{layout.name}", but look like "{best}".')
     if own > _STRANGE:
-        return [f'Bones between these points have lengths as hardly a body has; are they those of "{layout.name}"?']
+        return [
+            (f'The lengths of bones between these points are unusual for a body. Are they points of "{layout.name}"?')
+        ]
     return []
 
 

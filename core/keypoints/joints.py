@@ -39,5 +39,5 @@ def joint_landmarks(skeleton: Skeleton, roles: Roles, pose: Pose) -> Array:
         if bones and np.isnan(result[:, LANDMARK[landmark]]).all():
             result[:, LANDMARK[landmark]] = positions[:, bones[0]]
     if np.isnan(result[:, LANDMARK["hip.L"]]).any():
-        raise CoreError("No human body is found among the joints; a mapping can say which bone is which part.")
+        raise CoreError("No human body was found among the joints. Use a mapping to assign bones to parts.")
     return result

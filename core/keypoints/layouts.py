@@ -200,7 +200,7 @@ def match_columns(layout: Layout, names: Sequence[str]) -> tuple[Layout, list[in
     plain = [_plain(name) for name in names]
     twice = next((point for point in layout.points if plain.count(_plain(point)) > 1), None)
     if twice is not None:
-        raise CoreError(f'The point "{twice}" is there twice; a file has to be of one body.')
+        raise CoreError(f'The point "{twice}" exists twice; a file must contain a single body.')
     found = {name: number for number, name in enumerate(plain)}
     needed = {*_all_points(layout.landmarks), *_all_points(layout.hands)}
     missing = next((point for point in layout.points if point in needed and _plain(point) not in found), None)

@@ -116,7 +116,7 @@ def load_network(name: Literal["correction", "source"]) -> Network:
     The second is there to be compared with: a checkout has it, the extension's zip does not. Raises CoreError then.
     """
     if not (WEIGHTS / f"{name}.npz").is_file():
-        raise CoreError(f'This copy of Poise has no network "{name}": only a checkout has it.')
+        raise CoreError(f'This copy of Poise has no network "{name}"; only a checkout has it.')
     with np.load(WEIGHTS / f"{name}.npz") as arrays:
         # contiguous rows: the reference BLAS of Debian's Blender takes four times as long with columns
         return Network(tuple((np.ascontiguousarray(arrays[f"w{k}"], np.float32), arrays[f"b{k}"].astype(np.float32))

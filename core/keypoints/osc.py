@@ -44,7 +44,7 @@ def _messages(data: bytes, start: int, end: int, depth: int) -> Iterator[Message
         yield _message(data, start, end)
         return
     if depth == _DEEPEST:
-        raise CoreError("A packet of OSC has too many bundles in each other.")
+        raise CoreError("A packet of OSC has too many nested bundles.")
     offset = start + len(_BUNDLE) + _TIME_TAG
     if offset > end:
         raise ValueError
@@ -78,7 +78,7 @@ def _message(data: bytes, start: int, end: int) -> Message:
         elif tag in _VALUES:
             arguments.append(_VALUES[tag])
         else:
-            raise CoreError(f'A message of OSC has an argument of the type "{tag}", which nobody reads here.')
+            raise CoreError(f'A message of OSC has an argument of the unsupported type "{tag}".')
         if offset > end:
             raise ValueError
     return address, arguments

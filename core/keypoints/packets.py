@@ -48,9 +48,9 @@ class PointPackets:
             raise CoreError('"frame" of a packet counts up from 0.')
         points, confidence, time = read_frame(frame, self.layout)
         if not (np.abs(points[~np.isnan(points)]) < COORDINATE_LIMIT).all():
-            raise CoreError("A packet has a point that is not near any body.")
+            raise CoreError("A packet has a point that is too far from a body.")
         if not np.isfinite(points).all(axis=-1).any():
-            raise CoreError("A packet has no point.")
+            raise CoreError("A packet has no points.")
         return Packet((points, confidence), time, number)
 
 
@@ -64,8 +64,8 @@ def _of_json(data: bytes) -> Any:
 def _of_osc(data: bytes) -> Any:
     arguments = next((arguments for address, arguments in read_osc(data) if address == ADDRESS), None)
     if arguments is None:
-        raise CoreError(f"A packet of OSC has no message {ADDRESS}; bones of VMC have a layout of their own.")
+        raise CoreError(f"A packet of OSC has no message {ADDRESS}; bones of VMC need their own layout.")
     if len(arguments) % 4 != 2:
-        raise CoreError(f"{ADDRESS} is frame, time, and x, y, z, confidence of each point.")
+        raise CoreError(f"{ADDRESS} must be frame, time, and x, y, z, confidence of each point.")
     number, time, *values = arguments
     return {"frame": number, "time": time, "points": [values[n : n + 4] for n in range(0, len(values), 4)]}

@@ -65,26 +65,26 @@ def frame_times(recording: Recording, fps: float | None = None) -> tuple[Recordi
     even = np.arange(len(points), dtype=float)
     if fps is not None or times is None or not np.isfinite(times).any():
         rate = check_fps(fps) or stated
-        notes = () if rate else (f"The file does not say its frame rate; {DEFAULT_RATE:g} a second are taken.",)
+        notes = () if rate else (f"The file has no frame rate; {DEFAULT_RATE:g} frames per second are assumed.",)
         return recording, even / (rate or DEFAULT_RATE), rate or DEFAULT_RATE, notes
     if times.shape != even.shape:
-        raise CoreError(f"There are times of shape {times.shape} for {len(points)} frames.")
+        raise CoreError(f"The times have the shape {times.shape}, but there are {len(points)} frames.")
     known = np.where(np.isfinite(times), times, -np.inf)
     before = np.maximum.accumulate(np.append(-np.inf, known[:-1]))
     kept = known > before
     count = len(points) - int(kept.sum())
     if 2 * count > len(points):
-        raise CoreError("The times of the frames do not increase; say the frame rate to take frames as they come.")
+        raise CoreError("The times of the frames do not increase. Set the frame rate to ignore them.")
     if not count and stated is not None and (np.abs((times - times[0]) * stated - even) < _ROUNDED).all():
         return recording, even / stated, stated, ()
     confidence, times = recording.confidence, times[kept] - times[kept][0]
     rate = 1.0 / float(np.median(np.diff(times))) if len(times) > 1 else stated or DEFAULT_RATE
     if not RATES[0] <= rate <= RATES[1]:
         raise CoreError(
-            f"By the times in the file there are {rate:.3g} frames a second; times are to be in seconds. "
-            "Say the frame rate to take frames as they come, evenly."
+            f"The times in the file give {rate:.3g} frames per second; times must be in seconds. Set "
+            "the frame rate to ignore them."
         )
-    notes = (f"{count} of {len(points)} frames have no time after the one before; they are left out.",) if count else ()
+    notes = (f"{count} of {len(points)} frames are not later than the one before; they are left out.",) if count else ()
     confidence = None if confidence is None else confidence[kept]
     return replace(recording, points=points[kept], confidence=confidence, times=times), times, rate, notes
 
@@ -98,7 +98,7 @@ def check_fps(value: Any) -> float | None:
     except (TypeError, ValueError, OverflowError):
         rate = np.nan
     if np.asarray(value).dtype.kind == "b" or not RATES[0] <= rate <= RATES[1]:
-        raise CoreError(f'"fps" is the number of frames a second, from {RATES[0]:g} to {RATES[1]:g}.')
+        raise CoreError(f'"fps" must be the number of frames per second, from {RATES[0]:g} to {RATES[1]:g}.')
     return rate
 
 
@@ -118,7 +118,7 @@ def _within(numbers: Array, limit: float) -> Array:
     if (
         math.prod(max(count, 1) for count in numbers.shape) > LARGEST_ARRAY
     ):  # where a count is 0, others may be anything
-        raise CoreError(f"The file has an array of {numbers.shape}; at most {LARGEST_ARRAY} numbers are read.")
+        raise CoreError(f"The file has an array of {numbers.shape}; the maximum is {LARGEST_ARRAY} numbers.")
     with np.errstate(invalid="ignore", over="ignore"):  # NaN of other kinds, and numbers that double precision lacks
         numbers = numbers.astype(float, copy=False)
         return np.where(np.isfinite(numbers) & (np.abs(numbers) >= limit), np.nan, numbers)
@@ -129,9 +129,9 @@ def _read(suffix: str, data: bytes, layout: str | Layout | None) -> Recording:
     if kind in (".json", ".jsonl"):
         return _read_json(_text(data), layout)
     if kind not in SUFFIXES:
-        raise CoreError(f'Keypoints come in files that end in {", ".join(SUFFIXES)}, not in "{suffix}".')
+        raise CoreError(f'Keypoint files end in {", ".join(SUFFIXES)}, not in "{suffix}".')
     if layout is None:
-        raise CoreError("Say in which layout the keypoints are.")
+        raise CoreError("The layout of the keypoints is unknown. Set it.")
     layout = find_layout(layout)
     if kind == ".csv":
         return _read_csv(_text(data), layout)
@@ -149,14 +149,12 @@ def read_frame(frame: Any, layout: Layout) -> tuple[Array, Array, float | None]:
     """
     time = frame.get("time") if is_object(frame) else None
     if time is not None and not (_is_number(time) and abs(time) < LARGEST_TIME):
-        raise CoreError('"time" of a frame is its number of seconds.')
+        raise CoreError('"time" of a frame must be its number of seconds.')
     frame = frame.get("points") if is_object(frame) else frame
     if not is_list(frame):
-        raise CoreError('A frame is a list of points or an object with "points".')
+        raise CoreError('A frame must be a list of points or an object with "points".')
     if len(frame) != len(layout.points):  # checked first: a live sender may send any number
-        raise CoreError(
-            f'The layout "{layout.name}" has {len(layout.points)} points, but there is a frame of {len(frame)}.'
-        )
+        raise CoreError(f'The layout "{layout.name}" has {len(layout.points)} points, but a frame has {len(frame)}.')
     rows: list[list[Any]] = []
     for number, row in enumerate(frame):
         values = _UNSEEN if row is None else row
@@ -166,12 +164,12 @@ def read_frame(frame: Any, layout: Layout) -> tuple[Array, Array, float | None]:
             raise CoreError(f"Point {number} is not [x, y, z] or [x, y, z, confidence].")
         for value in values:
             if type(value) is not float and value is not None and not _is_number(value):
-                raise CoreError(f"Point {number} is not made of numbers.")
+                raise CoreError(f"Point {number} does not consist of numbers.")
         rows.append(values if len(values) == 4 else [*values, 1.0])
     try:
         result = np.array(rows, float)  # None is NaN
     except OverflowError:
-        raise CoreError("A point is not made of numbers of this world.") from None
+        raise CoreError("A point has an infinite or huge number.") from None
     return result[:, :3], np.nan_to_num(result[:, 3]), None if time is None else float(time)
 
 
@@ -202,7 +200,7 @@ def _text(data: bytes) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise CoreError("The file is no text.") from None
+        raise CoreError("The file is not a text file.") from None
 
 
 def _read_json(text: str, name: str | Layout | None) -> Recording:
@@ -213,10 +211,10 @@ def _read_json(text: str, name: str | Layout | None) -> Recording:
     head: dict[str, Any] = data if is_object(data) and "frames" in data else {}
     frames: Any = head["frames"] if head else [data] if is_object(data) else data
     if not is_list(frames) or not frames:
-        raise CoreError('The file holds no list of frames: [[[x, y, z], ...], ...] or {"frames": [...]}.')
+        raise CoreError('The file has no list of frames: [[[x, y, z], ...], ...] or {"frames": [...]}.')
     named: Any = name or head.get("layout") or (frames[0].get("layout") if is_object(frames[0]) else None)
     if not isinstance(named, (str, Layout)):
-        raise CoreError("Say in which layout the keypoints are.")
+        raise CoreError("The layout of the keypoints is unknown. Set it.")
     layout = find_layout(named)
     found: list[tuple[Array, Array, float | None]] = []
     for number, frame in enumerate(frames):
@@ -260,7 +258,7 @@ class _Table:
                 try:
                     result[index] = read(cell)
                 except ValueError:
-                    raise CoreError(f'Line {line}, column "{self.names[number]}": "{cell}" is no number.') from None
+                    raise CoreError(f'Line {line}, column "{self.names[number]}": "{cell}" is not a number.') from None
         return result
 
     def columns(self, numbers: Iterable[int]) -> Array:
@@ -278,13 +276,13 @@ def _table(lines: Sequence[str], separator: str, first: int, names: list[str] | 
     try:
         rows = [(line, row) for line, row in enumerate(csv.reader(lines, delimiter=separator), start=first) if any(row)]
     except csv.Error:
-        raise CoreError("The file is no table of text.") from None
+        raise CoreError("The file is not a text table.") from None
     if not rows:
-        raise CoreError("There is no frame of keypoints in the file.")
+        raise CoreError("The file has no frames of keypoints.")
     names = [str(number) for number in range(1, len(rows[0][1]) + 1)] if names is None else names
     for line, row in rows:
         if len(row) != len(names):
-            raise CoreError(f"Line {line} of the file has {len(row)} columns, the first one {len(names)}.")
+            raise CoreError(f"Line {line} of the file has {len(row)} columns, but the first one {len(names)}.")
     return _Table(rows, names)
 
 
@@ -307,8 +305,8 @@ def _read_csv(text: str, layout: Layout) -> Recording:
         count, width = len(layout.points), table.shape[1]
         if width not in (3 * count, 4 * count):
             raise CoreError(
-                f'The layout "{layout.name}" has {count} points, so {3 * count} columns, or {4 * count} with '
-                f"confidence; the file has {width}."
+                f'The layout "{layout.name}" has {count} points and needs {3 * count} columns, or '
+                f"{4 * count} with confidence; the file has {width}."
             )
         rows = table.reshape(len(table), count, -1)
         return Recording(layout, rows[..., :3], rows[..., 3] if width == 4 * count else None)
@@ -347,20 +345,20 @@ def _read_tidy(table: _Table, column: dict[str, int], layout: Layout) -> Recordi
             table = _Table([table.rows[k] for k in kept], table.names)
     numbers = table.column(column["frame"])
     if not (np.abs(numbers) < LARGEST_TIME).all() or (numbers % 1.0).any():
-        raise CoreError('"frame" of a line is the whole number of its frame.')
+        raise CoreError('"frame" of a line must be the whole number of its frame.')
     frames = (numbers - numbers.min()).astype(int)
     count, present = int(frames.max()) + 1, len(np.unique(frames))
     if count > _MOST_UNSEEN * present:
-        raise CoreError(f"Only {present} of {count} frames between the first and the last are in the file.")
+        raise CoreError(f"The file has only {present} of {count} frames between the first and the last.")
     keypoints = table.cells(column["keypoint"])
     names = list(dict.fromkeys(keypoints))
     if count * len(names) > _MOST_UNSEEN**2 * len(frames):
-        raise CoreError(f"Only {len(frames)} of {count * len(names)} points in {count} frames are in the file.")
+        raise CoreError(f"The file has only {len(frames)} of {count * len(names)} points in {count} frames.")
     layout, order = match_columns(layout, names)
     index = {name: number for number, name in enumerate(names)}
     points = np.array([index[name] for name in keypoints])
     if len(np.unique(frames * len(names) + points)) < len(points):
-        raise CoreError("A point is there twice in one frame; a file has to be of one body.")
+        raise CoreError("A frame contains a point twice; a file must contain a single body.")
     positions = np.full((count, len(names), 3), np.nan)
     positions[frames, points] = table.columns(column[axis] for axis in _AXES)
     seconds, times = table.times(column), np.full(count, np.nan)
@@ -373,13 +371,13 @@ def _read_trc(text: str, layout: Layout) -> Recording:
     """Read Track Row Column, the tab-separated text of OpenSim and Motion Analysis."""
     lines = text.splitlines()
     if len(lines) <= _TRC_HEADER or not lines[0].startswith("PathFileType"):
-        raise CoreError("This is no TRC file: its first line does not say PathFileType.")
+        raise CoreError("This is not a TRC file: its first line does not start with PathFileType.")
     head = dict(zip(lines[1].split("\t"), lines[2].split("\t"), strict=False))
     names = [name.strip() for name in lines[3].rstrip("\t").split("\t")[2:] if name.strip()]
     table = _table([line.rstrip("\t") for line in lines[_TRC_HEADER:]], "\t", _TRC_HEADER + 1)
     width = len(table.names) - 2  # without frame and time
     if width != 3 * len(names):
-        raise CoreError(f"The file names {len(names)} points, but has {width} columns of numbers for them.")
+        raise CoreError(f"The file names {len(names)} points, but has {width} columns of numbers.")
     positions = table.columns(range(2, 2 + width)).reshape(-1, len(names), 3)
     fps = check_fps(head.get("DataRate", "").strip() or None)
     return _read_markers(layout, names, positions, fps, head.get("Units", "").strip().lower(), table.column(1))
@@ -402,15 +400,15 @@ def _read_numpy(data: bytes, layout: Layout, kind: str) -> Recording:
     arrays = {"points": read_array(data)} if kind == ".npy" else read_archive(data, _ARRAYS, ("points",), "points")
     points = arrays["points"]
     if points.ndim != 3 or points.shape[-1] not in (3, 4) or points.dtype.kind not in "fiu":
-        raise CoreError(f"Points are numbers by frame, point and x, y, z, not an array of shape {points.shape}.")
+        raise CoreError(f"Points must be numbers by frame, point and x, y, z, not an array of shape {points.shape}.")
     confidence = arrays.get("confidence", points[..., 3] if points.shape[-1] == 4 else None)
     if confidence is not None and (confidence.dtype.kind not in "fiu" or confidence.shape != points.shape[:2]):
-        raise CoreError('"confidence" of an array file is a number for each point of each frame.')
+        raise CoreError('"confidence" of an array file must be a number for each point of each frame.')
     if layout.name == FREEMOCAP:  # hands and face come after the body
         layout = FREEMOCAP_HANDS if points.shape[1] >= len(FREEMOCAP_HANDS.points) else layout
         count = len(layout.points)
         points, confidence = points[:, :count], None if confidence is None else confidence[:, :count]
     times = arrays.get("time")
     if times is not None and times.dtype.kind not in "fiu":
-        raise CoreError('"time" of an array file is the seconds of each frame.')
+        raise CoreError('"time" of an array file must be the seconds of each frame.')
     return Recording(layout, points[..., :3], confidence, check_fps(arrays.get("fps")), times=times)

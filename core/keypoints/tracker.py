@@ -127,7 +127,7 @@ class BoneTracker(Tracker):
 
     def estimate(self) -> CapturedMotion:
         if self._last is None:
-            raise CoreError("No frame has come.")
+            raise CoreError("No frame was received.")
         return self._last
 
     def clip(self) -> tuple[CapturedMotion, Array]:

@@ -63,7 +63,7 @@ class BonePackets:
         """Return the last frame that a packet completes, None if none. Raises CoreError for malformed packets."""
         messages = read_osc(data)
         if not any(address.startswith("/VMC/") for address, _ in messages):
-            raise CoreError("A packet is not of the VMC protocol.")
+            raise CoreError("A packet does not follow the VMC protocol.")
         current: dict[str, list[Argument]] = {}
         whole: dict[str, list[Argument]] | None = None
         time: Argument = None
@@ -94,7 +94,7 @@ def _captured(bones: Mapping[str, _Placed]) -> CapturedMotion:
     """Return the motion of one frame of bones. Raises CoreError if a needed bone is missing."""
     missing = next((name for name in _NEEDED if name not in bones), None)
     if missing is not None:
-        raise CoreError(f'The sender sends no bone "{missing}"; a whole body is needed.')
+        raise CoreError(f'The sender does not send the bone "{missing}"; a whole body is needed.')
     rotations = np.empty((1, len(PARTS), 4))
     landmarks, weights = np.zeros((1, len(LANDMARKS), 3)), np.zeros((1, len(LANDMARKS)))
     done = {_ROOT: bones.get(_ROOT, _NOTHING)}
@@ -124,9 +124,9 @@ def _placed(arguments: list[Argument]) -> _Placed:
     """Return position (3,) and rotation (4,) of a bone from name, x, y, z, qx, qy, qz, qw in Unity's axes."""
     numbers = arguments[1:8]
     if len(numbers) < 7 or not all(isinstance(number, (int, float)) for number in numbers):
-        raise CoreError("A bone of VMC is a name and seven numbers.")
+        raise CoreError("A bone of VMC must be a name and seven numbers.")
     x, y, z, i, j, k, w = np.array(numbers, float)
     position, turn = np.array([-x, y, z]), np.array([w, i, -j, -k])
     if not (np.abs(position) < COORDINATE_LIMIT).all() or not abs(np.linalg.norm(turn) - 1.0) < _UNIT:
-        raise CoreError("A bone of VMC is nowhere near a body, or its rotation is none.")
+        raise CoreError("A bone of VMC is too far from a body, or has no valid rotation.")
     return position, rotation.normalize(turn)

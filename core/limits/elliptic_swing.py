@@ -37,7 +37,7 @@ class EllipticSwing(RangeGroup):
         low, high = self._given
         swing_low, swing_high = low[..., [0, 2]], high[..., [0, 2]]
         if np.any(swing_low > 0.0) or np.any(swing_high < 0.0):
-            raise CoreError("Swing limits must have zero inside.")
+            raise CoreError("Swing limits must contain zero.")
         reach = np.stack([-swing_low, swing_high])
         bounded = np.isfinite(reach).all(axis=0)
         sine = np.where(np.isfinite(reach), np.sin(0.5 * np.clip(reach, 0.0, np.pi)), 1.0)

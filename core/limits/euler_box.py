@@ -30,7 +30,7 @@ class EulerBox(RangeGroup):
         low, high = self._given
         self.orders = tuple(orders)
         if len(self.orders) != len(self.bones) or not set(self.orders) <= set(rotation.EULER_ORDERS):
-            raise CoreError(f"Euler limits of {len(self.bones)} bones need as many orders such as XYZ.")
+            raise CoreError(f"Euler limits of {len(self.bones)} bones need as many orders, such as XYZ.")
         self._plan = [rotation.axes_and_parity(order) for order in self.orders]
         self._axes = np.array([row[:3] for row in self._plan], int).reshape(-1, 3)
         self._parity = np.array([row[3] for row in self._plan], float)

@@ -52,7 +52,7 @@ class Polygon:
             raise CoreError("A vertex of a swing polygon is not a finite number.")
         far = np.flatnonzero(np.linalg.norm(vertices, axis=1) >= 1.0)
         if len(far):
-            raise CoreError(f"Vertex {far[0]} of a swing polygon is no swing: its length must be under 1.")
+            raise CoreError(f"Vertex {far[0]} of a swing polygon is not a swing: its length must be below 1.")
         if triangles.ndim != 2 or triangles.shape[1] != 3 or not len(triangles):
             raise CoreError(f"The triangles of a swing polygon need the shape (T, 3), not {triangles.shape}.")
         if not np.issubdtype(triangles.dtype, np.integer):
@@ -94,7 +94,7 @@ class Polygon:
         apart = np.linalg.norm(points[:, None] - points, axis=-1) + np.eye(len(used))
         if apart.min() < _FLAT:
             one, two = used[np.argwhere(apart < _FLAT)[0]]
-            raise CoreError(f"The vertices {one} and {two} of a swing polygon are at the same place.")
+            raise CoreError(f"The vertices {one} and {two} of a swing polygon are at the same location.")
         edges = _edges(self.triangles)
         start, end = self.vertices[edges[:, 0]], self.vertices[edges[:, 1]]
         length = np.linalg.norm(end - start, axis=-1)

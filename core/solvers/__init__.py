@@ -46,7 +46,7 @@ def solve(
         return (method or PinAndDrag()).solve(skeleton, pose, goals, progress)
     except np.linalg.LinAlgError as error:
         raise CoreError(
-            "The goals' numbers are too far apart to be solved; is a point or target in other units?"
+            "The numbers of the goals differ too much to be solved. Does a point or target use other units?"
         ) from error
 
 

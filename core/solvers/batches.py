@@ -20,18 +20,18 @@ def check_inputs(skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> No
     if not isinstance(pose, Pose):  # pyright: ignore
         raise CoreError(f"The pose must be a Pose, not {pose!r:.40}.")
     if not isinstance(goals, Sequence) or not all(isinstance(goal, AnyGoal) for goal in goals):  # pyright: ignore
-        raise CoreError("What is wanted must be a list of goals.")
+        raise CoreError("The goals must be in a list.")
 
 
 def batch_shape_of(goals: Sequence[AnyGoal], *poses: Pose) -> Shape:
     """Return the common leading axes of goals and poses. Raises CoreError if they differ or are empty."""
     if not goals:
-        raise CoreError("There is no goal to solve for.")
+        raise CoreError("There are no goals to solve.")
     shapes = [pose.batch_shape for pose in poses] + [shape for goal in goals for shape in goal.batch_shapes()]
     try:
         shape = np.broadcast_shapes(*shapes)
     except ValueError as error:
-        raise CoreError(f"The pose and the goals do not have the same frames: {sorted(set(shapes))}.") from error
+        raise CoreError(f"The pose and the goals have different frames: {sorted(set(shapes))}.") from error
     if not np.prod(shape, dtype=int):
         raise CoreError("There are no frames to solve.")
     return shape

@@ -96,7 +96,9 @@ class DragBody:
         Raises CoreError if other controls pose the body there.
         """
         if self.controlled is not None and bridge.read_state(armature) != self._state:
-            raise CoreError(f'Other controls pose "{self.name}" from here on; record up to this frame, and from it.')
+            raise CoreError(
+                f'Other controls pose "{self.name}" from this frame on. Record up to this frame, then from it.'
+            )
         before = self.world
         self._look(armature)
         self.effectors = [self._carried(effector, before) for effector in self.effectors]
@@ -195,7 +197,7 @@ class DragBody:
         if found[0] != grabs[0]:
             self.notes.append(bridge.explain_idle(self.rig, self.controlled, name))
         elif _is_locked(armature, self.rig, self.controlled, name):
-            self.notes.append(f'"{name}" is locked, so the body stays; unlock its location to move it')
+            self.notes.append(f'"{name}" is locked, so the body does not move: unlock its location to move it')
         return found
 
     def _able(self, armature: Any, grabs: Sequence[Grab], turning: bool) -> list[Grab]:
@@ -207,7 +209,7 @@ class DragBody:
         above, first = self.rig.driven_above, index(grabs[0].bone)
         held_by = next((bone for bone in self.rig.skeleton.ancestors(first) if held[bone]), first)
         followed = bridge.followed_object(armature, self.rig.skeleton.names[held_by])
-        instead = "" if followed is None else f' Move the object "{followed}", which it follows.'
+        instead = "" if followed is None else f' Move the object "{followed}" instead, which it follows.'
         if held[first] and followed is None:
             reason = self.rig.driven[grabs[0].bone]
             raise CoreError(f'"{grabs[0].bone}" is driven by {reason}; it cannot be dragged.')
@@ -215,7 +217,7 @@ class DragBody:
             self.notes.append(f'"{grabs[0].bone}" follows the object "{followed}"; move that')
             return list(grabs)
         if grabs[0].is_joint and not turning and self.rig.is_stuck(first):
-            refusal = f'{above(first)}; "{grabs[0].bone}" hangs on it and'
+            refusal = f'{above(first)}; "{grabs[0].bone}" is parented to it and'
             if self.rig.skeleton.movable[first]:
                 raise Stuck(f"{refusal} can only be turned.{instead}")
             raise CoreError(f"{refusal} cannot be dragged.{instead}")

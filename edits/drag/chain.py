@@ -63,7 +63,7 @@ class ChainDrag(DragSession):
 
     def switch(self, wins: str | None = None, turning: bool | None = None, kind: str | None = None) -> None:
         if turning:
-            raise CoreError(f'A drag {self.manner} leads to a place and does not turn; switch "Use in Drags" off.')
+            raise CoreError(f"A drag {self.manner} moves a point and does not turn it. Turn off Use in Drags.")
         self._pin(kind)
 
     def _takes_shown(self) -> bool:

@@ -58,7 +58,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "against itself": (made(Goal, "head", PLACE, relative_to="head"), "target for itself"),
     "looking from itself": (made(LookAt, "head", PLACE, relative_to="head"), "target for itself"),
     "far from itself": (made(Distance, "head", SKELETON.index("head"), 1.0), "target for itself"),
-    "one support": (made(Balance, "hips", "foot.L"), "in a list"),
+    "one support": (made(Balance, "hips", "foot.L"), "needs a list"),
     "no skeleton": (lambda: solve(None, REST, [Goal("head", PLACE)]), "must be a Skeleton"),  # type: ignore
     "no pose": (lambda: solve(SKELETON, None, [Goal("head", PLACE)]), "must be a Pose"),  # type: ignore
     "no method": (lambda: solve(SKELETON, REST, [Goal("head", PLACE)], "pins"), "The method must be"),  # type: ignore
@@ -66,8 +66,8 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "a reference of 3": (of(Goal("head", PLACE), reference=3), "reference must be a Pose"),
     "another pose": (of(Goal("head", PLACE), pose=Pose.rest(skeleton()())), "The pose has 2 bones"),
     "another reference": (of(Goal("head", PLACE), reference=Pose.rest(skeleton()())), "The reference has 2 bones"),
-    "no goal": (of("head"), "list of goals"),
-    "one goal": (lambda: solve(SKELETON, REST, Goal("head", PLACE)), "list of goals"),  # type: ignore
+    "no goal": (of("head"), "goals must be in a list"),
+    "one goal": (lambda: solve(SKELETON, REST, Goal("head", PLACE)), "goals must be in a list"),  # type: ignore
     "deviations in words": (of(Goal("head", PLACE), deviations="stiff"), "deviations must be numbers"),
     "deviations beyond all": (of(Goal("head", PLACE), deviations=np.full((COUNT, 3), 1e300)), "finite"),
     "bends in words": (of(Goal("head", PLACE), bends="forwards"), "bends must be numbers"),
@@ -86,17 +86,17 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "no rest": (skeleton(rest_rotations=np.zeros((2, 4))), "quaternion 0, 0, 0, 0"),
     "a pose in words": (lambda: Pose("x", np.zeros((2, 3))), "must be numbers"),
     "a huge priority": (lambda: Goal("hand.R", PLACE, priority=10**30), "priority"),
-    "a support alone": (lambda: Balance("hips", 3), "in a list"),
+    "a support alone": (lambda: Balance("hips", 3), "needs a list"),
     "two radii": (lambda: Balance("hips", ("foot.L",), radius=[0.1, 0.2]), "one number"),
     "one limit": (skeleton(limits=EulerBox([1], ["XYZ"], [[-1.0] * 3], [[1.0] * 3])), "tuple of groups"),
-    "other bones": (problem(lambda p: p.set_goal(0, Goal("hand.L", PLACE))), "other bones need"),
+    "other bones": (problem(lambda p: p.set_goal(0, Goal("hand.L", PLACE))), "for other bones"),
     "another priority": (problem(lambda p: p.set_goal(0, Goal("hand.R", PLACE, priority=1))), "priority of the goal"),
     "another point": (problem(lambda p: p.set_goal(0, Goal("hand.R", PLACE, point=(0, 1, 0)))), "point of the goal"),
     "a rotation, too": (
         problem(lambda p: p.set_goal(0, Goal("hand.R", PLACE, (1.0, 0.0, 0.0, 0.0)))), "without a rotation"
     ),
     "other axes": (problem(lambda p: p.set_goal(0, Goal("hand.R", PLACE, position_axes=(1, 0, 0)))), "position_axes"),
-    "another kind": (problem(lambda p: p.set_goal(0, LookAt("hand.R", PLACE))), "go on as a Goal"),
+    "another kind": (problem(lambda p: p.set_goal(0, LookAt("hand.R", PLACE))), "must still be a Goal"),
     "other frames": (problem(lambda p: p.set_goal(0, Goal("hand.R", np.zeros((4, 3))))), "other frames"),
     "places of other frames": (problem(lambda p: p.move(0, np.zeros((4, 3)))), "other frames"),
     "a time in words": (problem(lambda p: p.advance("x")), "number of seconds"),
@@ -104,7 +104,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "a place in words": (problem(lambda p: p.move(0, "x")), "needs numbers"),
     "a flat place": (problem(lambda p: p.move(0, (1.0, 2.0))), "needs 3 numbers"),
     "no place to move": (problem(lambda p: p.move(1, PLACE)), "no position to move"),
-    "a long rotation": (problem(lambda p: p.move(1, None, (2.0, 0.0, 0.0, 0.0))), "no unit quaternion"),
+    "a long rotation": (problem(lambda p: p.move(1, None, (2.0, 0.0, 0.0, 0.0))), "not a unit quaternion"),
 }  # fmt: skip
 
 

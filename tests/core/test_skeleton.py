@@ -18,7 +18,7 @@ def test_size_is_one_for_a_figure_in_metres_and_goes_with_the_scale(figure: Skel
     [
         ({"names": []}, "no bones"),
         ({"names": ["a", "a"]}, 'Two bones have the name "a"'),
-        ({"parents": [1, -1]}, 'before their children: "a"'),
+        ({"parents": [1, -1]}, 'precede their children: "a"'),
         ({"offsets": [[0, 0, 0]]}, "shape"),
         ({"lengths": [1.0, np.nan]}, 'lengths of the bone "b"'),
         ({"inherit_scale": ["FULL", "HALF"]}, "inherit_scale"),

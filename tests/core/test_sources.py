@@ -92,11 +92,11 @@ def test_arrays_that_nobody_uses_are_not_unpacked() -> None:
 def test_an_array_that_says_more_numbers_than_it_has_is_refused(suffix: str, shape: tuple[int, ...]) -> None:
     data = array(shape, data=bytes(400))
     data = archive(points=data) if suffix == ".npz" else data
-    assert peak(data, "It says that it has numbers by", suffix) < 1_000_000
+    assert peak(data, "It claims to have numbers by", suffix) < 1_000_000
 
 
 def test_an_archive_is_packed_as_numpy_packs() -> None:
-    peak(archive(zipfile.ZIP_LZMA, points=array((1, 17, 3), data=bytes(204))), "packed in a way")
+    peak(archive(zipfile.ZIP_LZMA, points=array((1, 17, 3), data=bytes(204))), "compressed in a way")
 
 
 @pytest.mark.parametrize(("parameter", "value"), [(b"FRAMES", 32767), (b"\1USED", 100)])
@@ -121,7 +121,7 @@ def test_points_in_lines_make_no_table_that_is_mostly_empty() -> None:
     """So many frames as names of points: a table of the square of the lines."""
     lines = [f"{n},point{n},0,0,0" for n in range(20000)]
     assert (
-        peak("\n".join(["frame,keypoint,x,y,z", *lines]).encode(), "Only 20000 of 4.*points in 20000 frames", ".csv")
+        peak("\n".join(["frame,keypoint,x,y,z", *lines]).encode(), "only 20000 of 4.*points in 20000 frames", ".csv")
         < 1e8
     )
 

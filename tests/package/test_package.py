@@ -131,7 +131,7 @@ def test_a_real_blender_installs_it_and_runs_a_verb_and_a_batch(
     command = ("keypoints", "--input", spoilt, "--layout", "coco17")
     refused = run(blender, "--background", rig, "--command", "poise", *command, resources=resources)
     assert refused.returncode == 2, refused.stdout + refused.stderr
-    assert "This is no C3D file" in refused.stdout + refused.stderr
+    assert "This is not a readable C3D file" in refused.stdout + refused.stderr
 
     wrong = run(blender, "--background", rig, "--command", "poise", "nonsense", resources=resources)
     assert wrong.returncode == 2, wrong.stdout + wrong.stderr

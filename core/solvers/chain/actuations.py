@@ -35,7 +35,7 @@ class Actuation:
 
     def __post_init__(self) -> None:
         if not is_bone(self.bone):
-            raise CoreError(f"An actuation names a bone by its name or its number, not by {self.bone!r}.")
+            raise CoreError(f"A bone of an actuation is given by its name or its number, not by {self.bone!r}.")
         if self.axis not in AXES:
             raise CoreError(f'The axis of the actuation of "{self.bone}" must be "X", "Y" or "Z", not {self.axis!r}.')
         for name, most in (("fraction", 1.0), ("angle", np.inf)):
@@ -54,7 +54,7 @@ def checked_list(actuations: Sequence[Actuation]) -> tuple[Actuation, ...]:
     """
     wanted: object = actuations
     if not isinstance(wanted, Sequence) or not all(isinstance(one, Actuation) for one in wanted):  # pyright: ignore
-        raise CoreError("The list must be one of actuations.")
+        raise CoreError("The list must contain actuations.")
     if not actuations:
-        raise CoreError("The list has no actuation; add a joint.")
+        raise CoreError("The list has no actuations. Add a joint.")
     return tuple(actuations)

@@ -310,7 +310,7 @@ class ChainProblem:
     def reasons(self) -> list[str]:
         """Return why the target is missed from the given pose: limits, the chain's length, straightness."""
         if not any(self.path.axes):
-            return [f"nothing in the list may turn {self.skeleton.names[self.skeleton.index(self.goal.bone)]}"]
+            return [f"the list cannot turn {self.skeleton.names[self.skeleton.index(self.goal.bone)]}"]
         method, skeleton, goals = self._least_squares(self.given, 0)
         return method.reasons(skeleton, self.given[0], tuple(goals), len(goals) - 1)
 
@@ -332,12 +332,12 @@ def _checked_goal(goals: Sequence[AnyGoal]) -> Goal:
     """Return the one goal; raises CoreError for what a chain cannot serve."""
     wanted: object = goals
     if not isinstance(wanted, Sequence) or len(goals) != 1 or not isinstance(goals[0], Goal):  # pyright: ignore
-        raise CoreError("Contribution CCD leads one point of one chain: give it one goal with a position.")
+        raise CoreError("Contribution CCD solves one goal at the end of a chain. Give it one goal with a position.")
     goal = goals[0]
     for name in ("rotation", "position_axes", "axes", "relative_to", "velocity", "angular_velocity"):
         if getattr(goal, name) is not None:
             called = name.replace("_", " ")
-            raise CoreError(f'Contribution CCD leads "{goal.bone}" to a position only, without {called}.')
+            raise CoreError(f'Contribution CCD solves only the position of "{goal.bone}", without {called}.')
     return goal
 
 

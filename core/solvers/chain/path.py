@@ -102,7 +102,7 @@ def _turned_round(skeleton: Skeleton, base: int, up: list[int]) -> tuple[list[in
     down = skeleton.ancestors(base)
     shared = next((bone for bone in up if bone in down), None)
     if shared is None:
-        raise CoreError(f'"{names[base]}" and "{names[up[0]]}" do not hang together.')
+        raise CoreError(f'"{names[base]}" and "{names[up[0]]}" are not connected by parents.')
     against, root = down[: down.index(shared)], down[-1]
     stiff = next((bone for bone in down[:-1] if not skeleton.inherit_rotation[bone] or skeleton.driven[bone]), None)
     if stiff is not None:
@@ -110,7 +110,7 @@ def _turned_round(skeleton: Skeleton, base: int, up: list[int]) -> tuple[list[in
         raise CoreError(f'"{names[base]}" cannot be held: "{names[stiff]}" {why}.')
     free = skeleton.movable[root] and skeleton.translatable[root].all() and not skeleton.rotation_locks[root].any()
     if not free or skeleton.driven[root]:
-        raise CoreError(f'"{names[base]}" cannot be held: that takes "{names[root]}" to move freely.')
+        raise CoreError(f'"{names[base]}" cannot be held, as "{names[root]}" cannot move freely.')
     return against, up[: up.index(shared)][::-1]
 
 

@@ -56,7 +56,7 @@ class SeveralChains:
         parts = len(self.chains) + 1
         for number, (place, chain) in enumerate(self.chains.items()):
             if place >= len(goals):
-                raise CoreError(f"A chain leads goal {place}, but there are {len(goals)}.")
+                raise CoreError(f"A chain is for goal {place}, but there are {len(goals)}.")
             led = chain.solve(skeleton, found, [goals[place]], share_of(progress, number / parts, (number + 1) / parts))
             found, used, outside = led.pose, used + led.iterations, outside | led.brought_in
         far, off = self._errors(skeleton, found, goals)

@@ -110,7 +110,7 @@ class Humanoid:
         if node in figure.ends and isinstance(goal, Goal) and goal.position is not None:
             pull = self.pull_of(figure.ends[node][0])
             if pull < 1.0:
-                said.append(f"its pull of {pull:g} leaves the body behind")
+                said.append(f"its pull of {pull:g} is too low to move the body")
             if pull <= 0.0:
                 own = set(figure.ends[node][1])
                 still = {bone for bone in range(len(skeleton)) if not own.intersection(skeleton.ancestors(bone))}
@@ -204,12 +204,12 @@ class _Problem:
         figure, names = self.figure, self.skeleton.names
         for bone, share in self.shares.items():
             if bone not in (*figure.spine, *figure.neck):
-                raise CoreError(f'shares: "{names[bone]}" is no bone of the spine or the neck.')
+                raise CoreError(f'shares: "{names[bone]}" is not a bone of the spine or the neck.')
             if not (share >= 0.0 and np.isfinite(share)):
                 raise CoreError(f'shares: that of "{names[bone]}" must be at least 0, not {share}.')
         for part, column in (("spine", figure.spine), ("neck", figure.neck)):
             if column and not any(self.shares.get(bone, 1.0) > 0.0 for bone in column):
-                raise CoreError(f"shares: one bone of the {part} has to turn.")
+                raise CoreError(f"shares: at least one bone of the {part} must turn.")
 
     def solve(self, rests: float) -> Solution:
         """Return the solution. `rests` is as in `pull_trunk`."""

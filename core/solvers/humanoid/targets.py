@@ -53,7 +53,9 @@ def read_targets(nodes: PosedNodes, goals: Sequence[AnyGoal], batch_shape: Shape
     found: dict[int, NodeTarget] = {}
     for goal in goals:
         if isinstance(goal, Goal) and (goal.velocity is not None or goal.angular_velocity is not None):
-            raise CoreError(f'The humanoid method follows no velocities; give "{goal.bone}" a place, or use pins.')
+            raise CoreError(
+                f'The humanoid method does not support velocities. Give "{goal.bone}" a position, or use pins.'
+            )
         node = _node_of(figure, goal)
         if node < 0 and not finish:
             raise CoreError(_refusal(figure, goal))
@@ -69,7 +71,7 @@ def read_targets(nodes: PosedNodes, goals: Sequence[AnyGoal], batch_shape: Shape
             if (before.position is not None and target.position is not None) or (
                 before.rotation is not None and target.rotation is not None
             ):
-                raise CoreError(f'Two goals want the same of "{names[node]}".')
+                raise CoreError(f'Two goals have the same target for "{names[node]}".')
             first, second = (before, target) if before.position is not None else (target, before)
             target = replace(first, rotation=second.rotation)
         found[node] = target
@@ -105,12 +107,13 @@ def _refusal(figure: Figure, goal: AnyGoal) -> str:
     """Return why a goal is refused that only the finish could meet."""
     if not _in_space(goal):
         return (
-            f'Without its finish the humanoid method takes positions and rotations in space; pin "{goal.bone}" instead.'
+            "Without finish, the humanoid method only supports positions and rotations in space. Pin "
+            f'"{goal.bone}" instead.'
         )
     name = figure.skeleton.names[figure.skeleton.index(goal.bone)]
     return (
-        f'Without its finish the humanoid method has no target for "{name}": '
-        "name hips, chest, head, hands, feet, elbows or knees, or what hangs on them, or use pins."
+        f'Without finish, the humanoid method has no target for "{name}". Use hips, chest, head, '
+        "hands, feet, elbows or knees, or their children, or use pins."
     )
 
 

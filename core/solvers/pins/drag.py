@@ -75,7 +75,7 @@ class Drag:
     def advance(self, seconds: float) -> None:
         """Move the targets of goals with velocities on by a number of seconds. Raises CoreError for another value."""
         if not isinstance(seconds, (int, float, np.number)) or not np.isfinite(seconds):  # pyright: ignore
-            raise CoreError(f"Goals move on by a number of seconds, not by {seconds!r}.")
+            raise CoreError(f"Goals advance by a number of seconds, not by {seconds!r}.")
         for index, goal in enumerate(self.goals):
             if isinstance(goal, Goal):
                 self.set_goal(index, goal.moved(seconds))

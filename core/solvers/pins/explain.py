@@ -45,7 +45,7 @@ def reasons(problem: Problem, index: int) -> list[str]:
     if not unmet.any():
         return []
     if not (tree.degrees and problem.prior.stiff.any()):
-        return ["no bone that carries it may be changed"]
+        return ["none of its parents can be changed"]
     jacobian, raw = (some * problem.prior.spread for some in places.jacobian(at, places.rates(at)))
     block_of_row = rows.order // 3
     pulling = unmet[block_of_row]
@@ -53,7 +53,7 @@ def reasons(problem: Problem, index: int) -> list[str]:
     pull = jacobian[pulling].T @ forces
     size = float(lengths(pull))
     if not np.abs(jacobian[pulling]).any():
-        return ["no bone that carries it may be changed"]
+        return ["none of its parents can be changed"]
     stretched = _stretched(problem, index)
     # compare the pull with one as long across the bones
     most = lengths(jacobian[pulling]).max()
@@ -74,7 +74,7 @@ def reasons(problem: Problem, index: int) -> list[str]:
     sentences = [hold.sentence for hold in sorted(holds, key=lambda hold: -hold.share)]
     said = list(dict.fromkeys([*straight, *_too_far(problem, index, straight), *sentences]))
     if not said and rows.scales[0][np.repeat(own, 3)].max() < _WORTH_SAYING:
-        return ["it weighs too little beside the joints' reference"]
+        return ["its weight is too low compared to the joints' reference"]
     return said or ["the body has not come to rest yet"]
 
 
@@ -96,8 +96,8 @@ def _without_leverage(problem: Problem, index: int) -> list[str]:
     chain = skeleton.ancestors(skeleton.index(goal.bone))
     stiff = [bone for bone in chain if skeleton.movable[bone] and (skeleton.stiffness[bone] == 1.0).all()]
     if stiff:
-        return [f"{skeleton.names[bone]} is as stiff as can be" for bone in stiff]
-    return ["as near as its bones' lengths let it come"]
+        return [f"{skeleton.names[bone]} has the maximum stiffness" for bone in stiff]
+    return ["as near as the lengths of its bones allow"]
 
 
 def _too_far(problem: Problem, index: int, straight: list[str]) -> list[str]:
@@ -172,7 +172,7 @@ def _rival(problem: Problem, index: int, other: int) -> str:
         name = f"the balance of {name}"
     elif problem.skeleton.index(goal.bone) == problem.skeleton.index(rival.bone):
         return f"another goal holds {name}"
-    return f"{name} comes first" if rival.priority < goal.priority else f"{name} pulls the other way"
+    return f"{name} takes precedence" if rival.priority < goal.priority else f"{name} pulls the other way"
 
 
 def _balances(problem: Problem, other: int, holds: list[_Hold]) -> bool:

@@ -334,7 +334,7 @@ def test_no_object_is_refused() -> None:
 
 
 def test_an_object_that_is_no_armature_is_refused(empty_file: None) -> None:
-    with pytest.raises(BridgeError, match='"thing" is no armature'):
+    with pytest.raises(BridgeError, match='"thing" is not an armature'):
         read_rig(bpy.data.objects.new("thing", None))
 
 
@@ -346,7 +346,7 @@ def test_an_armature_without_bones_is_refused(empty_file: None) -> None:
 def test_an_armature_in_edit_mode_is_refused() -> None:
     ob = chain(2)
     bpy.ops.object.mode_set(mode="EDIT")
-    with pytest.raises(BridgeError, match="edit mode"):
+    with pytest.raises(BridgeError, match="Edit Mode"):
         read_rig(ob)
 
 

@@ -142,12 +142,12 @@ def _lattice(rig: Any) -> None:
 @pytest.mark.parametrize(
     ("spoil", "sentence"),
     [
-        (_twin, "would get another rest pose, too"),
+        (_twin, "would also get another rest pose"),
         (_track, '"head" is driven by constraint "Damped Track"'),
         (_strip, "NLA strips"),
         (_scale, "Bones are scaled"),
-        (_shared, "is used by others, too"),
-        (_lattice, '"Cage" is deformed by the armature and is no mesh'),
+        (_shared, "has other users"),
+        (_lattice, '"Cage" is deformed by the armature, but is not a mesh'),
     ],
 )
 def test_what_cannot_be_brought_along_is_said_and_nothing_changes(rig: Any, spoil: Any, sentence: str) -> None:

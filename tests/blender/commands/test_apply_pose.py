@@ -94,10 +94,10 @@ def test_what_cannot_be_is_refused_and_nothing_is_changed(file: Path, tmp_path: 
         (("--input", broken), "turns: missing."),
         (("--source", "other", "--factor", 2), "--factor: must be between 0 and 1"),
         (("--source", "nobody"), 'No armature "nobody" in the file'),
-        (("--pose", "bent", "--library", library, "--output", library), "is the library file; it is not written over"),
+        (("--pose", "bent", "--library", library, "--output", library), "is the library file and is not overwritten"),
         (("--source", "other", "--at", 3), "--at: only with --pose"),
         (("--source", "other", "--action", "x"), "--action: nothing is keyed"),
-        (("--source", "other", "--parts", "thumb.L"), "The pose has none of the parts"),
+        (("--source", "other", "--parts", "thumb.L"), "The pose contains none of the parts"),
         (("--source", "other", "--parts", "tail"), "tail"),
         ((), "One of the arguments --pose --source --input is required"),
     ):

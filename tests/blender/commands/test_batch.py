@@ -168,7 +168,7 @@ def test_bad_files_and_killed_processes_spoil_nothing_else_and_what_is_finished_
         "more/walk1.bvh": ("done", True),
         "more/walk5.bvh": ("done", True),
     }
-    assert "2 of 6 files are finished already." in error
+    assert "2 of 6 files are already finished." in error
     assert {name for name in NAMES if digests(first)[name] != digests(again)[name]} == {"walk3.bvh"}
 
 
@@ -211,30 +211,30 @@ def test_clips_go_onto_a_body_by_the_verbs_own_way_of_reading_them_and_another_j
     [
         ((), '{"eese": 1}', "Unrecognized arguments: --eese=1"),
         ((), "[]", "needs an object in braces"),
-        ((), '{"output": "x.blend"}', "output: is for batch to say"),
-        ((), '{"help": true}', "help: is for batch to say"),
-        ((), '{"report=x": true}', "report=x: is no name of an option"),
-        ((), '{"bones": {"a": 1}}', "bones: needs a text"),
-        ((), '{"bones": ["hips", "--json=x"]}', 'bones: "--json=x" begins as an option does'),
+        ((), '{"output": "x.blend"}', "output: is set by batch"),
+        ((), '{"help": true}', "help: is set by batch"),
+        ((), '{"report=x": true}', "report=x: is not an option"),
+        ((), '{"bones": {"a": 1}}', "bones: needs a string"),
+        ((), '{"bones": ["hips", "--json=x"]}', 'bones: "--json=x" looks like an option'),
         ((), '{"frames": [9, 2]}', "--frames: the range runs backwards"),
         ((), '{"step": 0}', "--step: must be at least 1"),
         (("--verb", "lock-feet"), '{"ease": -1}', "--ease: must be at least 0"),
-        (("--verb", "reduce-keys"), '{"tolerance": -1}', "tolerance must be a positive number of metres"),
-        (("--verb", "edit-path"), '{"ease": -1}', "The ease of a path is from 0 to"),
+        (("--verb", "reduce-keys"), '{"tolerance": -1}', "tolerance must be a positive number of meters"),
+        (("--verb", "edit-path"), '{"ease": -1}', "The ease of a path must be between 0 and"),
         (("--verb", "generate"), '{"recipe": "jump.json", "tolerance": 0}', "tolerance must be a positive number"),
-        (("--verb", "retarget", "--blend", "job.json"), "{}", "is no .blend file"),
+        (("--verb", "retarget", "--blend", "job.json"), "{}", "is not a .blend file"),
         (("--json", "job.json"), "{}", 'job.json" is a file of the batch'),
         (("--json", "in/walk1.bvh"), "{}", 'walk1.bvh" is a file of the batch'),
         (("--json", "out/walk1.bvh.blend.json"), "{}", "is a file of the batch"),
-        (("--output", "job.json/out"), "{}", "cannot be made"),
+        (("--output", "job.json/out"), "{}", "Cannot create or read"),
         (("--jobs", 0), "{}", "--jobs: must be at least 1"),
         (("--blend", "x.blend"), "{}", "bake opens the files themselves"),
         (("--verb", "retarget"), "{}", "--blend is missing"),
         (("--verb", "solve"), '{"version": 1, "golas": []}', 'did you mean "goals"'),
         (("--verb", "solve"), "{}", "the following arguments are required: --job"),
         (("--input", "nowhere"), "{}", "There is no folder"),
-        (("--output", "in"), "{}", "results need one of their own"),
-        (("--input", "."), "{}", "Nothing in"),
+        (("--output", "in"), "{}", "Use another folder for the results"),
+        (("--input", "."), "{}", "contains no files for"),
     ],
 )
 def test_what_is_wrong_with_all_files_is_said_once_and_nothing_is_written(
@@ -256,7 +256,7 @@ def test_a_file_that_is_no_output_of_a_batch_is_not_written_over(run: Run, folde
     (folder / "out").mkdir()
     (folder / "out" / "walk2.bvh.blend").write_bytes(b"mine")
     code, _, error = run()
-    assert (code, "is not written over" in error) == (2, True), error
+    assert (code, "is not overwritten" in error) == (2, True), error
     assert (folder / "out" / "walk2.bvh.blend").read_bytes() == b"mine"
 
 
@@ -265,7 +265,7 @@ def test_a_file_that_is_no_record_of_a_batch_is_not_written_over(run: Run, folde
     (folder / "out" / "walk2.bvh.blend.json").write_text('{"mine": 1}', encoding="utf-8")
     files = snapshot(folder)
     code, _, error = run()
-    assert (code, "is not written over" in error) == (2, True), error
+    assert (code, "is not overwritten" in error) == (2, True), error
     assert snapshot(folder) == files
 
 
@@ -284,7 +284,7 @@ def test_a_result_that_was_changed_since_is_left_alone_unless_the_batch_did_it(r
     code, data, error = run()
     assert data, error
     assert (code, states(data)) == (1, {"walk1.bvh": ("failed", False), "walk2.bvh": ("done", False)})
-    assert "was changed since it was made" in error
+    assert "was changed after it was made" in error
     assert changed.read_bytes() == mine
     assert run()[1]["files"][1]["finished_before"]
 
@@ -310,9 +310,9 @@ def test_what_cannot_be_read_or_has_no_place_for_its_result_fails_alone(run: Run
     assert 'walk1.bvh"' in reasons.pop("walk1.bvh.blend")
     for name in ("empty.bvh", "cut.bvh"):
         reason = reasons.pop(name)
-        assert reason.startswith(f'"{name}" cannot be read; it is no whole BVH file')
+        assert reason.startswith(f'"{name}" cannot be read; the BVH file is incomplete')
         assert "\n" not in reason
-    assert all("is no file" in reason for reason in reasons.values() if reason)
+    assert all("is not a file" in reason for reason in reasons.values() if reason)
     assert 'linked" is a link to a folder' in error
     assert {path.name for path in (folder / "out").iterdir()} == {"walk1.bvh.blend", "walk1.bvh.blend.json"}
 
@@ -346,7 +346,7 @@ def test_what_is_changed_while_it_is_read_is_not_taken_for_done(folder: Path) ->
         return code
 
     for sum, run, message in (
-        (worker.sum_of(b"as it was"), commands.run, "was changed since the batch began"),
+        (worker.sum_of(b"as it was"), commands.run, "was changed after the batch started"),
         (worker.sum_of(clip.read_bytes()), run_and_change, "was changed while it was read"),
     ):
         answer = worker.do_task(run, {**task, "sources": {str(clip): sum}})
@@ -378,7 +378,7 @@ def test_a_cluster_that_is_lost_or_has_no_workers_is_told(
     monkeypatch.setattr(commands.batch, "_WAITING", 0.01)
     code, data, error = run()
     assert (code, states(data)) == (1, {"walk1.bvh": ("failed", False)})
-    assert "failed: walk1.bvh: The cluster was lost." in error
+    assert "failed: walk1.bvh: Lost the connection to the cluster." in error
     assert error.count("Waiting for workers") == 1
 
 

@@ -136,12 +136,12 @@ def _places(rig: Any, frame: int) -> dict[str, np.ndarray]:
         (["--tool", "dance"], "invalid choice"),
         (["--tool", "feet", "--set", "rol=3"], 'has no "rol"; did you mean "roll"'),
         (["--tool", "t-pose", "--set", "posture=A"], 'has no "posture"'),
-        (["--tool", "feet", "--set", "roll=steep"], "has to be a number"),
-        (["--tool", "feet", "--set", "roll=200"], "has to be from -90 to 90"),
-        (["--tool", "mirror", "--set", "model=BACK"], "has to be BOTH, L, R"),
-        (["--tool", "feet", "--set", "use_hips=1"], "has to be true, false"),
-        (["--tool", "look-at", "--set", "target=OBJECT"], "Name the object"),
-        (["--tool", "fingers"], "No fingers of hand.L are found"),
+        (["--tool", "feet", "--set", "roll=steep"], "must be a number"),
+        (["--tool", "feet", "--set", "roll=200"], "must be from -90 to 90"),
+        (["--tool", "mirror", "--set", "model=BACK"], "must be BOTH, L, R"),
+        (["--tool", "feet", "--set", "use_hips=1"], "must be true, false"),
+        (["--tool", "look-at", "--set", "target=OBJECT"], "Choose an object"),
+        (["--tool", "fingers"], "No fingers of hand.L were found"),
         (["--tool", "mirror", "--frames", "9", "1"], "--frames"),
         (["--tool", "mirror", "--action", "x"], "nothing is keyed"),
     ],
@@ -165,12 +165,12 @@ def test_a_surface_out_of_reach_is_an_exit_code_and_a_reason(tmp_path: Any, caps
     assert [goal["bone"] for goal in missed] == ["mixamorig:LeftHand"]
     palm = missed[0]["position_error"]["max"]
     assert palm == pytest.approx(3.0 - world(rig, "mixamorig:LeftHand")[2], abs=0.15)
-    assert data["explanations"][0].endswith("comes first")
+    assert data["explanations"][0].endswith("takes precedence")
 
 
 def test_a_pose_that_would_be_lost_is_refused(walker: Any, capsys: Any) -> None:
     assert run("--tool", "t-pose") == 2
-    assert "ask for --frames" in capsys.readouterr().err.lower()
+    assert "use --frames" in capsys.readouterr().err.lower()
     assert run("--tool", "t-pose", "--key") == 0
     curves = {curve.data_path for curve in walker.animation_data.action.layers[0].strips[0].channelbags[0].fcurves}
     assert any("mixamorig:RightArm" in path for path in curves)

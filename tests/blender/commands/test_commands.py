@@ -261,7 +261,7 @@ def test_a_linked_library_is_not_written_over(run: Run, folder: Path) -> None:
     job = job_file(folder, [{"bone": "hand.L", "position": [0.3, -0.3, 1.2]}])
     result = run("solve", "--blend", folder / "shot.blend", "--job", job, "--output", folder / "walk.blend")
     assert result.code == 2
-    assert "is linked by the file" in result.error
+    assert "is linked by the opened file" in result.error
     assert (folder / "walk.blend").read_bytes() == before
 
 
@@ -491,7 +491,7 @@ def test_a_fault_of_poise_is_exit_code_3_and_writes_nothing(
     result = run("solve", "--blend", folder / "walk.blend", "--job", job, "--output", folder / "out.blend", "--report",
                  folder / "r.json", "--json")  # fmt: skip
     assert result.code == 3
-    assert "fault of Poise" in result.error
+    assert "bug in Poise" in result.error
     assert "by accident" in result.error
     assert "Traceback" not in result.error
     assert "{" not in result.out
@@ -516,21 +516,21 @@ def test_verbose_tells_the_seconds_by_phase(run: Run, folder: Path) -> None:
         (["solve", "--job"], "Argument --job: expected one argument"),
         (["solve", "--job", "none.json"], '"none.json" cannot be read'),
         (["solve", "--job", "job.json", "--blend", "none.blend"], 'There is no file "none.blend"'),
-        (["solve", "--job", "job.json", "--blend", "job.json"], '"job.json" is no .blend file'),
+        (["solve", "--job", "job.json", "--blend", "job.json"], '"job.json" is not a .blend file'),
         (["solve", "--job", "job.json", "--output", "no/such/out.blend"], "There is no folder"),
         (["solve", "--job", "job.json", "--output", "."], 'does not end in ".blend"'),
         (["solve", "--job", "job.json", "--output", "out"], 'does not end in ".blend"'),
         (["solve", "--job", "job.json", "--output", "folder.blend"], '"folder.blend" is a folder'),
         (["solve", "--job", "job.json", "--report", "job.json"], "is the job file"),
-        (["solve", "--job", "job.json", "--json", "walk.blend"], "is the file that was opened"),
-        (["solve", "--job", "job.json", "--report", "a.json", "--json", "a.json"], "is named twice"),
+        (["solve", "--job", "job.json", "--json", "walk.blend"], "is the opened file"),
+        (["solve", "--job", "job.json", "--report", "a.json", "--json", "a.json"], "is given twice"),
         (["solve", "--job", "job.json", "--outptu", "out.blend"], "Unrecognized arguments: --outptu"),
         (["solve", "--job", "job.json", "--out", "out.blend"], "Unrecognized arguments: --out"),
         (["solve", "--job", "job.json", "extra"], "Unrecognized arguments: extra"),
         (["slove"], "invalid choice: 'slove'"),
         ([], "arguments are required: VERB"),
         (["info", "--armature", "rgi"], 'No armature "rgi" in the file; there is "rig"'),
-        (["info", "--armature", "Cup"], '"Cup" is no armature'),
+        (["info", "--armature", "Cup"], '"Cup" is not an armature'),
         (["info", "--json", "no/such/info.json"], "There is no folder"),
     ],
 )
@@ -561,9 +561,9 @@ def test_bad_options_are_exit_code_2_with_a_sentence(
             'goals[0].bone: No bone "foto.L"; did you mean "foot.L"?',
         ),
         ({"armature": "rgi"}, 'No armature "rgi"'),
-        ({"armature": "Cup"}, '"Cup" is no armature'),
+        ({"armature": "Cup"}, '"Cup" is not an armature'),
         ({"frames": [20, 1]}, "frames: the range runs backwards"),
-        ({"write": {"action": "walk"}}, 'write.action: there is an action "walk" already'),
+        ({"write": {"action": "walk"}}, 'write.action: the action "walk" already exists'),
         ({"method": {"name": "humanoids"}}, "method.name"),
     ],
 )
@@ -601,9 +601,13 @@ def test_help_is_no_error(run: Run, options: list[str]) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
-        ("Frame Time: 0.04", "Frame Time: nan", '"clip.bvh" cannot be read; "Frame Time: nan" is no time of a frame'),
-        ("CHANNELS 3 Z", "CHANNELS 3 X", '"clip.bvh" cannot be read; it is no whole BVH file'),
-        ("OFFSET 0.0", "OFFSET zero", '"clip.bvh" cannot be read; it is no whole BVH file'),
+        (
+            "Frame Time: 0.04",
+            "Frame Time: nan",
+            '"clip.bvh" cannot be read; "Frame Time: nan" is not the time of a frame',
+        ),
+        ("CHANNELS 3 Z", "CHANNELS 3 X", '"clip.bvh" cannot be read; the BVH file is incomplete'),
+        ("OFFSET 0.0", "OFFSET zero", '"clip.bvh" cannot be read; the BVH file is incomplete'),
     ],
 )
 def test_a_strangers_clip_is_refused_in_one_sentence_without_an_importers_traceback(
@@ -631,7 +635,7 @@ def test_keys_beyond_all_frames_are_refused(run: Run, folder: Path) -> None:
 def test_more_frames_than_fit_into_memory_are_refused_with_their_number(run: Run, folder: Path) -> None:
     job = job_file(folder, [{"bone": "hand.R", "position": [0, 0, 1]}], frames=[1, 10**6])
     told = refused(run, "solve", "--blend", folder / "walk.blend", "--job", job)
-    assert re.search(r"frames: 1000000 of 16 bones are too many at once; \d+ are the most", told)
+    assert re.search(r"frames: 1000000 of 16 bones are too many at once; the maximum is \d+", told)
     opened(folder / "walk.blend").pose.bones["hips"].constraints.new("LIMIT_LOCATION")  # more than keys may move it
     bpy.ops.wm.save_mainfile()
     told = refused(run, "bake", "--blend", folder / "walk.blend", "--frames", str(-(10**6)), str(10**6))
@@ -640,13 +644,13 @@ def test_more_frames_than_fit_into_memory_are_refused_with_their_number(run: Run
     tracks = [{"parts": "all", "samples": [0.5] * 100_000}]
     recipe.write_text(json.dumps({"version": 1, "seconds": 2, "poses": {"min": {}, "max": {}}, "tracks": tracks}))
     told = refused(run, "generate", "--blend", folder / "walk.blend", "--recipe", recipe)
-    assert "tracks[0].samples: 100000 are too many; 2000 are the most." in told
+    assert "tracks[0].samples: 100000 are too many; the maximum is 2000." in told
 
 
 @pytest.mark.parametrize("verb", [["bake"], ["lock-feet"], ["reduce-keys"], ["edit-path", "--scale", "2"]])
 def test_frames_outside_the_motion_are_refused(run: Run, folder: Path, verb: list[str]) -> None:
     told = refused(run, *verb, "--blend", folder / "walk.blend", "--frames", "1", "6000")
-    assert "--frames: 1 to 6000 is not within the motion, which goes from 1 to 20." in told
+    assert "--frames: 1 to 6000 is not within the motion, which has frames 1 to 20." in told
 
 
 def refused(run: Run, *argv: str | Path) -> str:
@@ -659,14 +663,14 @@ def refused(run: Run, *argv: str | Path) -> str:
 @pytest.mark.parametrize(
     ("argv", "sentence"),
     [
-        (["bake", "--step", "1000000000"], "--step: 1000000000 is more than the frames from 1 to 20."),
+        (["bake", "--step", "1000000000"], "--step: 1000000000 is more than the number of frames from 1 to 20."),
         (["bake", "--frames", "1", "999999999"], "--frames[1]: must be between -1048574 and 1048574, not 999999999."),
         (["bake", "--action", "a" * 100], "Argument --action: a name has at most 63 bytes."),
-        (["edit-path"], "Nothing is changed: say --offset, --scale or --bend."),
-        (["edit-path", "--scale", "0"], "The scale of a path is from 0.01 to 100."),
-        (["edit-path", "--scale=-1"], "The scale of a path is from 0.01 to 100."),
-        (["edit-path", "--offset", "1e9", "0", "0"], "The offset of a path is from -10000 to 10000."),
-        (["edit-path", "--bend", "1e9"], "The bend of a path is from -3600 to 3600."),
+        (["edit-path"], "Nothing is changed. Use --offset, --scale or --bend."),
+        (["edit-path", "--scale", "0"], "The scale of a path must be between 0.01 and 100."),
+        (["edit-path", "--scale=-1"], "The scale of a path must be between 0.01 and 100."),
+        (["edit-path", "--offset", "1e9", "0", "0"], "The offset of a path must be between -10000 and 10000."),
+        (["edit-path", "--bend", "1e9"], "The bend of a path must be between -3600 and 3600."),
     ],
 )
 def test_numbers_that_make_no_sense_are_refused_by_their_names(

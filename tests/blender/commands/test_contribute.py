@@ -86,7 +86,7 @@ def test_a_chain_that_is_saved_with_the_armature_does_what_a_drag_by_it_does(run
         np.testing.assert_allclose([*posed.values()], [*dragged.values()], atol=1e-3)
     for name, bone, message in (
         ("arm", "hand.L", '"rig" has no chain "arm"; it has "hand.L".'),
-        ("hand.L", "hand.R", 'method.chain: "hand.L" leads "hand.L", not "hand.R".'),
+        ("hand.L", "hand.R", 'method.chain: "hand.L" ends at "hand.L", not at "hand.R".'),
     ):
         job.write_text(json.dumps({"version": 1, "goals": [{**goals[0], "bone": bone}]}))
         code, _, error = run("contribute", "--blend", file, "--saved", name, "--job", job)
@@ -116,8 +116,8 @@ def test_several_chains_of_a_job_and_pins_beside_them_arrive_in_blender(run: Run
         np.testing.assert_allclose(np.linalg.norm(places - place, axis=-1), 0.0, atol=1e-3)
     np.testing.assert_allclose(frames_of(folder / "out.blend", "foot.L")[0], feet, atol=1e-3)
     for wrong, message in (
-        ([*chains, chains[1]], 'method.chains[2]: another chain leads "hand.R" already'),
-        ([{**chains[1], "bone": "foot.R"}], 'goals: the chain leads "foot.R": give it one goal'),
+        ([*chains, chains[1]], 'method.chains[2]: another chain already ends at "hand.R"'),
+        ([{**chains[1], "bone": "foot.R"}], 'goals: the chain ends at "foot.R": give it one goal'),
         ([{"chain": "tail"}], 'has no chain "tail"; it has "hand.L"'),
     ):
         job = job_file(folder, goals, method={"name": "ccd", "chains": wrong})
@@ -197,8 +197,8 @@ def test_a_list_is_learnt_from_captured_motion_and_used_on_the_rest_of_it(run: R
 @pytest.mark.parametrize(
     ("method", "message"),
     [
-        ({"name": "pins"}, 'The job\'s "method" is "pins"'),
-        ({"name": "humanoid"}, 'The job\'s "method" is "humanoid"'),
+        ({"name": "pins"}, 'The job has the "method" "pins"'),
+        ({"name": "humanoid"}, 'The job has the "method" "humanoid"'),
         ({"name": "ccd", "chain": "hand.R"}, "method.chain: "),
         ({"name": "ccd", "base": "no bone"}, "method.base: "),
         ({"name": "ccd", "list": LIST}, "method.list: "),
@@ -241,7 +241,7 @@ def test_names_with_colons_make_a_chain(run: Run, tmp_path: Path) -> None:
         (("--chain", "upper_arm.R:hnad.R", "--preset", "arm", "--job", "JOB"), 'did you mean "hand.R"?'),
         (
             ("--chain", "upper_arm.L:hand.L", "--preset", "arm", "--job", "JOB"),
-            'ends at "hand.L", but the job leads "hand.R"',
+            'ends at "hand.L", but the goal of the job is for "hand.R"',
         ),
         (("--chain", "upper_arm.R:hand.R", "--preset", "wing", "--job", "JOB"), "invalid choice"),
         (("--chain", "upper_arm.R:hand.R", "--job", "JOB"), "required"),
@@ -252,7 +252,7 @@ def test_names_with_colons_make_a_chain(run: Run, tmp_path: Path) -> None:
         (("--chain", "upper_arm.R:hand.R", "--list", "LIST", "--job", "JOB", "--report", "LIST"), "is the list file"),
         (("--chain", "thigh.L:foot.L", "--learn", "NEW", "--frames", 1, 1000000000), "--frames[1]: must be between"),
         (("--chain", "thigh.L:foot.L", "--learn", "NEW", "--frames", 9, 1), "--frames: the range runs backwards"),
-        (("--chain", "thigh.L:foot.L", "--learn", "NEW", "--frames", 30, 90), "goes from 1 to 20"),
+        (("--chain", "thigh.L:foot.L", "--learn", "NEW", "--frames", 30, 90), "has frames 1 to 20"),
     ],
 )
 def test_bad_input_is_exit_code_2_and_writes_nothing(run: Run, folder: Path, options: tuple, message: str) -> None:

@@ -99,7 +99,7 @@ def test_a_file_of_other_bones_or_of_no_polygons_is_refused(folder: Path) -> Non
     square = [[0, 0, -1, 1], [0.1, 0, -1, 1], [0, 0.1, -1, 1], [-0.1, -0.1, -1, 1]]
     for limits, why in (
         ({"leg": square}, 'has no bone "leg"'),
-        ({"thigh.L": square[:3]}, "limits.thigh.L: a polygon needs its centre and three corners"),
+        ({"thigh.L": square[:3]}, "limits.thigh.L: a polygon needs its center and at least three corners"),
         ({"thigh.L": [[0, 0, 0]] * 4}, r"limits.thigh.L\[0\]: needs 4 numbers"),
     ):
         (folder / "limits.json").write_text(json.dumps({"version": 1, "limits": limits}))

@@ -70,7 +70,7 @@ def test_a_guessed_part_is_asked_about_and_a_mapping_answers(run: Run, nameless:
     wave = ("generate", "--recipe", "wave.json", "--blend", nameless, "--output", out)
     code, _, error = run(*wave)
     assert code == REFUSED
-    assert 'of "nameless" is hips, and so are 19 other parts; say which bones they are' in error
+    assert 'of "nameless" is hips, and of 19 other parts. Assign the bones' in error
     assert not out.exists()
     mapping = mapping_of(nameless, tmp_path)
     code, _, error = run(
@@ -109,7 +109,7 @@ def test_verbs_that_need_a_rest_pose_say_that_this_one_shows_no_body(run: Run, t
     for verb in (("lock-feet",), ("edit-path", "--scale", "1.1"), ("generate", "--recipe", "wave.json")):
         code, _, error = run(*verb, "--blend", clip)
         assert code == REFUSED
-        assert 'The rest pose of "clip" shows no body: all bones point the same way.' in error
+        assert 'No body can be detected in the rest pose of "clip": all bones point the same way.' in error
     code, _, error = run("info", "--blend", clip)
     assert code == 0
     assert "a human body facing -Y, rest pose folded, MotionBuilder names" in error

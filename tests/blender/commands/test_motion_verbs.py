@@ -121,7 +121,7 @@ def test_a_recipe_is_made_with_the_keys_that_a_tolerance_needs_and_a_bake_keys_w
     np.testing.assert_allclose([places_of_all(rig, frame) for frame in (1, 14, 31)], before, atol=1e-4)
     code, _, error = run("bake", "--mute")
     assert code == 2
-    assert "bake with Visual" in error
+    assert "only works with Visual" in error
 
 
 def places_of_all(rig: Any, frame: int) -> np.ndarray:
@@ -140,7 +140,7 @@ def places_of_all(rig: Any, frame: int) -> np.ndarray:
         ({"tracks": [{"parts": ["tail"], "samples": [0, 1]}]}, 'The body has no "tail"'),
         ({"tracks": [{"parts": "all", "samples": [[0, 0], [0, 1]]}]}, "times of the samples must increase"),
         ({"tracks": [{"parts": "all", "smaples": [0, 1]}]}, 'did you mean "samples"'),
-        ({"path": {"samples": [1, 2]}}, "needs a time and a place"),
+        ({"path": {"samples": [1, 2]}}, "needs a time and a location"),
         ({"supports": [{"role": "foot.L", "seconds": [1, 0]}]}, "the range runs backwards"),
         ({"poses": {"min": {"action": "none"}, "max": {}}}, 'no action "none"'),
     ],

@@ -54,7 +54,7 @@ def test_a_baked_chain_follows_an_object_and_pins_hold(rig: Any, pinned: bool) -
 def test_a_bake_that_cannot_be_is_refused_and_nothing_changes(rig: Any) -> None:
     before = contents()
     for options, sentence in (
-        ({"target": ""}, "Name the object"),
+        ({"target": ""}, "Choose the object"),
         ({"target": "Cup"}, 'No object "Cup"'),
         ({"target": "rig"}, "is the armature itself"),
         ({"target": "Cup", "frame_start": 9, "frame_end": 3}, "frames"),

@@ -46,7 +46,7 @@ def centre(rig: Any) -> np.ndarray:
 
 
 def beyond(rig: Any) -> float:
-    """How far the centre of mass is before or behind the feet."""
+    """How far the center of mass is before or behind the feet."""
     y = float(centre(rig)[1])
     return max(y - TOES[1], TOES[0] - y, 0.0)
 

@@ -286,7 +286,7 @@ def test_of_two_chains_of_one_effector_the_chosen_one_counts(rig: Any) -> None:
 
 def test_a_list_does_not_turn_what_is_dragged(rig: Any) -> None:
     before = contents()
-    with pytest.raises(RuntimeError, match="leads to a place and does not turn"):
+    with pytest.raises(RuntimeError, match="moves a point and does not turn it"):
         bpy.ops.poise.drag(bone="hand.L", turn=(0.9, 0.1, 0.0, 0.0))
     assert contents() == before
 
@@ -412,8 +412,8 @@ def test_a_pose_that_was_changed_since_is_left_alone(dragged: Any) -> None:
     before = contents()
     chain_of(dragged).entries[0].fraction = 0.9
     assert contents()["objects"] == before["objects"]
-    assert "drag it again" in chain_of(dragged).problem
-    assert "drag it again" in " ".join(labels(POISE_PT_chains))
+    assert "Drag it again" in chain_of(dragged).problem
+    assert "Drag it again" in " ".join(labels(POISE_PT_chains))
 
 
 def _edit_rest(rig: Any) -> None:
@@ -437,7 +437,7 @@ def test_a_chain_that_was_carried_elsewhere_since_is_left_alone(dragged: Any, ch
     before = pose(dragged)
     chain_of(dragged).entries[0].fraction = 0.9
     assert not changed(before, dragged)
-    assert "drag it again" in chain_of(dragged).problem
+    assert "Drag it again" in chain_of(dragged).problem
 
 
 def test_without_a_drag_a_number_moves_nothing(rig: Any) -> None:
@@ -581,7 +581,7 @@ def test_a_list_goes_out_and_comes_in_as_the_verb_has_it(dragged: Any, tmp_path:
     [
         ('[{"bone": "foot.L", "axis": "X"}]', 'turns "foot.L", which is not between'),
         ("[{", "is not JSON"),
-        ("[]", "The list has no actuation"),
+        ("[]", "The list has no actuations"),
     ],
 )
 def test_a_file_that_is_no_list_for_the_chain_is_refused(

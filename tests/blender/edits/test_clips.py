@@ -209,7 +209,7 @@ def object_array() -> np.ndarray:
 @pytest.mark.parametrize(
     ("arrays", "sentence"),
     [
-        ({"points": np.zeros((2, 3))}, 'none is called "pose_world" or "poses"'),
+        ({"points": np.zeros((2, 3))}, 'none of them is called "pose_world" or "poses"'),
         ({"poses": np.zeros((2, 70))}, "it is to have 66 or 72 or 156 or 165 numbers in each of 2 frames"),
         ({"poses": np.zeros((0, 72))}, "numbers in each of 0 frames"),
         ({"poses": np.full((2, 72), np.nan)}, '"poses" has numbers that are not from -25.13 to 25.13'),
@@ -217,7 +217,7 @@ def object_array() -> np.ndarray:
         ({"poses": np.array(["a"] * 72)}, '"poses" is no array of numbers'),
         ({"poses": object_array()}, "without running code from it"),
         ({"poses": np.zeros((2, 72)), "trans": np.zeros((3, 3))}, '"trans" has no x, y and z for each of 2 frames'),
-        ({"poses": np.zeros((2, 72)), "mocap_framerate": 0.0}, '"fps" is the number of frames a second'),
+        ({"poses": np.zeros((2, 72)), "mocap_framerate": 0.0}, '"fps" must be the number of frames per second'),
         ({"global_orient": np.zeros((2, 3)), "body_pose": np.zeros((2, 60))}, "it is to have 63 or 69 numbers"),
         ({"global_orient": np.zeros((2, 3)), "left_hand_pose": np.zeros((2, 6))}, "it is to have 45 numbers"),
     ],
@@ -237,7 +237,7 @@ def test_a_file_that_is_no_motion_of_smpl_is_refused(arrays: dict[str, Any], sen
 @pytest.mark.parametrize(
     ("model", "sentence"),
     [
-        ({"v_template": np.zeros((9, 3))}, 'none is called "J_regressor"'),
+        ({"v_template": np.zeros((9, 3))}, 'none of them is called "J_regressor"'),
         ({"J_regressor": np.zeros((24, 9)), "v_template": np.zeros((8, 3))}, "of a body with 52 joints"),
         ({"J_regressor": np.zeros((24, 8)), "v_template": np.zeros((8, 3))}, "of a body with 52 joints"),
         ({"J_regressor": np.zeros((52, 8)), "v_template": np.zeros((8, 3))}, "The body model has no"),
@@ -358,12 +358,12 @@ def test_a_vrm_animation_is_read_by_the_bones_that_it_names(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("spoil", "sentence"),
     [
-        (lambda data: data[:10], "it is no binary glTF file"),
-        (lambda data: b'{"asset": {}}', "it is no binary glTF file"),
+        (lambda data: data[:10], "it is not a binary glTF file"),
+        (lambda data: b'{"asset": {}}', "it is not a binary glTF file"),
         (lambda data: data[:400], "its JSON cannot be read"),
-        (lambda data: with_extension(data, lambda root: root.pop("extensions")), "it names no bones of a humanoid"),
-        (lambda data: with_extension(data, lambda root: root.pop("nodes")), "its nodes are no list of objects"),
-        (lambda data: with_extension(data, lambda root: root.update(nodes=root["nodes"][:3])), "is none of its 3"),
+        (lambda data: with_extension(data, lambda root: root.pop("extensions")), "it has no bones of a humanoid"),
+        (lambda data: with_extension(data, lambda root: root.pop("nodes")), "its nodes are not a list of objects"),
+        (lambda data: with_extension(data, lambda root: root.update(nodes=root["nodes"][:3])), "is not one of its 3"),
     ],
 )
 def test_a_vrm_animation_that_is_none_is_refused(spoil: Any, sentence: str, tmp_path: Path) -> None:
@@ -379,7 +379,7 @@ def test_a_vrm_animation_that_is_none_is_refused(spoil: Any, sentence: str, tmp_
 def test_a_blender_that_is_built_without_an_importer_says_so(kind: str, tmp_path: Path, monkeypatch: Any) -> None:
     (tmp_path / f"walk{kind}").write_text("#usda 1.0")
     monkeypatch.setattr(clips, "_OPERATORS", SimpleNamespace(wm=SimpleNamespace()))
-    with pytest.raises(CoreError, match="this Blender is built without what reads it"):
+    with pytest.raises(CoreError, match="this build of Blender has no importer for it"):
         clips.import_motion(tmp_path / f"walk{kind}")
 
 

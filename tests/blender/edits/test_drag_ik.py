@@ -127,10 +127,10 @@ def test_a_chain_that_follows_another_object_stays_and_names_it() -> None:
     bpy.context.view_layer.update()
     before = {bone.name: bone.matrix.copy() for bone in rig.pose.bones}
     session = lead(rig, "b", (0.0, 0.0, 0.0), SHIFT)
-    assert session.held()[0] == '"b" follows the object "Cup"; move that'
+    assert session.held()[0] == '"b" follows the object "Cup": move that object instead'
     session.finish()
     assert {bone.name: bone.matrix for bone in rig.pose.bones} == before
-    with pytest.raises(RuntimeError, match=r'hangs on it and can only be turned\. Move the object "Cup"'):
+    with pytest.raises(RuntimeError, match=r'is parented to it and can only be turned\. Move the object "Cup"'):
         bpy.ops.poise.drag(bone="tip", shift=(0.1, 0.0, 0.0))
 
 
@@ -189,7 +189,7 @@ def test_a_drag_of_a_limb_that_follows_an_object_leaves_that_and_names_it(tied: 
     foot = world(tied, "foot.L")
     session = lead(tied, bone, (0.0, 0.0, 0.0), np.array((0.0, -0.1, 0.1)))
     assert not session.restless
-    assert session.held()[0] == 'foot.L follows the object "Cup"; move that'
+    assert session.held()[0] == 'foot.L follows the object "Cup": move that object instead'
     session.finish()
     np.testing.assert_allclose(world(tied, "foot.L"), foot, atol=SHOWN)
     np.testing.assert_array_equal(np.array(bpy.data.objects["Cup"].matrix_world), cup)

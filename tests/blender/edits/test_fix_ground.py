@@ -59,7 +59,7 @@ def test_feet_below_a_plane_are_raised_to_it_and_the_others_stay(walker: tuple[A
     high = (before > SUNK + 0.02).all(axis=1)
     assert high.sum() == 0 or np.abs(now - places)[high].max() < DEEP
     assert np.ptp(after[:, :2] - after[:, 1:3]) > 0.05  # heels and toes still roll
-    assert "cm below the ground, and is 0.0 cm now" in edit.summary()
+    assert "cm below the ground and is now 0.0 cm below it" in edit.summary()
 
 
 def test_nothing_changes_above_the_ground(walker: tuple[Any, range]) -> None:
@@ -114,7 +114,7 @@ def test_paws_of_an_animal_are_raised() -> None:
     edit = FixedGround(context, rig, (first, last), 0.1)
     edit.solve()
     edit.write(rig)
-    assert "is 0.0 cm now" in edit.summary()
+    assert "is now 0.0 cm below it" in edit.summary()
     assert not edit.summary().startswith("The body was up to 0.0")
 
 
@@ -138,7 +138,7 @@ def test_the_operator_and_the_verb(walker: tuple[Any, range], tmp_path: Path, ca
     assert json.loads(report.read_text(encoding="utf-8"))["method"] == "fix-ground"
     before = contents()
     assert commands.run(["fix-ground", "--height=nan", *given]) == 2
-    assert "height of the ground is from -10000 to 10000" in capsys.readouterr().err
+    assert "height of the ground must be between -10000 and 10000" in capsys.readouterr().err
     assert contents() == before
     rig = next(object for object in bpy.data.objects if object.type == "ARMATURE")
     context.view_layer.objects.active = rig

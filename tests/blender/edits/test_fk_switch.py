@@ -142,7 +142,7 @@ def test_a_limb_stays_on_ik_unless_the_setting_is_on(swivel: Any) -> None:
     made[0].poise_use_fk_switch = False
     before = settings(made[0])
     said = swivel(made)
-    assert "beside the solved pose" in said
+    assert "off the solved pose" in said
     assert "Switched" not in said
     assert settings(made[0]) == before
 
@@ -190,11 +190,11 @@ def layered(made: Made) -> None:
 FORBIDDEN: dict[str, tuple[Callable[[Made], None], str]] = {
     "available": (available, "its switch has no keys, and Only Insert Available is on"),
     "replace": (replacing, "auto-keying only replaces keys"),
-    "keying set": (keying_set, 'the keying set "Location" leaves its switch out'),
-    "no auto-keying": (no_auto, "it would change other frames, too, since auto-keying is off"),
-    "moving": (moving, "its switch moves at this frame"),
+    "keying set": (keying_set, 'the keying set "Location" does not contain its switch'),
+    "no auto-keying": (no_auto, "it would also change other frames, since auto-keying is off"),
+    "moving": (moving, "its switch is animated at this frame"),
     "repeating": (repeating, "its switch has curves that repeat"),
-    "layer": (layered, "its switch would have to be keyed in a layer above NLA strips"),
+    "layer": (layered, "its switch would need keys in a layer above NLA strips"),
 }
 
 
@@ -240,7 +240,7 @@ def test_a_switch_of_two_limbs_is_left_alone(swivel: Any) -> None:
     ready(made)
     before = settings(made[0])
     said = swivel(made)
-    assert "it stays on IK: no property switches it alone to FK" in said
+    assert "it stays on IK, as no property switches only this limb to FK" in said
     assert settings(made[0]) == before
 
 

@@ -139,7 +139,7 @@ def test_what_stands_and_flies_is_listed_and_can_be_changed(rig: Any, capfd: pyt
 
     rig.poise_phases[0].end = 5
     before = contents()
-    with pytest.raises(RuntimeError, match="A flight ends after it starts"):
+    with pytest.raises(RuntimeError, match="A flight must start before it ends"):
         bpy.ops.poise.regenerate()
     assert contents() == before
     capfd.readouterr()

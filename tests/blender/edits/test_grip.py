@@ -189,9 +189,9 @@ def test_a_prop_that_is_moved_turned_and_mirrored_with_the_body_is_gripped_alike
     ("settings", "sentence"),
     [
         ({}, "No finger reaches a mesh"),
-        ({"target": "OBJECT", "object": "lamp"}, '"lamp" is no mesh'),
-        ({"target": "OBJECT"}, "Name the object"),
-        ({"target": "COLLECTION"}, "Name the collection"),
+        ({"target": "OBJECT", "object": "lamp"}, '"lamp" is not a mesh'),
+        ({"target": "OBJECT"}, "Choose an object"),
+        ({"target": "COLLECTION"}, "Choose a collection"),
     ],
 )
 def test_what_cannot_be_gripped_is_said(settings: dict[str, str], sentence: str) -> None:

@@ -123,7 +123,7 @@ def test_goals_that_name_parts_of_the_body_do_for_rigs_of_any_names(
 
 def test_a_part_that_the_body_has_not_is_refused_with_the_nearest() -> None:
     job = parse({"version": 1, "goals": [{"role": "hnad.L", "position": [0.0, 0.0, 1.0]}]})
-    with pytest.raises(CoreError, match=r'goals\[0\].role: no "hnad.L" is found .*; did you mean "hand.L"?'):
+    with pytest.raises(CoreError, match=r'goals\[0\].role: no "hnad.L" was found .*; did you mean "hand.L"?'):
         perform_job(bpy.context, make_armature(), job)
 
 

@@ -153,7 +153,7 @@ def test_the_operator_and_the_verb(walker: Any, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("frames", "sentence"),
-    [(("3", "16"), "need two key poses or more; frames 3 to 16 have 0"), (("2", "16"), "frames 2 to 16 have 1")],
+    [(("3", "16"), "need at least two key poses; frames 3 to 16 have 0"), (("2", "16"), "frames 2 to 16 have 1")],
 )
 def test_what_makes_no_sense_is_refused_and_nothing_changes(
     walker: Any, frames: tuple[str, str], sentence: str, tmp_path: Path, capsys: Any

@@ -287,7 +287,7 @@ def test_a_distance_out_of_reach_is_told_as_one() -> None:
     report = done(rig, [{"bone": "hand.L", "distance": 4.0, "to": "hand.R"}], frames=[1, 2])
     error = 4.0 - by_frame(lambda: np.linalg.norm(world(rig, "hand.L") - world(rig, "hand.R")), 1, 2)
     assert report.data()["goals"][0]["position_error"]["max"] == pytest.approx(error.max(), abs=1e-4)
-    assert report.explanations[0].startswith(f"hand.L is {error.max():.2f} m off the distance that was asked for")
+    assert report.explanations[0].startswith(f"hand.L is {error.max():.2f} m off the requested distance")
 
 
 # --- axes
@@ -356,7 +356,7 @@ def hull_distance(point: np.ndarray, points: np.ndarray) -> float:
 
 
 def off_balance(rig: Any, masses: dict[str, float], feet: tuple[str, ...]) -> float:
-    """How far the centre of mass is outside of the feet's polygon, in metres."""
+    """How far the center of mass is outside of the feet's polygon, in metres."""
     bones = [rig.pose.bones[name] for name in masses]
     middles = np.array([rig.matrix_world @ (0.5 * (bone.head + bone.tail)) for bone in bones])
     centre = np.average(middles, axis=0, weights=list(masses.values()))
@@ -398,7 +398,7 @@ def test_what_cannot_be_balanced_is_told_with_the_distance() -> None:
     assert not report.met
     off = by_frame(lambda: off_balance(rig, {"hips": 1.0}, ("foot.L", "foot.R")), 1, 2)
     assert report.data()["goals"][-1]["position_error"]["max"] == pytest.approx(off.max(), abs=1e-4)
-    assert any(text.startswith("the centre of mass is ") for text in report.explanations)
+    assert any(text.startswith("the center of mass is ") for text in report.explanations)
 
 
 def test_balance_with_the_masses_of_a_human_needs_no_numbers() -> None:
@@ -426,11 +426,11 @@ def test_balance_with_the_masses_of_a_human_needs_no_numbers() -> None:
         (FEET, {"stiffness": {"spin": 1}}, 'stiffness.spin: No bone "spin"; did you mean "spine"'),
         (FEET, {"balance": {"supports": ["foto.L"]}}, r'balance.supports\[0\]: No bone "foto.L"'),
         (FEET, {"balance": {"masses": {"hip": 1}}}, 'balance.masses.hip: No bone "hip"'),
-        ([{"bone": "hand.L", "position": [0, 0, 1]}], {"balance": True}, "balance: no bone is pinned in position"),
+        ([{"bone": "hand.L", "position": [0, 0, 1]}], {"balance": True}, "balance: no bone has its position pinned"),
         (
             [{**FEET[0], "frames": [1, 10]}, {"bone": "foot.R", "pin": ["rotation"]}],
             {"balance": True},
-            "balance: no bone is pinned in position",
+            "balance: no bone has its position pinned",
         ),
     ],
 )
@@ -457,7 +457,7 @@ def test_an_uneven_scale_is_refused_where_it_has_no_meaning(
     goals: list[dict[str, Any]], fields: dict[str, Any], field: str
 ) -> None:
     rig = walker(scale=(1.0, 1.0, 1.5))
-    with pytest.raises(CoreError, match=f"^{field}: the armature object is scaled differently along its axes"):
+    with pytest.raises(CoreError, match=f"^{field}: the armature object is scaled unevenly"):
         done(rig, goals, **fields)
     done(rig, goals, **fields, space="armature")
 
@@ -474,5 +474,5 @@ def test_a_body_on_tilting_ground_is_not_balanced() -> None:
     for frame, angle in ((1, 0.0), (20, 0.5)):
         rig.rotation_euler[0] = angle
         rig.keyframe_insert("rotation_euler", frame=frame)
-    with pytest.raises(CoreError, match="balance: the armature object tilts"):
+    with pytest.raises(CoreError, match="balance: the armature object must not tilt"):
         done(rig, FEET, balance=True)

@@ -140,7 +140,7 @@ def test_the_panel_solver_and_a_job_name_the_same_targets(rig: Any) -> None:
     select(rig, ["foot.L", "foot.R", "hand.L"])
     bpy.ops.poise.pin(kind="POSITION")
     rig.poise_joint_targets = "ACTION"
-    with pytest.raises(CoreError, match="Joint Targets need an action"):
+    with pytest.raises(CoreError, match="Joint Targets needs an action"):
         job_from_pins(rig)
     rig.poise_target_action = bpy.data.actions["wave"]
     assert job_from_pins(rig).joint_targets == parse(

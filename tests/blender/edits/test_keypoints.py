@@ -216,7 +216,7 @@ def test_markers_of_a_c3d_file_move_the_rig_as_points_of_json_do(tmp_path: Path)
 def test_a_mapping_is_refused_in_its_own_words(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     for text, sentence in (
         ('{"marks": {"belly": ["A"]}}', 'no mark "belly"'),
-        ('{"marks": {"hip.L": "A"}}', "no list of names"),
+        ('{"marks": {"hip.L": "A"}}', "needs a list of marker names"),
         ("{", "is not JSON"),
         (None, "cannot be read"),
     ):
@@ -247,7 +247,7 @@ def test_times_are_heeded_and_an_unlikely_clock_is_refused_until_a_rate_is_said(
     assert report["frames"] == [1, 1 + int(69 / 30.0 * scene_fps() + 0.01)]
     (tmp_path / "out.blend").unlink()
     assert run(tmp_path, source=tmp_path / "milliseconds.jsonl")[0] == 2
-    assert "times are to be in seconds" in capfd.readouterr().err
+    assert "times must be in seconds" in capfd.readouterr().err
     _, report = run(tmp_path, "--no-lock", "--fps", "30", source=tmp_path / "milliseconds.jsonl")
     assert (report["frames"], report["fps"]) == ([1, 1 + int(19 / 30.0 * scene_fps())], 30.0)
 
@@ -255,8 +255,8 @@ def test_times_are_heeded_and_an_unlikely_clock_is_refused_until_a_rate_is_said(
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (("--layout", "coco17"), "17 points, but there is a frame of 33"),
-        (("--unit", "mm"), "which is no body; they look like m"),
+        (("--layout", "coco17"), "17 points, but a frame has 33"),
+        (("--unit", "mm"), "too unlike a body; they look like m"),
         (("--up", "+Z", "--no-lock"), None),
         (("--fps", "-1"), "--fps: must be a positive number"),
         (("--armature", "nobody"), 'No armature "nobody"'),

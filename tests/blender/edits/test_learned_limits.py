@@ -149,7 +149,7 @@ def test_bones_that_stand_still_are_left_out_and_named(rig: Any, monkeypatch: An
     level, said = said_by("learn_limits", monkeypatch)
     assert level == "WARNING"
     assert said == (
-        "Learnt the limits of 1 bone from 20 frames, less than a second; "
-        "head and hand.L are left out, standing still in it"
+        "Learned the limits of 1 bone from 20 frames, less than a second; "
+        "head and hand.L are left out, as nothing moves there"
     )
     assert [rig.pose.bones[name].poise_learned != "" for name in ("thigh.L", "hand.L", "head")] == [True, False, False]

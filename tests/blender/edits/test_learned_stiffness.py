@@ -165,7 +165,7 @@ def test_what_cannot_be_learnt_is_said_and_nothing_changes(rig: Any) -> None:
     ties = ("[1, 0, 0, 0, 0.1, 0.1, 0.1, 0.5]", "[1, 0, 0, 0, 0.1, 0.1, 0.1, 0, 2, 0]")
     for damaged in (*numbers, *ties, "null", '["a"]', "{"):
         rig.pose.bones["forearm.L"].poise_tuning = damaged
-        with pytest.raises(RuntimeError, match=r'learnt stiffness of "forearm.L" is damaged'):
+        with pytest.raises(RuntimeError, match=r'learned stiffness of "forearm.L" is damaged'):
             bpy.ops.poise.drag(bone="hand.L", shift=(0.0, 0.1, 0.0))
     bpy.ops.poise.forget_stiffness()
     with pytest.raises(RuntimeError, match="has no learned stiffness"):

@@ -234,8 +234,8 @@ def test_an_armature_goes_on_under_another_name(armature: Any, listening: Listen
 @pytest.mark.parametrize(
     ("harm", "sentence"),
     [
-        (lambda rig: bpy.data.objects.remove(rig), "is gone"),
-        (lambda rig: setattr(rig.data.bones[3], "name", "claw"), "has other bones"),
+        (lambda rig: bpy.data.objects.remove(rig), "no longer exists"),
+        (lambda rig: setattr(rig.data.bones[3], "name", "claw"), "have changed"),
         (lambda rig: bpy.ops.wm.open_mainfile(filepath=str(RIG)), ""),
     ],
     ids=["removed", "other bones", "another file"],
@@ -265,10 +265,10 @@ def test_who_goes_to_edit_mode_while_recording_has_the_recording_afterwards(
 ) -> None:
     listening.send_one_by_one(*map(packet, walk()[:8]))
     bpy.ops.object.mode_set(mode="EDIT")
-    while "waits" not in listening.live.status:
+    while "Waiting to write" not in listening.live.status:
         assert listening.tick() is not None
         time.sleep(0.01)
-    assert "edit mode" in listening.live.status
+    assert "Edit Mode" in listening.live.status
     bpy.ops.object.mode_set(mode="OBJECT")
     assert listening.tick() is None
     assert bpy.data.actions[listening.live.action].frame_range[1] > 1.0
@@ -304,7 +304,7 @@ def test_a_port_that_is_taken_is_said(armature: Any) -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
         other.bind(("127.0.0.1", 0))
         armature.poise_live_port = other.getsockname()[1]
-        with pytest.raises(RuntimeError, match="cannot be listened on"):
+        with pytest.raises(RuntimeError, match="Cannot listen on port"):
             bpy.ops.poise.listen()
     assert bpy.context.window_manager.poise_live.owner == 0
 

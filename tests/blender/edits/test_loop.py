@@ -137,5 +137,5 @@ def test_a_fade_that_makes_no_sense_is_refused_and_nothing_changes(
     before = contents()
     given = ["--blend", str(tmp_path / "walk.blend"), "--output", str(tmp_path / "out.blend")]
     assert commands.run(["make-loop", f"--fade={fade}", *given]) == 2
-    assert "The fade of a loop is above 0 and at most 60 seconds." in capsys.readouterr().err
+    assert "The fade of a loop must be above 0 and at most 60 seconds." in capsys.readouterr().err
     assert contents() == before

@@ -205,7 +205,7 @@ def test_after_ctrl_c_the_verb_writes_what_is_finished(
 
 @pytest.mark.parametrize("naming", ["", "{clip}", "{file", "{armature.name}"])
 def test_names_that_make_no_sense_are_refused(naming: str) -> None:
-    with pytest.raises(CoreError, match="is no pattern of names"):
+    with pytest.raises(CoreError, match="is not a valid name pattern"):
         check_naming(naming)
 
 
@@ -215,7 +215,7 @@ def test_a_folder_without_motions_and_a_bad_option_are_refused_at_once(tmp_path:
     with pytest.raises(RuntimeError, match="There is no motion in"):
         bpy.ops.poise.retarget_files(directory=str(tmp_path))
     (tmp_path / "a.bvh").write_text("", encoding="utf-8")
-    with pytest.raises(RuntimeError, match="is no pattern of names"):
+    with pytest.raises(RuntimeError, match="is not a valid name pattern"):
         bpy.ops.poise.retarget_files(directory=str(tmp_path), naming="{what}")
     assert commands.run(["retarget", "--motion", str(tmp_path), "--take", "nod"]) == 2
     assert contents() == before

@@ -97,9 +97,9 @@ def test_a_motion_of_strips_alone_is_to_be_baked_first(rig: Any) -> None:
     rig.animation_data.action = None
     before = stand_still()
     for tool in ("find_contacts", "solve_motion", "reduce_keys"):
-        with pytest.raises(RuntimeError, match="bake its motion first"):
+        with pytest.raises(RuntimeError, match="Bake its motion first"):
             getattr(bpy.ops.poise, tool)()
-    with pytest.raises(CoreError, match="bake its motion first"):
+    with pytest.raises(CoreError, match="Bake its motion first"):
         Reduced(context, rig, (1, 20))
     assert contents() == before
     assert bpy.ops.poise.bake_motion() == {"FINISHED"}
@@ -133,7 +133,7 @@ def test_the_report_says_how_many_pins_hold_and_why_others_do_not(rig: Any, capf
         other.bone, other.start, other.end, other.held = bone, 5, 8, "MOTION"
     said = told(capfd)
     assert '0 of 3 timed pins hold in "' in said
-    assert "out of reach, or other pins pull elsewhere: foot.L, hand.L, hand.R" in said
+    assert "out of reach, or pulled elsewhere by other pins: foot.L, hand.L, hand.R" in said
 
 
 def test_a_constraint_that_keeps_a_pin_from_holding_is_named(capfd: pytest.CaptureFixture[str]) -> None:
@@ -146,4 +146,4 @@ def test_a_constraint_that_keeps_a_pin_from_holding_is_named(capfd: pytest.Captu
     pin = rig.poise_timed_pins.add()
     pin.bone, pin.start, pin.end, pin.held = "foot.L", 4, 6, "PLACE"
     pin.position = rig.pose.bones["foot.L"].head + Vector((0.1, -0.2, 0.3))
-    assert 'constraint "IK" on "shin.L" (Inverse Kinematics) does not let foot.L get there' in told(capfd)
+    assert 'constraint "IK" on "shin.L" (Inverse Kinematics) does not let foot.L reach its pin' in told(capfd)

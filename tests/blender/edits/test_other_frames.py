@@ -281,7 +281,7 @@ def test_curves_with_modifiers_stay(kind: str, capfd: Any) -> None:
     before, arm = others(rig), tuple(rig.pose.bones["upper_arm.L"].rotation_quaternion)
     act(rig, parts, "hand.L")
     assert tuple(rig.pose.bones["upper_arm.L"].rotation_quaternion) == arm
-    assert "upper_arm.L has curves with modifiers, so it stays" in capfd.readouterr().out
+    assert "upper_arm.L has curves with modifiers, so it is not changed" in capfd.readouterr().out
     unchanged(rig, before)
     assert shown_again(rig) < SAME
 
@@ -301,7 +301,7 @@ def test_layers_above_strips(name: str, blend: str, influence: float, available:
         said = attempt(partial(act, rig, parts, role), capfd)
         assert "modifiers" not in said
         unchanged(rig, before)
-        assert shown_again(rig) < SAME or "with the frame" in said, said
+        assert shown_again(rig) < SAME or "when the frame changes" in said, said
 
 
 def test_layers_that_add_move_the_whole_body() -> None:
@@ -349,7 +349,7 @@ def test_an_action_that_the_nla_editor_leaves_out_is_not_keyed(off: str, capfd: 
     here = HERE if off != "extrapolation" else LAST + 4
     context.scene.frame_set(here)
     before = others(rig, (here,), 2 * LAST)
-    assert "an action that the NLA editor leaves out" in attempt(lambda: act(rig, parts, "hand.L"), capfd)
+    assert "an action that the NLA editor does not use" in attempt(lambda: act(rig, parts, "hand.L"), capfd)
     unchanged(rig, before)
 
 
@@ -363,7 +363,7 @@ def test_a_drag_in_tweak_mode_refuses_in_a_sentence() -> None:
         track.select = track.strips[0].select = True
     data.use_tweak_mode = True
     before = others(rig)
-    with pytest.raises(RuntimeError, match="is in the tweak mode of the NLA editor"):
+    with pytest.raises(RuntimeError, match="is in the NLA editor's tweak mode"):
         act(rig, parts, "hand.L")
     unchanged(rig, before)
 
@@ -377,7 +377,7 @@ def test_the_reason_names_the_axes_that_have_keys(capfd: Any) -> None:
     context.scene.frame_set(HERE)
     before = others(rig)
     act(rig, parts, "hips")
-    why = "the location of hips has keys on Z only, and Only Insert Available is on, so it stays"
+    why = "the location of hips has keys on Z only, and Only Insert Available is on, so it is not changed"
     assert why in capfd.readouterr().out
     unchanged(rig, before)
 

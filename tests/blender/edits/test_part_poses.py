@@ -332,14 +332,14 @@ def test_an_action_without_its_rig_is_refused_with_the_reason(tmp_path: Path) ->
     action.use_fake_user = True
     context.scene.collection.objects.unlink(walker)
     context.view_layer.objects.active = rig
-    with pytest.raises(CoreError, match='No armature here has the bones of "walk", such as "mixamorig:Head"'):
+    with pytest.raises(CoreError, match='No armature in the scene has the bones of "walk", such as "mixamorig:Head"'):
         pose_of_action(context, rig, action)
     linked = linked_copy(walker, tmp_path / "rig.blend")
     bpy.data.objects.remove(walker)
     with pytest.raises(CoreError, match="linked"):
         pose_of_action(context, rig, action)
     bpy.data.objects.remove(linked)
-    with pytest.raises(CoreError, match='There is no armature "Bob"'):
+    with pytest.raises(CoreError, match='The scene has no armature "Bob"'):
         pose_of_action(context, rig, action, owner="Bob")
     with pytest.raises(CoreError, match='There is no action "run"'):
         pose_of_asset(context, rig, "run")
@@ -357,7 +357,5 @@ def test_a_pose_is_pasted_on_another_body() -> None:
     text = context.window_manager.clipboard or pose_text(pose_of_armature(walker))  # there is none without a window
     apply(rig, ApplyPose(pose_of_text(text)))
     assert degrees(directions(rig), wanted) < SHORTER["VRM"]
-    with pytest.raises(
-        CoreError, match="no pose on the clipboard, as Copy Pose by Parts puts it there: it is not JSON"
-    ):
+    with pytest.raises(CoreError, match="The clipboard has no pose from Copy Pose by Parts: it is not JSON"):
         pose_of_text("hello")

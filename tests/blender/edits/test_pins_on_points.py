@@ -154,5 +154,5 @@ def test_a_pin_with_a_point_that_is_no_number_is_refused(rig: Any) -> None:
     select(rig, ["hand.L"])
     bpy.ops.poise.pin()
     rig.poise_pins[0].point[1] = float("nan")
-    with pytest.raises(RuntimeError, match="has a number that is not a finite one"):
+    with pytest.raises(RuntimeError, match="has a value that is not a finite number"):
         bpy.ops.poise.solve()

@@ -264,7 +264,7 @@ def test_the_operator_takes_the_other_selected_armature_or_a_file() -> None:
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("clip.txt", "is no motion that can be read"), ("none.bvh", "There is no file"), ("bad.bvh", "cannot be read")],
+    [("clip.txt", "is not a motion file"), ("none.bvh", "There is no file"), ("bad.bvh", "cannot be read")],
 )
 def test_a_file_without_a_motion_is_refused_and_leaves_nothing(tmp_path: Path, name: str, message: str) -> None:
     load(DATA / "rigs" / "odd_random_rolls_apose.blend")
@@ -422,7 +422,7 @@ def test_a_body_that_nothing_known_leads_is_refused_with_the_reason() -> None:
     limit.target, limit.subtarget = rig, "RightForeArm"
     context.view_layer.update()
     before = contents()
-    with imported(context, CLIP) as (source, _), pytest.raises(CoreError, match="no controls are known"):
+    with imported(context, CLIP) as (source, _), pytest.raises(CoreError, match="Poise knows no controls"):
         Retargeted(context, rig, source, FRAMES)
     assert contents() == before
 

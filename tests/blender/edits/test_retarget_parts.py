@@ -264,7 +264,7 @@ def test_a_body_grows_on_its_ground_as_the_object_of_the_source_if_asked() -> No
     ("options", "message"),
     [
         ({"parts": ["tail"]}, 'The body has no "tail"'),
-        ({"parts": ["upper"], "fade": -1.0}, "The fade of parts is from"),
+        ({"parts": ["upper"], "fade": -1.0}, "The fade of parts must be between"),
     ],
 )
 def test_what_makes_no_sense_is_refused_with_nothing_changed(options: dict[str, Any], message: str) -> None:

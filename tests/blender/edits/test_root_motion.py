@@ -105,12 +105,12 @@ def _at(rig: Any, frame: int) -> Any:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (lambda rig: setattr(rig, "parent", _empty()), "since its parents decide where it is"),
-        (lambda rig: rig.constraints.new("LIMIT_LOCATION"), "since constraints decide where it is"),
-        (lambda rig: rig.driver_add("location", 0), "since drivers decide where it is"),
-        (lambda rig: setattr(rig, "delta_location", (1.0, 0.0, 0.0)), "since delta transforms decide where it is"),
-        (lambda rig: setattr(rig, "lock_location", (True, False, False)), "is locked; unlock"),
-        (lambda rig: setattr(rig, "scale", (1.0, 2.0, 1.0)), "is animated or uneven; apply it first"),
+        (lambda rig: setattr(rig, "parent", _empty()), "since its parents determine where it is"),
+        (lambda rig: rig.constraints.new("LIMIT_LOCATION"), "since constraints determine where it is"),
+        (lambda rig: rig.driver_add("location", 0), "since drivers determine where it is"),
+        (lambda rig: setattr(rig, "delta_location", (1.0, 0.0, 0.0)), "since delta transforms determine where it is"),
+        (lambda rig: setattr(rig, "lock_location", (True, False, False)), "is locked. Unlock"),
+        (lambda rig: setattr(rig, "scale", (1.0, 2.0, 1.0)), "is animated or uneven. Apply it first"),
     ],
 )  # fmt: skip
 def test_an_object_that_keys_cannot_move_is_left_alone_and_the_tool_says_why(
@@ -201,4 +201,4 @@ def test_numbers_that_make_no_sense_are_refused(options: tuple[str, str], tmp_pa
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "rig.blend"))
     given = ["--blend", str(tmp_path / "rig.blend"), "--output", str(tmp_path / "out.blend")]
     assert commands.run(["root-motion", "--to", "nobody", "=".join(options), *given]) == 2
-    assert "The smoothing of root motion is from 0 to 60 seconds." in capsys.readouterr().err
+    assert "The smoothing of root motion must be between 0 and 60 seconds." in capsys.readouterr().err

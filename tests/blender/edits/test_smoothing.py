@@ -110,8 +110,8 @@ def test_the_operator_and_the_verb(walker: Any, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("option", "sentence"),
-    [("--cutoff=0", "cutoff of smoothing is from 0.1 to 1000 Hz"), ("--pops=-1", "from 0 to 180 degrees"),
-     ("--pops=nan", "from 0 to 180 degrees"), ("--bones=tail", 'no "tail"')],
+    [("--cutoff=0", "cutoff of smoothing must be between 0.1 and 1000 Hz"), ("--pops=-1", "between 0 and 180 degrees"),
+     ("--pops=nan", "between 0 and 180 degrees"), ("--bones=tail", 'no "tail"')],
 )  # fmt: skip
 def test_what_makes_no_sense_is_refused_and_nothing_changes(
     walker: Any, option: str, sentence: str, tmp_path: Path, capsys: Any

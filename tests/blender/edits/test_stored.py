@@ -49,9 +49,9 @@ def test_a_spoiled_recipe_is_refused_with_a_sentence_also_when_the_file_is_opene
     select(rig, [])
     assert bpy.ops.poise.generate(recipe="wave", start=0) == {"FINISHED"}
     rig.poise_recipe = text
-    with pytest.raises(CoreError, match="is damaged; generate its motion again"):
+    with pytest.raises(CoreError, match=r"is damaged\. Generate its motion again"):
         edited_recipe(rig, 30.0)
-    with pytest.raises(RuntimeError, match=r"Error: .*is damaged; generate its motion again"):
+    with pytest.raises(RuntimeError, match=r"Error: .*is damaged. Generate its motion again"):
         bpy.ops.poise.regenerate()
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "spoiled.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "spoiled.blend"))

@@ -66,7 +66,7 @@ KEYING: dict[str, tuple[Callable[[], None], str]] = {
     "off": (no_auto, "auto-keying is off"),
     "available": (available, "Only Insert Available is on"),
     "replace": (replacing, "auto-keying only replaces keys"),
-    "keying set": (keying_set, 'the keying set "Scale" adds none'),
+    "keying set": (keying_set, 'the keying set "Scale" does not add any'),
 }
 
 
@@ -237,7 +237,7 @@ def test_bones_of_a_naked_body_without_keys_stay(walker: Any, capfd: Any) -> Non
     turned = {names[bone] for bone in np.flatnonzero(np.abs(rotations(walker) - before).max(axis=1))}
     assert turned == {"upper_arm.L"}
     said = capfd.readouterr().out
-    assert "have no keys, and auto-keying is off, so they stay" in said
+    assert "have no keys, and auto-keying is off, so they are not changed" in said
     assert "the rotation of hips" in said
 
 
@@ -263,7 +263,7 @@ def test_bones_whose_curves_are_muted_or_locked_stay_with_auto_key_too(walker: A
     assert bpy.ops.poise.drag(bone="hand.L", shift=(0.05, -0.1, 0.1)) == {"FINISHED"}
     arm = walker.pose.bones.find("upper_arm.L")
     np.testing.assert_array_equal(rotations(walker)[arm], before[arm])
-    assert f"upper_arm.L has {what} curves, so it stays" in capfd.readouterr().out
+    assert f"upper_arm.L has {what} curves, so it is not changed" in capfd.readouterr().out
 
 
 def test_what_the_keying_set_leaves_out_is_said_to_be_lost(walker: Any, capfd: Any) -> None:
@@ -273,7 +273,10 @@ def test_what_the_keying_set_leaves_out_is_said_to_be_lost(walker: Any, capfd: A
     keying_set("Location")
     before = rotations(walker)
     assert bpy.ops.poise.drag(bone="hand.L", shift=(0.05, -0.1, 0.1)) == {"FINISHED"}
-    assert 'lose their pose with the frame: the keying set "Location" leaves them out' in capfd.readouterr().out
+    assert (
+        'lose their pose when the frame changes: the keying set "Location" does not contain their channels'
+        in capfd.readouterr().out
+    )
     context.scene.frame_set(11)
     context.scene.frame_set(10)
     np.testing.assert_allclose(rotations(walker), before, atol=1e-6)
@@ -286,7 +289,9 @@ def test_a_body_none_of_whose_controls_has_keys_refuses_in_a_sentence() -> None:
     for frame in (1, 10):
         rig.pose.bones["foot.R"].keyframe_insert("scale", frame=frame)
     no_auto()
-    with pytest.raises(RuntimeError, match=r"and \d+ more have no keys, and auto-keying is off, so they stay"):
+    with pytest.raises(
+        RuntimeError, match=r"and \d+ more have no keys, and auto-keying is off, so they are not changed"
+    ):
         bpy.ops.poise.drag(bone="foot.L", shift=(0.0, -0.1, 0.1))
 
 
@@ -320,7 +325,7 @@ def test_the_pinned_rotation_of_a_foot_without_keys_gives_way(walker: Any, by: s
     capfd.readouterr()
     feet_stay_in_place(walker, "hips", ("foot.L", "foot.R"), act)
     said = capfd.readouterr().out
-    assert method == "HUMANOID" or "foot.L cannot turn by itself, so its pin holds its place alone" in said
+    assert method == "HUMANOID" or "foot.L cannot turn by itself, so its pin holds only its position" in said
     assert "resists" not in said
 
 
@@ -354,4 +359,4 @@ def test_a_body_whose_control_has_locked_places_stays_and_gets_no_key(name: str,
     context.view_layer.update()
     np.testing.assert_allclose(bridge.read_matrices(rig), shown, atol=SAME * size_of(rig))
     assert keys(rig) == before
-    assert f"the location of {mover} has locked curves, so it stays" in capfd.readouterr().out
+    assert f"the location of {mover} has locked curves, so it is not changed" in capfd.readouterr().out

@@ -44,14 +44,14 @@ def test_an_armature_without_bones() -> None:
 
 
 def test_an_object_that_is_no_armature() -> None:
-    everything(make_empty("Cup"), '"Cup" is no armature')
+    everything(make_empty("Cup"), '"Cup" is not an armature')
 
 
 def test_an_armature_in_edit_mode() -> None:
     chain = make_chain(2)
     bpy.context.view_layer.objects.active = chain
     bpy.ops.object.mode_set(mode="EDIT")
-    everything(chain, 'The armature "chain" is in edit mode')
+    everything(chain, 'The armature "chain" is in Edit Mode')
 
 
 def test_a_linked_armature_without_override(tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_a_pin_at_no_number(pinned: bpy.types.Object, value: float) -> None:
     pinned.poise_pins[0].position = (0.0, value, 0.0)
     for tool in (bpy.ops.poise.solve, bpy.ops.poise.bake):
         before = contents_without_pins()
-        with pytest.raises(RuntimeError, match=r'The pin of "foot.L" has a number that is not a finite one') as error:
+        with pytest.raises(RuntimeError, match=r'The pin of "foot.L" has a value that is not a finite number') as error:
             tool()
         assert "Traceback" not in str(error.value)
         assert contents_without_pins() == before
@@ -149,7 +149,7 @@ def test_a_pin_on_a_deleted_bone(pinned: bpy.types.Object) -> None:
     pinned.data.edit_bones.remove(pinned.data.edit_bones["foot.L"])
     bpy.ops.object.mode_set(mode="POSE")
     for tool in (bpy.ops.poise.solve, bpy.ops.poise.bake):
-        refused(tool, '"rig" has no bone "foot.L" any more. Remove its pin')
+        refused(tool, '"rig" no longer has a bone "foot.L". Remove its pin')
 
 
 def test_a_frame_range_backwards(pinned: bpy.types.Object) -> None:
@@ -165,7 +165,7 @@ def test_a_frame_range_backwards(pinned: bpy.types.Object) -> None:
         ),
         ({"goals": [{"bone": "hand.L", "position": {"object": "Cup"}}]}, 'No object "Cup" in the scene'),
         ({"goals": [{"bone": "hand.L", "rotation": {"object": "Cup"}}]}, 'No object "Cup" in the scene'),
-        ({"write": {"action": "walk"}}, 'write.action: there is an action "walk" already'),
+        ({"write": {"action": "walk"}}, 'write.action: the action "walk" already exists'),
         ({"write": {"bones": ["hand.X"]}}, r'write.bones\[0\]: No bone "hand.X"'),
     ],
 )

@@ -323,11 +323,11 @@ def test_the_active_keying_set_is_heeded(mixamo: Any, tool: str) -> None:
 @pytest.mark.parametrize(
     ("tool", "settings", "sentence"),
     [
-        ("look_at", {"target": "OBJECT"}, "Name the object"),
+        ("look_at", {"target": "OBJECT"}, "Choose an object"),
         ("look_at", {"target": "OBJECT", "object": "Nobody"}, 'No object "Nobody"'),
         ("plant_feet", {"surface": "OBJECT", "object": "rig"}, "is the body itself"),
-        ("pose_fingers", {}, "No fingers of hand.L are found"),
-        ("lay_hands", {"side": "L", "surface": "OBJECT"}, "Name the object"),
+        ("pose_fingers", {}, "No fingers of hand.L were found"),
+        ("lay_hands", {"side": "L", "surface": "OBJECT"}, "Choose an object"),
     ],
 )
 def test_what_cannot_be_done_is_said_and_nothing_changes(tool: str, settings: dict[str, str], sentence: str) -> None:
@@ -375,7 +375,7 @@ def test_a_body_without_hips_is_told_so_by_all_tools(mixamo: Any, tool: str) -> 
     """Some said that no body is found, and spoke of pins."""
     select(mixamo, ["mixamorig:Hips"])
     bpy.ops.poise.set_role(role="none")
-    with pytest.raises(RuntimeError, match=r"No hips is found; say which bone it is\."):
+    with pytest.raises(RuntimeError, match=r"No hips was found\. Assign its bone\."):
         getattr(bpy.ops.poise, tool)()
 
 
@@ -406,7 +406,7 @@ def test_where_all_is_locked_hands_stay_and_the_tool_says_so(mixamo: Any, monkey
     before = contents()
     level, said = said_by("lay_hands", monkeypatch)
     assert level == "WARNING"
-    assert "no bone that carries it may be changed" in said
+    assert "none of its parents can be changed" in said
     assert "0 bones changed" in said
     assert contents() == before
 

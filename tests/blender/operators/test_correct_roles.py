@@ -65,11 +65,15 @@ def test_of_a_part_that_is_one_bone_there_is_one() -> None:
 @pytest.mark.parametrize(
     ("bone", "role", "sentence"),
     [
-        ("hand.L", "hand.R", '"hand.L" cannot be "hand.R": it hangs on "upper_arm.L", which is "upper_arm.L"'),
-        ("thigh.R", "thigh.L", '"thigh.R" cannot be "thigh.L": "shin.R", which is "shin.R", hangs on it'),
-        ("foot.L", "hand.L", '"foot.L" cannot be "hand.L": it hangs on "thigh.L", which is "thigh.L"'),
-        ("hips", "head", '"hips" cannot be "head": "upper_arm.L", which is "upper_arm.L", hangs on it'),
-        ("upper_arm.L", "hand.L", '"upper_arm.L" cannot be "hand.L": "forearm.L", which is "forearm.L", hangs on it'),
+        ("hand.L", "hand.R", '"hand.L" cannot be "hand.R": it is parented to "upper_arm.L", which is "upper_arm.L"'),
+        ("thigh.R", "thigh.L", '"thigh.R" cannot be "thigh.L": "shin.R", which is "shin.R", is parented to it'),
+        ("foot.L", "hand.L", '"foot.L" cannot be "hand.L": it is parented to "thigh.L", which is "thigh.L"'),
+        ("hips", "head", '"hips" cannot be "head": "upper_arm.L", which is "upper_arm.L", is parented to it'),
+        (
+            "upper_arm.L",
+            "hand.L",
+            '"upper_arm.L" cannot be "hand.L": "forearm.L", which is "forearm.L", is parented to it',
+        ),
     ],
 )
 def test_a_part_that_was_picked_by_mistake_is_refused(bone: str, role: str, sentence: str) -> None:
@@ -215,11 +219,11 @@ def test_a_mapping_fits_bones_of_another_name_space(tmp_path: Path) -> None:
         ('{"version": 1, "roles": {}}', "assigns no body part"),
         (
             '{"version": 1, "roles": {"hips": "hand.L", "hand.L": "hips"}}',
-            'cannot be "hips": it hangs on "hips", which',
+            'cannot be "hips": it is parented to "hips", which',
         ),
         (
             '{"version": 1, "roles": {"upper_arm.L": "forearm.L", "forearm.L": "upper_arm.L"}}',
-            '"forearm.L" cannot be "upper_arm.L": it hangs on "upper_arm.L"',
+            '"forearm.L" cannot be "upper_arm.L": it is parented to "upper_arm.L"',
         ),
     ],
 )

@@ -138,7 +138,7 @@ def test_a_muted_pin_does_not_hold(rig: bpy.types.Object) -> None:
     assert np.linalg.norm(world(rig, "foot.L") - place) > 0.1
     rig.poise_pins["foot.R"].mute = True
     before = contents()
-    with pytest.raises(RuntimeError, match=r"Every pin of .* is muted"):
+    with pytest.raises(RuntimeError, match=r"All pins of .* are muted"):
         bpy.ops.poise.solve()
     assert contents() == before
 
@@ -325,7 +325,7 @@ def test_bake_holds_pins_in_every_frame_and_keeps_the_old_action(walker: bpy.typ
 def test_a_bake_of_pins_to_the_animation_alone_says_that_nothing_is_to_be_done(walker: bpy.types.Object) -> None:
     bpy.ops.poise.pin_space(space="ANIMATION")
     before = contents()
-    with pytest.raises(RuntimeError, match="All pins are pinned to the animation"):
+    with pytest.raises(RuntimeError, match="All pins follow the animation"):
         bpy.ops.poise.bake()
     assert contents() == before
 
@@ -409,7 +409,7 @@ def edit_mode() -> None:
 @pytest.mark.parametrize("tool", TOOLS)
 @pytest.mark.parametrize(
     ("spoil", "message"),
-    [(no_armature, "no active object"), (other_object, '"Cup" is no armature'), (edit_mode, "is in edit mode")],
+    [(no_armature, "no active object"), (other_object, '"Cup" is not an armature'), (edit_mode, "is in Edit Mode")],
 )
 def test_polls_say_why_not(rig: bpy.types.Object, tool: str, spoil: Callable[[], None], message: str) -> None:
     bpy.ops.poise.pin()

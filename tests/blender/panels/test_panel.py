@@ -42,8 +42,8 @@ def test_the_panel_is_in_a_tab_of_its_own() -> None:
     ("make", "sentence"),
     [
         (lambda: None, "no active object"),
-        (lambda: setattr(bpy.context.view_layer.objects, "active", make_empty("Cup")), '"Cup" is no armature'),
-        (lambda: make_armature() and bpy.ops.object.mode_set(mode="EDIT"), "is in edit mode"),
+        (lambda: setattr(bpy.context.view_layer.objects, "active", make_empty("Cup")), '"Cup" is not an armature'),
+        (lambda: make_armature() and bpy.ops.object.mode_set(mode="EDIT"), "is in Edit Mode"),
     ],
 )
 def test_the_panel_says_why_it_offers_nothing(make: Any, sentence: str) -> None:

@@ -16,7 +16,7 @@ def test_arms_and_legs_that_are_swapped_in_a_mapping_are_refused(chest: str) -> 
                      ("upper_arm", "forearm", "hand", "thigh", "shin", "foot"), strict=True))  # fmt: skip
     limbs = {skeleton.index(f"{part}.{side}"): f"{role}.{side}" for part, role in other.items() for side in "LR"}
     trunk = {skeleton.index(name): "spine" for name in ("spine", "chest")} if chest == "said" else {}
-    with pytest.raises(CoreError, match=r'"upper_arm.L" cannot be "thigh.L": it hangs on "chest".* swapped'):
+    with pytest.raises(CoreError, match=r'"upper_arm.L" cannot be "thigh.L": it is parented to "chest".* swapped'):
         correct_roles(skeleton, roles, {skeleton.index("hips"): "hips", **trunk, **limbs})
     right = {bone: skeleton.names[bone] for bone in limbs}
     assert correct_roles(skeleton, roles, right).bones == roles.bones
@@ -56,5 +56,5 @@ def test_a_body_that_is_said_to_look_the_other_way_has_its_sides_swapped() -> No
     assert turn_roles(roles, roles.facing).bones == roles.bones
     aside = turn_roles(roles, "+X")  # what is neither is another direction of the same body
     assert (aside.facing, aside.bones) == ("+X", roles.bones)
-    with pytest.raises(CoreError, match=r'head is towards \+Z cannot look along "-Z"'):
+    with pytest.raises(CoreError, match=r'head points to \+Z cannot look along "-Z"'):
         turn_roles(roles, "-Z")

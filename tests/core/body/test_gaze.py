@@ -56,5 +56,5 @@ def test_a_look_that_neck_and_eyes_do_not_reach_is_a_goal_that_is_missed() -> No
         )
         (sentence, *_) = unseen.explain()
         assert sentence.startswith(f"{bone} is turned ")
-        assert "neck and head go no further than 80 degrees aside" in sentence
+        assert "neck and head turn at most 80 degrees sideways" in sentence
     assert isinstance(gaze_at(skeleton, roles, Pose.rest(skeleton), np.ones(3), 0.5, 0.5), Pose)

@@ -51,7 +51,7 @@ def test_the_method_of_a_job_is_read_in_full_and_refused_by_name() -> None:
     }  # fmt: skip
     for data, message in (
         (job({"name": "ccd", "lst": []}), 'method.lst: unknown field; did you mean "list"?'),
-        (job({"name": "ccd", "list": []}), "method.list: The list has no actuation"),
+        (job({"name": "ccd", "list": []}), "method.list: The list has no actuations"),
         (job({"name": "ccd", "list": {}}), "method.list: needs a list"),
         (job({"name": "ccd", "list": [{"bone": "a"}]}), "method.list[0].axis: missing"),
         (job({"name": "ccd", "list": [{"bone": "a", "axis": "W"}]}), 'method.list[0].axis: needs "X" or "Y" or "Z"'),
@@ -63,9 +63,9 @@ def test_the_method_of_a_job_is_read_in_full_and_refused_by_name() -> None:
         (job({"name": "ccd", "mode": "all"}), 'method.mode: needs "larger" or "smaller" or "mixed"'),
         (job({"name": "ccd", "passes": 1.5}), "method.passes: needs a whole number"),
         (job({"name": "ccd", "wins": "pins"}), "method.wins: unknown field"),
-        (job({"name": "ccd", "chain": "arm", "list": LIST}), "method.list: the saved chain has its own; leave it out"),
+        (job({"name": "ccd", "chain": "arm", "list": LIST}), "method.list: the saved chain has its own; remove it"),
         (job(goals=goals * 2), "goals: "),
-        (job(goals=[{"bone": "a", "rotation": [1, 0, 0, 0]}]), "goals: the chain leads one bone: give it one goal"),
+        (job(goals=[{"bone": "a", "rotation": [1, 0, 0, 0]}]), "goals: the chain ends at one bone: give it one goal"),
         (job({"name": "ccd", "chains": []}), "method.chains: needs at least one chain"),
         (
             job({"name": "ccd", "chains": [{"bone": "a", "list": LIST}], "list": LIST}),

@@ -38,15 +38,15 @@ def test_whole_clips_are_let_through(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
-        ("Time: 0.04", "Time: nan", '"Frame Time: nan" is no time of a frame'),
-        ("Time: 0.04", "Time: 0", '"Frame Time: 0" is no time'),
-        ("Time: 0.04", "Time: -1", '"Frame Time: -1" is no time'),
-        ("Time: 0.04", "Time: 1e-300", "is no time"),
-        ("Time: 0.04", "Time: soon", "is no time"),
-        ("Frames: 4", "Frames: 99999999999", '"Frames: 99999999999" is no number of frames from 0 to 1048574'),
-        ("Frames: 4", "Frames: -4", "is no number of frames"),
-        ("Frames: 4", "Frames: 5", "it is no whole BVH file: it has 4 of 5 frames"),
-        ("Frames: 4", "", "it is no whole BVH file"),
+        ("Time: 0.04", "Time: nan", '"Frame Time: nan" is not the time of a frame'),
+        ("Time: 0.04", "Time: 0", '"Frame Time: 0" is not the time'),
+        ("Time: 0.04", "Time: -1", '"Frame Time: -1" is not the time'),
+        ("Time: 0.04", "Time: 1e-300", "is not the time"),
+        ("Time: 0.04", "Time: soon", "is not the time"),
+        ("Frames: 4", "Frames: 99999999999", '"Frames: 99999999999" is not a number of frames from 0 to 1048574'),
+        ("Frames: 4", "Frames: -4", "is not a number of frames"),
+        ("Frames: 4", "Frames: 5", "the BVH file is incomplete: it has 4 of 5 frames"),
+        ("Frames: 4", "", "the BVH file is incomplete"),
     ],
 )
 def test_counts_and_times_of_a_bvh_file_are_those_of_a_motion(
@@ -93,4 +93,4 @@ def test_numbers_and_names_of_a_gltf_file_are_those_of_a_file(tmp_path: Path) ->
         names += ["pipe", "/dev/zero"]
     for uri in names:
         named = json.dumps({"buffers": [{"uri": uri, "byteLength": 4}]}).encode()
-        assert "which is no file" in refusal_of(tmp_path, ".gltf", named)
+        assert "which is not a file" in refusal_of(tmp_path, ".gltf", named)

@@ -66,7 +66,10 @@ def test_all_times_of_a_recipe_come_to_whole_frames() -> None:
         (recipe(tracks=[{"parts": "arm.L", "samples": [0]}]), r'^tracks\[0\].parts: needs a list, not "arm.L".$'),
         (recipe(tracks=[{}]), r"^tracks\[0\].samples: needs a list, not null.$"),
         (recipe(tracks=[{"samples": [0, 1], "weights": [1]}]), r"^tracks\[0\].weights: needs 2 numbers, not 1.$"),
-        (recipe(path={"samples": [0.5]}), r"^path.samples\[0\]: needs a time and a place of three numbers, not 0.5.$"),
+        (
+            recipe(path={"samples": [0.5]}),
+            r"^path.samples\[0\]: needs a time and a location of three numbers, not 0.5.$",
+        ),
         (
             recipe(supports=[{"role": "foot.L", "seconds": [0, 1], "at": 2}]),
             r"^supports\[0\].at: must be between 0 and 1",
@@ -74,7 +77,7 @@ def test_all_times_of_a_recipe_come_to_whole_frames() -> None:
         (recipe(supports=[{"seconds": [0, 1]}]), r"^supports\[0\].role: needs a name, not null.$"),
         (recipe(tracks=[{"samples": [[0.5, 0], [0.5, 1]]}]), r"^tracks\[0\].samples: the times of the samples must"),
         (recipe(path={"samples": [[1, 0, 0, 0], [0.5, 0, 0, 0]]}), r"^path.samples: the times of the samples must"),
-        (recipe(flights=[[1, 0]]), "^A flight ends after it starts, not from 1.0 to 0.0.$"),
+        (recipe(flights=[[1, 0]]), "^A flight must start before it ends, not at 1.0 and 0.0.$"),
     ],
 )
 def test_a_mistake_is_refused_with_the_name_of_its_field(data: object, message: str) -> None:
@@ -94,15 +97,15 @@ def test_a_mistake_is_refused_with_the_name_of_its_field(data: object, message: 
         ({"path": {"samples": [[0, 0, 0, 1e9]]}}, r"^path.samples\[0\]\[3\]: must be between -600 and 600"),
         ({"flights": [[1, 3]]}, r"^flights\[0\]: 1 to 3 is not within the 2 seconds"),
         ({"flights": [[-1, 1]]}, r"^flights\[0\]: -1 to 1 is not within"),
-        ({"flights": [[0, 1], [0.5, 2]]}, r"^flights\[1\]: 0.5 to 2 is at once with flights\[0\]"),
+        ({"flights": [[0, 1], [0.5, 2]]}, r"^flights\[1\]: 0.5 to 2 overlaps with flights\[0\]"),
         ({"supports": [{"role": "foot.L", "seconds": [0, 9]}]}, r"^supports\[0\].seconds: 0 to 9 is not within"),
         (
             {"supports": [{"role": "foot.L", "seconds": [0, 1]}, {"role": "foot.L", "seconds": [0.9, 2]}]},
-            r"^supports\[1\].seconds: 0.9 to 2 is at once with supports\[0\].seconds",
+            r"^supports\[1\].seconds: 0.9 to 2 overlaps with supports\[0\].seconds",
         ),
         (
             {"flights": [[0.5, 1]], "supports": [{"role": "foot.L", "seconds": [0, 1]}]},
-            r"^supports\[0\].seconds: 0 to 1 is at once with flights\[0\]",
+            r"^supports\[0\].seconds: 0 to 1 overlaps with flights\[0\]",
         ),
     ],
 )

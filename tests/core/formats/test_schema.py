@@ -56,12 +56,12 @@ DOCUMENTS: list[tuple[str, Any]] = [
     ("pose", {"version": 1, "turns": {"hips": [[1, 0, 0, 0]], "spine": [[0, 0, 0, 1]] * 2}, "posed": ["hips"]}),
 ]
 REFUSED: list[tuple[str, Any, str]] = [
-    ("job", {"version": 1}, "goals: there has to be at least one goal."),
-    ("job", job(goals=[]), "goals: there has to be at least one goal."),
+    ("job", {"version": 1}, "goals: there must be at least one goal."),
+    ("job", job(goals=[]), "goals: there must be at least one goal."),
     ("job", job(method={"name": "ccd", "chain": "arm", "passes": 3}), "method.passes: the saved chain has its own"),
     ("job", job(stiffness={"": 0.5}), "stiffness: needs a name"),
     ("job", job(balance={"masses": {"": 1}}), "balance.masses: needs a name"),
-    ("job", job(balance={"masses": {}}), "balance.masses: no bone weighs anything"),
+    ("job", job(balance={"masses": {}}), "balance.masses: at least one bone must have a mass above 0"),
     ("job", job(write={"action": "a" * 64}), "write.action: a name has at most 63 bytes"),
     ("job", job(roles=""), "roles: needs a name"),
     ("pose", {"version": 1, "turns": {"head": [[1, 0, 0, 0]]}, "posed": []}, "turns.hips: missing."),
@@ -95,7 +95,7 @@ def test_every_table_is_shown_somewhere() -> None:
 
 def test_help_says_range_default_and_meaning() -> None:
     lines = schema.help_text(schema.CCD).splitlines()
-    assert "  passes      whole number from 0 to 1000 (default 1): how often the list is gone through" in lines
+    assert "  passes      whole number from 0 to 1000 (default 1): how often the list is applied" in lines
     assert max(map(len, lines)) <= 100
 
 
@@ -172,9 +172,10 @@ def test_a_report_is_valid() -> None:
 JUNK = [None, True, 0, -1, 2.5, 1e30, "", "x", [], [1], [1, 2, 3], {}, {"a": 1}, {"object": ""}, {"path": []}]
 # What no schema says: numbers in relation to others, and what Blender's names may not have.
 UNSAID = re.compile(
-    "increase|backwards|no rotation|no direction|nothing is wanted|weighs|twice|fit into|fully on|only in a job|"
-    'keyed|only where|pinned already|with "relative_to"|for itself|Flight|flight|only with|leads one|looks, dist|'
-    "needs \\d+ numbers|must be between [\\d.]+ and [\\d.]+, not|cannot be read|unit quat|no part of a body"
+    "increase|backwards|not a rotation|not a direction|weight above|mass above|twice|fit into|fully active|"
+    "only in a job|keyed|only where|already pinned|"
+    'with "relative_to"|for itself|Flight|flight|only with|ends at one|looks, dist|'
+    "needs \\d+ numbers|must be between [\\d.]+ and [\\d.]+, not|cannot be read|unit quat|not a part of a body"
 )
 
 

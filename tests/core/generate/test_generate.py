@@ -261,9 +261,9 @@ def test_the_root_leaves_and_lands_with_the_speed_of_its_arc(figure: Skeleton) -
         ([], "at least one track"),
         (
             [Track(("head",), [0, 1], [0, 1]), Track(("head", "neck"), [0, 1], [0, 1])],
-            'Two tracks have the bone "head"',
+            'Two tracks move the bone "head"',
         ),
-        ([Track("all", [0, 1], [0, 1]), Track("all", [0, 1], [0, 1])], "Two tracks are for"),
+        ([Track("all", [0, 1], [0, 1]), Track("all", [0, 1], [0, 1])], "Two tracks move"),
         ([Track(("hed",), [0, 1], [0, 1])], 'did you mean "head"'),
     ],
 )

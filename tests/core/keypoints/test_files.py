@@ -140,15 +140,15 @@ def test_frames_whose_time_does_not_increase_are_left_out_and_that_is_said() -> 
     kept, times, _, notes = frame_times(recording)
     assert times.tolist() == pytest.approx([0.0, 0.1, 0.3, 0.4])
     assert len(kept.points) == 4
-    assert notes == ("3 of 7 frames have no time after the one before; they are left out.",)
+    assert notes == ("3 of 7 frames are not later than the one before; they are left out.",)
     assert frame_times(recording, 30.0)[1].tolist() == pytest.approx((np.arange(7) / 30.0).tolist())  # as they come
 
 
 @pytest.mark.parametrize(
     ("times", "sentence"),
     [
-        ([0.0, 33.0, 67.0, 100.0], "there are 0.0303 frames a second; times are to be in seconds"),
-        ([0.0, 1e-9, 2e-9], "frames a second; times are to be in seconds"),
+        ([0.0, 33.0, 67.0, 100.0], "give 0.0303 frames per second; times must be in seconds"),
+        ([0.0, 1e-9, 2e-9], "frames per second; times must be in seconds"),
         ([3.0, 2.0, 1.0], "do not increase"),
     ],
 )
@@ -161,7 +161,7 @@ def test_times_that_are_no_seconds_are_refused(times: list[float], sentence: str
 
 @pytest.mark.parametrize("fps", [0, -30.0, np.nan, np.inf, "thirty", [30.0, 25.0], 1e-4, 1e9, True])
 def test_a_rate_that_is_none_is_refused_wherever_it_is_said(fps: object) -> None:
-    sentence = '"fps" is the number of frames a second'
+    sentence = '"fps" must be the number of frames per second'
     with pytest.raises(CoreError, match=sentence):
         read_recording(".npz", as_numpy(points=POINTS, fps=np.array(fps)), "coco17")
     with pytest.raises(CoreError, match=sentence):
@@ -184,22 +184,22 @@ def test_cut_and_spoilt_files_are_refused_and_never_crash(kind: str) -> None:
 @pytest.mark.parametrize(
     ("suffix", "data", "layout", "sentence"),
     [
-        (".mp4", b"", "coco17", "Keypoints come in files that end in"),
-        (".c3d", b"", "coco17", "no C3D file"),
-        (".c3d", as_c3d()[:-1536], "coco17", "no frame of markers"),
+        (".mp4", b"", "coco17", "Keypoint files end in"),
+        (".c3d", b"", "coco17", "not a readable C3D file"),
+        (".c3d", as_c3d()[:-1536], "coco17", "no frame with markers"),
         (".c3d", as_c3d(), "plugin_gait", 'no "LASI" or "LPSI" for the mark "hip.L"'),
         (".c3d", as_c3d(labels=["left_hip"] * 17), "h36m17", 'no point "RHip"'),
-        (".json", as_json(), None, "Say in which layout"),
-        (".json", as_json(), "mediapipe", "has 33 points, but there is a frame of 17"),
+        (".json", as_json(), None, "The layout of the keypoints is unknown"),
+        (".json", as_json(), "mediapipe", "has 33 points, but a frame has 17"),
         (".json", b"[]", "coco17", "no list of frames"),
         (".json", as_json()[:-1] + b', "up": ["Z"]}', "coco17", '"up" must be one of'),
-        (".csv", b"1,2,3\n4,5,6", "coco17", "17 points, so 51 columns"),
+        (".csv", b"1,2,3\n4,5,6", "coco17", "17 points and needs 51 columns"),
         (".csv", b"nose_x,nose_y,nose_z\n1,2,3", "coco17", 'no point "left_ear"'),
-        (".csv", csv_at([0.1, "late"]), "coco17", 'Line 3, column "timestamp": "late" is no number'),
-        (".npz", as_numpy(a=POINTS, b=TRUST), "coco17", 'none is called "points"'),
-        (".npy", as_numpy(points=POINTS[0]), "coco17", "Points are numbers by frame"),
-        (".trc", b"x", "coco17", "no TRC file"),
-        (".json", b"\xff\xfe", "coco17", "no text"),
+        (".csv", csv_at([0.1, "late"]), "coco17", 'Line 3, column "timestamp": "late" is not a number'),
+        (".npz", as_numpy(a=POINTS, b=TRUST), "coco17", 'none of them is called "points"'),
+        (".npy", as_numpy(points=POINTS[0]), "coco17", "Points must be numbers by frame"),
+        (".trc", b"x", "coco17", "not a TRC file"),
+        (".json", b"\xff\xfe", "coco17", "not a text file"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_a_file_is_said(suffix: str, data: bytes, layout: str | None, sentence: str) -> None:
@@ -286,10 +286,10 @@ def test_columns_of_freemocap_may_say_that_they_are_of_the_body() -> None:
 @pytest.mark.parametrize(
     ("rows", "sentence"),
     [
-        (["0,nose,1,2,3", "0,nose,1,2,3"], "A point is there twice in one frame"),
+        (["0,nose,1,2,3", "0,nose,1,2,3"], "A frame contains a point twice"),
         (["0.5,nose,1,2,3"], "whole number"),
         (["nan,nose,1,2,3"], "whole number"),
-        (["0,nose,1,2,3", "1000000000,nose,1,2,3"], "Only 2 of 1000000001 frames"),
+        (["0,nose,1,2,3", "1000000000,nose,1,2,3"], "only 2 of 1000000001 frames"),
         (["0,knee,1,2,3"], 'no point "nose"'),
     ],
 )
@@ -300,16 +300,16 @@ def test_what_is_wrong_with_a_file_of_a_point_a_line_is_said(rows: list[str], se
 
 
 def test_two_bodies_in_one_file_are_refused() -> None:
-    with pytest.raises(CoreError, match='"nose" is there twice'):
+    with pytest.raises(CoreError, match='"nose" exists twice'):
         read_recording(".c3d", as_c3d(labels=["other:nose", *COCO.points[:16]]), "coco17")
 
 
 @pytest.mark.parametrize(
     ("mapping", "sentence"),
     [
-        ([], "A mapping is an object"),
+        ([], "A mapping must be an object"),
         ({"marks": {"belly": ["A"]}}, 'no mark "belly"'),
-        ({"marks": {"hip.L": "LASI"}}, 'mark "hip.L" has no list'),
+        ({"marks": {"hip.L": "LASI"}}, 'mark "hip.L" needs a list'),
         ({"marks": {"hip.L": ["LASI"]}, "up": "up"}, '"up" must be one of'),
     ],
 )

@@ -301,7 +301,7 @@ def test_metres_said_of_millimetres_are_refused_with_what_they_look_like() -> No
 
 def test_sides_that_are_exchanged_are_refused_until_it_is_said() -> None:
     mirrored = standing() * [-1.0, 1.0, 1.0]
-    with pytest.raises(CoreError, match="Left and right are exchanged"):
+    with pytest.raises(CoreError, match="Left and right are swapped"):
         find_conversion(LAYOUTS["mediapipe"], mirrored)
     conversion, _ = find_conversion(LAYOUTS["mediapipe"], mirrored, exchanged=True)
     rotations, true = (
@@ -315,9 +315,9 @@ def test_sides_that_are_exchanged_are_refused_until_it_is_said() -> None:
 @pytest.mark.parametrize(
     ("spoil", "sentence"),
     [
-        (lambda p: np.full_like(p, np.nan), "In no frame both hips and both shoulders are seen"),
+        (lambda p: np.full_like(p, np.nan), "No frame shows both hips and both shoulders"),
         (lambda p: np.where(np.arange(33)[:, None] == 15, np.inf, p), 'The point "left_wrist" is infinite in frame 0'),
-        (lambda p: p[:0], "There is no frame"),
+        (lambda p: p[:0], "There are no frames"),
         (lambda p: p[..., :2], "frames of points of three numbers"),
         (lambda p: [["x"]], "Keypoints must be numbers"),
     ],
@@ -337,14 +337,14 @@ def test_a_body_that_would_stand_on_its_head_is_turned_and_that_is_said() -> Non
 
 @pytest.mark.parametrize(("name", "other"), [("h36m17", "coco17"), ("coco17", "h36m17")])
 def test_points_of_another_layout_with_as_many_are_told(name: str, other: str) -> None:
-    with pytest.raises(CoreError, match=f'not those of "{name}", but look like those of "{other}"'):
+    with pytest.raises(CoreError, match=f'do not fit "{name}", but look like "{other}"'):
         find_conversion(LAYOUTS[name], standing(other))
 
 
 def test_a_body_that_lies_by_its_layouts_axis_is_told() -> None:
     lying = standing() @ up_rotation("-Y").T @ up_rotation("+Z")
     _, notes = find_conversion(LAYOUTS["mediapipe"], lying)
-    assert notes == ("The body lies, as mediapipe has -Y up; if it is to stand, say that +Z is up.",)
+    assert notes == ("The body lies, as mediapipe has -Y up. If it should stand, set +Z as the up axis.",)
 
 
 @pytest.mark.parametrize("name", ["h36m17", "smpl22", "smpl24"])
@@ -353,7 +353,7 @@ def test_that_nothing_tells_left_from_right_is_said(name: str) -> None:
     legs = [n for n, point in enumerate(LAYOUTS[name].points) if re.search("knee|ankle|foot", point.lower())]
     points[:, legs] = np.nan
     _, notes = find_conversion(LAYOUTS[name], points)
-    assert "Neither face, feet nor knees are seen" in notes[-1]
+    assert "Face, feet and knees are not visible" in notes[-1]
     assert not [note for note in find_conversion(LAYOUTS[name], standing(name))[1] if "Neither" in note]
 
 

@@ -101,11 +101,11 @@ def test_a_sender_without_times_makes_a_frame_of_each_round_of_bones() -> None:
 @pytest.mark.parametrize(
     ("packet", "sentence"),
     [
-        (message("/other", 1), "not of the VMC protocol"),
-        (bundle(*bones({})[:-1], message("/VMC/Ext/T", 1.0)), 'no bone "RightFoot"'),
+        (message("/other", 1), "does not follow the VMC protocol"),
+        (bundle(*bones({})[:-1], message("/VMC/Ext/T", 1.0)), 'not send the bone "RightFoot"'),
         (message("/VMC/Ext/Bone/Pos", "Hips", 1.0, 2.0), "a name and seven numbers"),
-        (message("/VMC/Ext/Bone/Pos", "Hips", 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0), "its rotation is none"),
-        (message("/VMC/Ext/Bone/Pos", "Hips", 0.0, float("nan"), 0.0, 0.0, 0.0, 0.0, 1.0), "nowhere near a body"),
+        (message("/VMC/Ext/Bone/Pos", "Hips", 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0), "has no valid rotation"),
+        (message("/VMC/Ext/Bone/Pos", "Hips", 0.0, float("nan"), 0.0, 0.0, 0.0, 0.0, 1.0), "too far from a body"),
     ],
 )
 def test_what_is_wrong_with_a_sender_of_bones_is_said(packet: Any, sentence: str) -> None:

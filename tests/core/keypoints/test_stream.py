@@ -113,7 +113,7 @@ def test_times_only_increase_whatever_the_senders_clock_does() -> None:
 def test_points_that_are_too_many_are_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[object] = []
     monkeypatch.setattr(recordings, "_is_number", lambda value: looked.append(value) or True)
-    with pytest.raises(CoreError, match="has 33 points, but there is a frame of 1000"):
+    with pytest.raises(CoreError, match="has 33 points, but a frame has 1000"):
         read_frame([[1.0, 2.0, 3.0]] * 1000, MEDIAPIPE)
     assert not looked
 

@@ -415,7 +415,7 @@ def test_a_twist_by_half_a_turn_is_read_to_the_last_digits_in_any_swing() -> Non
     [
         ({"vertices": [(0, 0), (0.1, 0)], "lower": [0, 0], "upper": [0, 0]}, "at least 3 vertices, not 2"),
         ({"vertices": [(0, 0, 0)] * 4}, r"shape \(V, 2\)"),
-        ({"vertices": [(0, 0), (1, 0), (0.3, 0.3), (0, 0.3)]}, "Vertex 1 of a swing polygon is no swing"),
+        ({"vertices": [(0, 0), (1, 0), (0.3, 0.3), (0, 0.3)]}, "Vertex 1 of a swing polygon is not a swing"),
         ({"vertices": [(0, 0), (np.nan, 0), (0.3, 0.3), (0, 0.3)]}, "not a finite number"),
         ({"triangles": [(0, 1, 2), (0, 2, 4)]}, "names vertex 4; there are 0 to 3"),
         ({"triangles": [(0, 1, 2), (0, 2, -1)]}, "names vertex -1"),
@@ -452,7 +452,7 @@ def test_a_twist_by_half_a_turn_is_read_to_the_last_digits_in_any_swing() -> Non
                 "lower": [0] * 6,
                 "upper": [0] * 6,
             },
-            "at the same place",
+            "at the same location",
         ),
     ],
 )
@@ -472,7 +472,7 @@ def test_malformed_groups_of_new_kinds_are_refused() -> None:
     box = OrderFreeBox([0, 1], -ones, ones)
     with pytest.raises(CoreError, match=r"frames of the shape \(2, 4\)"):
         Framed(box, frames(0, 3), frames(0, 2))
-    with pytest.raises(CoreError, match="no rotation"):
+    with pytest.raises(CoreError, match="is not a rotation"):
         Framed(box, frames(0, 2), np.zeros((2, 4)))
 
 

@@ -17,19 +17,19 @@ from ...batches import flat_array
 def check_replacement(skeleton: Skeleton, before: AnyGoal, goal: AnyGoal, index: int) -> None:
     """Raise CoreError if `goal` differs from `before`, goal `index`, in more than targets and weights."""
     if type(goal) is not type(before):
-        raise CoreError(f'The goal of "{before.bone}" is to go on as a {type(before).__name__}.')
+        raise CoreError(f'The goal of "{before.bone}" must still be a {type(before).__name__}.')
     for name in ("bone", "other", "relative_to"):
         old, new = getattr(before, name, None), getattr(goal, name, None)
         named = [None if bone is None else skeleton.index(bone) for bone in (old, new)]
         if named[0] != named[1]:
-            raise CoreError(f'Goal {index} is one of "{before.bone}"; other bones need `with_goals`.')
+            raise CoreError(f'Goal {index} is for "{before.bone}". Use `with_goals` for other bones.')
     for name in ("position", "rotation", "position_axes", "rotation_axes", "axes"):
         if (getattr(before, name, None) is None) != (getattr(goal, name, None) is None):
             name = name if name.endswith("axes") else f"a {name}"
-            raise CoreError(f'The goal of "{before.bone}" is to go on with or without {name} as before.')
+            raise CoreError(f'The goal of "{before.bone}" must be with or without {name} as before.')
     for name in ("priority", "point", "axis", "bound", "supports", "masses", "up", "radius"):
         if not np.array_equal(getattr(before, name, 0), getattr(goal, name, 0)):
-            raise CoreError(f'The {name} of the goal of "{before.bone}" stays as it was; change it by `with_goals`.')
+            raise CoreError(f'The {name} of the goal of "{before.bone}" cannot change. Use `with_goals` instead.')
 
 
 def checked_target(goal: AnyGoal, name: str, target: Array, size: int) -> Array:
@@ -45,7 +45,7 @@ def checked_target(goal: AnyGoal, name: str, target: Array, size: int) -> Array:
     if not (np.abs(array) <= LARGEST).all():
         raise CoreError(f'The target of "{goal.bone}" is not a finite number.')
     if size == 4 and (np.abs(lengths(array) - 1.0) > UNIT_LENGTH).any():
-        raise CoreError(f'The rotation of the goal of "{goal.bone}" is no unit quaternion.')
+        raise CoreError(f'The rotation of the goal of "{goal.bone}" is not a unit quaternion.')
     return array
 
 
@@ -67,7 +67,7 @@ def with_start(
     if not (moves or turns):
         return goal
     if goal.relative_to is not None and ((moves and here is None) or (turns and turn is None)):
-        raise CoreError(f'The goal of "{goal.bone}" relative to another bone needs more than a velocity.')
+        raise CoreError(f'The goal of "{goal.bone}" relative to another bone cannot have only a velocity.')
     heads, frames = forward(skeleton, pose)
     bone = skeleton.index(goal.bone)
     if moves:

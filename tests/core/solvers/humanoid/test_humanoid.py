@@ -144,7 +144,7 @@ def test_limits_of_the_user_hold_and_the_rest_is_finished_by_pins() -> None:
         ([Goal("hand.L", np.zeros(3), relative_to="head")], "in space"),
         ([LookAt("head", np.ones(3))], "in space"),
         ([Goal("hand.L", np.zeros(3), position_axes=np.array([0.0, 0.0, 1.0]))], "in space"),
-        ([Goal("hand.L", velocity=np.ones(3))], "no velocities"),
+        ([Goal("hand.L", velocity=np.ones(3))], "does not support velocities"),
         ([Goal("hnad.L", np.zeros(3))], "did you mean"),
     ],
 )
@@ -162,7 +162,7 @@ def test_a_wrong_name_in_a_setting_is_refused(figure: Skeleton, setting: str) ->
 
 def test_a_body_that_is_none_is_refused() -> None:
     snake = skeleton_of([(str(i), None if i == 0 else str(i - 1), (0, i, 0), (0, i + 1, 0)) for i in range(8)])
-    with pytest.raises(CoreError, match="No humanoid body"):
+    with pytest.raises(CoreError, match="No human body"):
         solve(snake, Pose.rest(snake), [Goal("7", np.zeros(3))], Humanoid())
 
 
@@ -321,7 +321,7 @@ def test_a_body_that_is_locked_all_over_stays_and_says_so(figure: Skeleton, meth
     problem = method.prepare(locked, rest, goals)
     for solution in (solve(locked, rest, goals, method), problem.solve(), problem.relax()):
         np.testing.assert_array_equal(solution.pose.rotations, rest.rotations)
-        assert solution.reasons(2) == ["no bone that carries it may be changed"]
+        assert solution.reasons(2) == ["none of its parents can be changed"]
 
 
 def test_goals_that_are_met_already_move_nothing_at_all(figure: Skeleton) -> None:

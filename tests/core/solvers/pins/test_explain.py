@@ -56,7 +56,7 @@ def test_two_points_that_are_pinned_are_named_where_their_distance_cannot_change
     rest = Pose.rest(figure)
     rope = Distance("hand.L", "hand.R", 0.5, bound="at most", priority=1)
     solution = solve(figure, rest, [*pins(figure, rest, "hand.L", "hand.R"), rope])
-    assert said(solution, 2) == "another goal holds hand.L, hand.R comes first"
+    assert said(solution, 2) == "another goal holds hand.L, hand.R takes precedence"
 
 
 def test_a_target_that_limits_and_lengths_keep_away_is_said_to_be_kept_by_both(figure: Skeleton) -> None:
@@ -100,21 +100,21 @@ def test_a_lock_that_stops_a_joint_is_named() -> None:
 def test_a_distance_that_the_bones_are_too_short_for_is_said_to_be(figure: Skeleton) -> None:
     method = PinAndDrag(root="fixed")
     apart = solve(figure, Pose.rest(figure), [Distance("hand.L", "hand.R", 4.0, bound="at least")], method)
-    assert said(apart, 0) == "as near as its bones' lengths let it come"
+    assert said(apart, 0) == "as near as the lengths of its bones allow"
 
 
 def test_what_is_short_of_balance_is_not_said_of_the_bone(figure: Skeleton) -> None:
     still = replace(figure, movable=np.zeros(len(figure), bool))
     (sentence,) = solve(still, Pose.rest(still), [Balance("hips", ("hand.L",))], PinAndDrag(root="fixed")).explain()
     assert sentence.startswith("the balance of hips is ")
-    assert "no bone that carries it may be changed" in sentence
+    assert "none of its parents can be changed" in sentence
 
 
 def test_the_pin_that_a_chain_is_stretched_from_is_named(figure: Skeleton) -> None:
     rest = Pose.rest(figure)
     goals = [*pins(figure, rest, "foot.L", "foot.R"), Goal("head", [0.0, 0.0, 2.5], priority=1)]
     text = said(solve(figure, rest, goals), 2)
-    assert set(text.split(", ")) == {"foot.L comes first", "foot.R comes first"}
+    assert set(text.split(", ")) == {"foot.L takes precedence", "foot.R takes precedence"}
 
 
 def test_a_chain_that_is_straight_between_a_pin_and_its_goal_is_said_to_be() -> None:
@@ -149,7 +149,7 @@ def test_a_higher_goal_in_the_way_is_named_and_others_are_not(figure: Skeleton) 
 def test_bones_that_may_not_move_are_said() -> None:
     skeleton = fixed(ARM, movable=np.zeros(4, bool))
     assert said(solve(skeleton, Pose.rest(skeleton), [Goal("hand", [1.0, 0.0, 0.0])]), 0) == (
-        "no bone that carries it may be changed"
+        "none of its parents can be changed"
     )
 
 
@@ -188,7 +188,7 @@ def test_a_batch_explains_its_worst_frame(figure: Skeleton) -> None:
     goals = [*pins(figure, rest, "foot.L", "foot.R"), Goal("head", [[0.0, 0.0, 1.5], [0.0, 0.0, 2.5]], priority=1)]
     (sentence,) = solve(figure, rest, goals).explain()
     assert "at step 1" in sentence
-    assert "foot.L comes first" in sentence
+    assert "foot.L takes precedence" in sentence
 
 
 @settings(max_examples=12)
@@ -216,8 +216,8 @@ def test_what_is_named_is_in_the_way(seed: int) -> None:
             free = replace(limited, limits=(EulerBox(bones, ["ZYX"] * len(bones), -loose, loose),))
             less = solve(free, solution.pose, goals, method)
             assert less.position_error[-1] < error - 1e-5, reason
-        elif "comes first" in reason or "pinned" in reason:
-            named = reason.split(" comes first")[0].split(" from ")[-1].split(",")[0]
+        elif "takes precedence" in reason or "pinned" in reason:
+            named = reason.split(" takes precedence")[0].split(" from ")[-1].split(",")[0]
             kept = [goal for goal in goals[:-1] if goal.bone != named]
             less = solve(limited, solution.pose, [*kept, drag], method)
             assert less.position_error[-1] < error - 1e-5, reason
