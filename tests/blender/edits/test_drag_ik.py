@@ -213,7 +213,7 @@ def test_locks_of_an_elbow_leave_the_other_limbs_their_ik(bone: str, end: str, c
     rig = load(SHARED / "rigs" / "scripted" / "odd_constraints_locks_driver.blend")[0]
     select(rig, [])
     session = lead(rig, bone, (0.0, 0.0, 0.0), np.array((0.0, -0.1, 0.05)))
-    assert session.held()[0] == f'{end} follows the object "{cup}"; move that'
+    assert session.held()[0] == f'{end} follows the object "{cup}": move that object instead'
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")
