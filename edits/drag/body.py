@@ -214,7 +214,7 @@ class DragBody:
             reason = self.rig.driven[grabs[0].bone]
             raise CoreError(f'"{grabs[0].bone}" is driven by {reason}; it cannot be dragged.')
         if held[first]:  # as a limb of a body that follows one: it stays
-            self.notes.append(f'"{grabs[0].bone}" follows the object "{followed}"; move that')
+            self.notes.append(f'"{grabs[0].bone}" follows the object "{followed}": move that object instead')
             return list(grabs)
         if grabs[0].is_joint and not turning and self.rig.is_stuck(first):
             refusal = f'{above(first)}; "{grabs[0].bone}" is parented to it and'
