@@ -201,7 +201,7 @@ class ControlPoser:
         self._shown = controlled.frames[self._led]
         self.aims = aims if looks else np.full_like(aims, -1)
         self.begins = np.where(rig.skeleton.movable[begins], begins, -1)
-        self.carried = np.flatnonzero(controlled.carried & (controlled.skeleton.parents >= 0)).tolist()
+        self.carried = controlled.carried
         self.bent = np.flatnonzero(controlled.ends != np.arange(len(begins)))
         self.steered = np.isin(self.bent, list(controlled.poles.values()))
         self.untwisted = np.isin(np.arange(len(begins)), controlled.untwisted)
@@ -358,7 +358,7 @@ class _Task:
         settled = (parents < 0) | (self._errors[parents] < _THERE)
         self.loose |= (self._twist > _THERE) & (self._twist > _EASED * before) & self._twists & settled
         self._change = np.where(self.loose[:, None], swing, change)
-        for part in poser.carried:  # without a control it goes with the part before, as far as that is known
+        for part in np.flatnonzero(poser.carried & (parents >= 0)):  # it goes with the part before, as far as is known
             self._change[part] = self._change[parents[part]]
         # a part that IK aims is twisted by its own bone alone: its control takes the twist along once
         aimed = (poser.begins >= 0) & np.isfinite(before)
@@ -411,7 +411,7 @@ class _Task:
         hangs = controlled.hangs[parts][:, None]
         # only Blender knows where IK bends a segment
         above = controlled.skeleton.parents[parts]
-        led = hangs & ((turners >= 0) | controlled.carried)[above, None]
+        led = hangs & ((turners >= 0) | poser.carried)[above, None]
         carried = np.where(led, self._change[above], rotation.IDENTITY)
         after = rotation.mul(self._led_by[parts], self._turns[bones])
         rotations[bones] = rotation.normalize(rotation.mul(rotation.inv(rotation.mul(carried, base)), after))

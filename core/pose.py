@@ -154,11 +154,12 @@ def frame_rotations(matrices: Array) -> Array:
 
 def frame_bases(matrices: Array) -> Array:
     """Return `frame_rotations` as rotation matrices (..., 3, 3)."""
-    flipped = np.where(np.linalg.det(matrices)[..., None, None] < 0.0, -matrices, matrices)
-    y = _normalized(flipped[..., :, 1])
-    x = flipped[..., :, 0]
+    y = _normalized(matrices[..., :, 1])
+    x = matrices[..., :, 0]
     x = _normalized(x - np.sum(x * y, axis=-1, keepdims=True) * y)
-    return np.stack([x, y, np.cross(x, y)], axis=-1)
+    z = rotation.cross(x, y)
+    hand = np.where(np.sum(z * matrices[..., :, 2], axis=-1, keepdims=True) < 0.0, -1.0, 1.0)  # -1 of a mirrored frame
+    return np.stack([hand * x, hand * y, z], axis=-1)
 
 
 def forward_matrices(skeleton: Skeleton, pose: Pose) -> Array:

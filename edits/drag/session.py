@@ -260,7 +260,7 @@ class DragSession:
         turns = zip(reversed(self._yielding), reversed(self.solution.met()), strict=False)
         stays = [*self._driven(self._missed()), *stays]
         stays += [self.body.held.explain_yielded(turn) for turn, met in turns if not met]
-        said = (*self.body.notes, *self.fk.said.values(), *self._short(), *stays, *explained)
+        said = (*self.fk.said.values(), *self.body.notes, *self._short(), *stays, *explained)
         return [*said, *self.writer.at_limit(), *self.writer.misfit]
 
     def held(self) -> list[str]:
