@@ -15,6 +15,7 @@ from .errors import CoreError
 from .rotation import Array
 from .skeleton import Indices, Skeleton, frozen
 
+_NEXT, _LAST = np.array([1, 2, 0]), np.array([2, 0, 1])  # of the axes of a cross product
 _SHEAR_COSINE: Final = 1e-4  # Blender's threshold for shear between X and Z
 _TAILS: Final = {"rotations": (4,), "translations": (3,), "scales": (3,), "driven_matrices": (3, 4)}  # shapes by bone
 _FLOAT32_EPSILON: Final = float(np.finfo(np.float32).eps)
@@ -157,7 +158,7 @@ def frame_bases(matrices: Array) -> Array:
     y = _normalized(matrices[..., :, 1])
     x = matrices[..., :, 0]
     x = _normalized(x - np.sum(x * y, axis=-1, keepdims=True) * y)
-    z = rotation.cross(x, y)
+    z = x[..., _NEXT] * y[..., _LAST] - x[..., _LAST] * y[..., _NEXT]  # the same for one frame and for many
     hand = np.where(np.sum(z * matrices[..., :, 2], axis=-1, keepdims=True) < 0.0, -1.0, 1.0)  # -1 of a mirrored frame
     return np.stack([hand * x, hand * y, z], axis=-1)
 

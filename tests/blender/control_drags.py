@@ -231,7 +231,8 @@ def bake(rig: Any, parts: Parts) -> float:
     scene: Any = bpy.context.scene
     pin_feet(rig, parts, "hips")
     controls = describe(rig)["controls"]
-    hips = rig.pose.bones[controls.get("hips") or controls["spine"][0]]
+    found = controls.get("hips") or controls["spine"]
+    hips = rig.pose.bones[found if isinstance(found, str) else found[0]]
     for frame, share in ((1, 0.0), (5, 1.0)):
         down = hips.bone.matrix_local.to_3x3().inverted() @ Vector((0.0, 0.0, -0.05 * size_of(rig)))
         hips.location = share * down
