@@ -10,13 +10,14 @@ from tests.window import drag_acts as do
 sys.path.insert(0, str(Path(__file__).parent))  # this file is loaded by its path
 
 from chain_acts import FOLDS, HEADER, open_panel
+from language_acts import speak
 
 ROW = 32  # pixels from a button to the header below it, or above it
 REDUCE, STIFFNESS = "poise_use_reduce", "bpy.ops.poise.learn_stiffness()"  # the last rows of Advanced, by the method
 
 
 def look(hand: Any, file: str) -> Generator[float, None, dict[str, Any]]:
-    """Choose an action as Joint Targets, open Active Bone, choose the method Humanoid; open the panel Parts."""
+    """Choose an action as Joint Targets, open Active Bone, choose the method Humanoid; open the panel Parts, in three languages."""
     import bpy
 
     yield from do.open_rig(hand, file)
@@ -54,5 +55,9 @@ def look(hand: Any, file: str) -> Generator[float, None, dict[str, Any]]:
     yield from open_panel(hand, "POISE_PT_rig")
     yield from below("poise_method", -4)  # Parts, above Pins, Body and Solver
     yield from shot("parts")
+    rig.poise_method, rig.data.bones["LeftHand"].name = "PINS", "Pin"
+    for language in ("zh_HANS", "ja_JP"):
+        seen["said"] = yield from speak(hand, language)
+        yield from shot(f"parts_{language}")
     seen["mode"] = bpy.context.mode
     return seen
