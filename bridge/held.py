@@ -98,9 +98,10 @@ class Held:
                 }
                 both = whys["rotation"] == whys["location"]
                 said.setdefault(whys[what], {})[names[bone] if both else f"the {what} of {names[bone]}"] = None
-        ends = {True: ("has", "it is not changed"), False: ("have", "they are not changed")}
         return [
-            f"{listed([*some])} {ends[len(some) == 1][0]} {why}, so {ends[len(some) == 1][1]}"
+            f"{listed([*some])} has {why}, so it is not changed"
+            if len(some) == 1
+            else f"{listed([*some])} have {why}, so they are not changed"
             for why, some in said.items()
         ]
 

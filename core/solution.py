@@ -119,12 +119,15 @@ class Solution:
             short.append(f"{say_length(float(errors[worst]))} short")
         if turns[worst] > self.rotation_tolerance:
             short.append(f"turned {np.degrees(turns[worst]):.1f} degrees off")
-        where = f" at step {worst}" if len(errors) > 1 else ""
         reasons = self.reasons(index, worst)
         goal = self.goals[index]
         name = self.skeleton.names[self.skeleton.index(goal.bone)]
         name = f"the balance of {name}" if isinstance(goal, Balance) else name
-        return f"{name} is {' and '.join(short)}{where}" + (f": {', '.join(reasons)}" if reasons else "")
+        return (
+            f"{name} is {' and '.join(short)}"
+            + (f" at step {worst}" if len(errors) > 1 else "")
+            + (f": {', '.join(reasons)}" if reasons else "")
+        )
 
     def reasons(self, index: int, frame: int = 0) -> list[str]:
         """Return the reasons why goal `index` is not met in one frame of the flat batch: limits, other goals, reach.

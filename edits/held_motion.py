@@ -113,17 +113,24 @@ class HeldMotion(BodyMotion):
         return pin_motion(skeleton, motion, pins, method, progress, self.only, self.draft).motion
 
     def explain(self, goals: tuple[GoalReport, ...]) -> tuple[str, ...]:
-        causes: dict[tuple[str, str], list[str]] = {}
+        causes: dict[str, list[str]] = {}
         for pin, goal in zip(self.pins, goals, strict=True):
             cause = None if goal.met.all() else self._cause(pin)
             if cause is not None:
                 causes.setdefault(cause, []).append(goal.bone)
         told = {cause: ", ".join(dict.fromkeys(bones)) for cause, bones in causes.items()}
-        self.reasons = [f"{before}{bones}{after}" for (before, after), bones in told.items()]
+        self.reasons = [self._reason(cause, bones) for cause, bones in told.items()]
         return (*super().explain(goals), *self.reasons)
 
-    def _cause(self, pin: TimedPin) -> tuple[str, str] | None:
-        """Return why a pin does not hold, as the words before and after its bone; None where nothing is found."""
+    def _reason(self, driver: str, bones: str) -> str:
+        """Return why pins of bones do not hold: what drives them, or else that they are out of reach."""
+        if driver:
+            return f"{driver} does not let {bones} reach its pin"
+        alone = len(self.pins) == 1
+        return f"{bones} is out of reach" if alone else f"out of reach, or pulled elsewhere by other pins: {bones}"
+
+    def _cause(self, pin: TimedPin) -> str | None:
+        """Return what drives the bone of a pin that does not hold; "" for out of reach, None for no reason."""
         names, bone = self.skeleton.names, self.skeleton.index(pin.bone)
         on = slice(*pin.span(self.after))
         solved = np.ones(len(self.after), bool) if self.only is None else self.only
@@ -132,8 +139,6 @@ class HeldMotion(BodyMotion):
             return None
         gaps = (self.worlds[on, :3, :3][solved[on]] @ gaps[..., None])[..., 0]
         if max(lengths(gaps).max() / POSITION_TOLERANCE, np.degrees(lengths(turns)).max() / ROTATION_TOLERANCE) > 1.0:
-            alone = len(self.pins) == 1
-            return ("", " is out of reach") if alone else ("out of reach, or pulled elsewhere by other pins: ", "")
+            return ""
         above = [names[one] for one in (*self.skeleton.ancestors(bone)[1:], bone)]
-        driver = next((self.rig.driven[name] for name in above if name in self.rig.driven), None)
-        return None if driver is None else (f"{driver} does not let ", " reach its pin")
+        return next((self.rig.driven[name] for name in above if name in self.rig.driven), None)

@@ -78,9 +78,10 @@ def body_sentence(entry: dict[str, Any]) -> str:
             return "no body to detect in the rest pose: all bones point the same way"
         return f"no human body, but {', '.join(entry['limbs'])}" if entry["limbs"] else "no human body"
     unsure = sorted(role for role in entry["roles"] if entry["confidence"][role] < UNSURE)
-    names = f", {entry['names']} names" if entry["names"] else ""
-    return f"a human body facing {entry['facing']}, rest pose {entry['rest']}{names}" + (
-        f", unsure of {', '.join(unsure)}" if unsure else ""
+    return (
+        f"a human body facing {entry['facing']}, rest pose {entry['rest']}"
+        + (f", {entry['names']} names" if entry["names"] else "")
+        + (f", unsure of {', '.join(unsure)}" if unsure else "")
     )
 
 

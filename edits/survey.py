@@ -79,14 +79,14 @@ def survey(context: Any, armature: Any) -> Iterator[Finding]:
     solved = int(np.count_nonzero(rig.skeleton.movable | rig.skeleton.translatable.any(axis=1)))
     yield "BODY", "", f"{solved} of {counted(len(rig.skeleton), 'bone')} can be posed."
     if rig.driven:
-        verb = "is" if len(rig.driven) == 1 else "are"
+        count, one = counted(len(rig.driven), "bone"), len(rig.driven) == 1
         controlled = bridge.find_controlled(armature, rig, roles)
         if controlled is not None:
-            yield "BODY", "", f"{counted(len(rig.driven), 'bone')} {verb} driven; the body is posed by its controls."
+            yield "BODY", "", f"{count} {'is' if one else 'are'} driven; the body is posed by its controls."
         else:
             held = int(rig.skeleton.driven.sum())
             how = f"driven, and {held} cannot be dragged" if held else "driven and carried by their parents"
-            yield "ASK" if held else "BODY", "", f"{counted(len(rig.driven), 'bone')} {verb} {how}: see below."
+            yield "ASK" if held else "BODY", "", f"{count} {'is' if one else 'are'} {how}: see below."
     yield from _hindrances(context, armature)
     if rig.driven:
         yield from _driven(rig) if controlled is None else _led(rig, controlled, roles)

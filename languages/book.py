@@ -18,7 +18,15 @@ LANGUAGES: Final = ("ja_JP", "zh_HANS")  # as Blender names them
 _PLACE: Final = re.compile(r"\{(\d+)\}")
 _QUOTED: Final = r'([^"]*)'
 _PUT_IN: Final = r'((?:"[^"]*"|(?![.;] )[^"])*?)'  # part of one sentence
-_JOINT: Final = re.compile(r"[.;:] ")
+_JOINT: Final = re.compile(r"[.;:,] ")
+_COUNT: Final = r"(\d+)"
+_COUNTED: Final = re.compile(r" [a-z ]+\(s\)")
+_COMMA: Final = re.compile(r",( |$)")
+# What is between sentences and phrases in a row.
+_MARKS: Final = {
+    "ja_JP": {". ": "。", ", ": "、"},
+    "zh_HANS": {". ": "。", ", ": "，", "; ": "；", ": ": "："},
+}
 _LISTED: Final = re.compile(r"(, | and )")
 _FULL_STOP: Final = re.compile(r"(?<!\.)\.$")
 _SMALL: Final = {"a", "and", "are", "at", "in", "is", "of", "on", "s", "the", "to"}  # words that any sentence has
@@ -43,6 +51,7 @@ class Sentence:
 class Book:
     """The translations of one language: of whole texts, and sentences, those with most letters of their own first."""
 
+    marks: dict[str, str]
     texts: dict[str, str]
     sentences: tuple[Sentence, ...]
 
@@ -57,7 +66,7 @@ def book(language: str) -> Book:
     """Return the translations of one of LANGUAGES."""
     texts = entries(language)
     sentences = [_sentence(text, translation) for text, translation in texts.items() if _PLACE.search(text)]
-    return Book(texts, tuple(sorted(sentences, key=lambda sentence: -sentence.letters)))
+    return Book(_MARKS[language], texts, tuple(sorted(sentences, key=lambda sentence: -sentence.letters)))
 
 
 def without_full_stop(text: str) -> str:
@@ -78,7 +87,7 @@ def _sentence(text: str, translation: str) -> Sentence:
     quoted = [before.endswith('"') and after.startswith('"') for before, after in pairwise(fixed)]
     regex = re.escape(fixed[0])
     for after, name in zip(fixed[1:], quoted, strict=True):
-        regex += (_QUOTED if name else _PUT_IN) + re.escape(after)
+        regex += (_QUOTED if name else _COUNT if _COUNTED.match(after) else _PUT_IN) + re.escape(after)
     longest = max((part for one in fixed for part in one.split("(s)")), key=len)
     places = tuple(zip(parts[1::2], quoted, strict=True))
     common = {*re.findall("[a-z]+", " ".join(fixed).lower())} <= _SMALL
@@ -88,31 +97,54 @@ def _sentence(text: str, translation: str) -> Sentence:
 
 def _in_parts(text: str, book: Book) -> str:
     """Return the translation of a text that may be several sentences or phrases in a row."""
-    whole = _whole(text, book)
+    found = _row(text, book)
+    if found is None:
+        found = _whole(text, book, lists=True)
+    if found is not None:
+        return found
+    joint = _JOINT.search(text)
+    if joint is None:
+        return text
+    return _translated_part(text[: joint.end()], book) + _in_parts(text[joint.end() :], book)
+
+
+def _translated_part(text: str, book: Book) -> str:
+    """Return what is before a joint, with the joint, translated if it is in the file."""
+    mark = text[-2:]
+    found = _whole(text[:-2], book, lists=True)
+    return text if found is None else found + book.marks.get(mark, mark)
+
+
+def _row(text: str, book: Book) -> str | None:
+    """Return the translation of sentences and phrases in a row, each of which is in the file, or None."""
+    whole = _whole(text, book, lists=False)
     if whole is not None:
         return whole
     for joint in reversed(list(_JOINT.finditer(text))):
-        stop = joint.group().startswith(".")
-        first = _whole(text[: joint.end() - 1] if stop else text[: joint.start()], book)
-        if first is not None:
-            return first + ("" if stop else joint.group()) + _in_parts(text[joint.end() :], book)
-    joint = _JOINT.search(text)
-    return text if joint is None else text[: joint.end()] + _in_parts(text[joint.end() :], book)
+        first = _whole(text[: joint.start()], book, lists=False)
+        rest = None if first is None else _row(text[joint.end() :], book)
+        if rest is not None:
+            return f"{first}{book.marks.get(joint[0], joint[0])}{rest}"
+    return None
 
 
-def _whole(text: str, book: Book) -> str | None:
-    """Return the translation of one text of the file, or None."""
+def _whole(text: str, book: Book, lists: bool) -> str | None:
+    """Return the translation of one text of the file, or None; if `lists`, what is put into it may have commas."""
     stripped = text.strip()
     bare = without_full_stop(stripped)
-    found = book.texts.get(bare) or _filled_in(bare, book) or _filled_in(bare[:1].lower() + bare[1:], book)
+    found = book.texts.get(bare)
+    if found is None:
+        found = _filled_in(bare, book, lists)
+    if found is None:
+        found = _filled_in(bare[:1].lower() + bare[1:], book, lists)
     return found + "。" if found is not None and bare != stripped else found
 
 
-def _filled_in(text: str, book: Book) -> str | None:
+def _filled_in(text: str, book: Book, lists: bool) -> str | None:
     """Return the translation of a sentence with names, numbers and phrases in it, or None."""
     for sentence in book.sentences:
         match = sentence.pattern.fullmatch(text) if sentence.part in text else None
-        if match is None:
+        if match is None or not (lists or not any(map(_COMMA.search, match.groups()))):
             continue
         given = dict(zip(sentence.places, match.groups(), strict=True))
         said = {number: one if quoted else _put_in(one, book) for (number, quoted), one in given.items()}
@@ -121,16 +153,18 @@ def _filled_in(text: str, book: Book) -> str | None:
     return None
 
 
-def _look_up(said: dict[str, str], place: re.Match[str]) -> str:
-    return said[place[1]]
-
-
 def _put_in(text: str, book: Book) -> str:
     """Return what is put into a sentence: phrases translated, one by one if they are listed, and names as they are."""
     if " " not in text.strip():
         return text
-    whole = _whole(text, book)
-    if whole is not None:
-        return whole
+    found = _row(text, book)
+    if found is None:
+        found = _whole(text, book, lists=True)
+    if found is not None:
+        return found
     listed = _LISTED.split(text)
     return text if len(listed) == 1 else "".join(_put_in(one, book) for one in listed)
+
+
+def _look_up(said: dict[str, str], place: re.Match[str]) -> str:
+    return said[place[1]]

@@ -423,8 +423,12 @@ class POISE_OT_drag(bpy.types.Operator):
                     point = effector.grabbed if name == effector.name else None
                     keep_pin(context, armature, name, kind, session.turning, point)
             reasons += session.reasons()
-        sentence = f"{counted(changed, 'bone')} changed" + (f", {keyed} keyed" if keyed else "")
-        sentence += "" if recording is None else " in frames {} to {}".format(*recording.span)
+        first, last = (0, 0) if recording is None else recording.span
+        sentence = (
+            f"{counted(changed, 'bone')} changed"
+            + (f", {keyed} keyed" if keyed else "")
+            + (f" in frames {first} to {last}" if recording is not None else "")
+        )
         self.report({"INFO"}, translated(headline(self, "INFO", sentence, reasons), "reports"))
 
     def _give_back(self) -> None:

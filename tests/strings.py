@@ -15,7 +15,9 @@ LABELS: Final = ("operators", "panels", "properties", "preferences.py", "edits/b
 _LABEL: Final = re.compile(r"[A-Z0-9][\w-]*[a-z][\w-]*(\.\.\.|:)?")
 _LETTERS: Final = re.compile(r"[A-Za-z]{2}")
 _PLACE: Final = re.compile(r"\{\d+\}")
-_CODE: Final = re.compile(r"^\S*_\S*$|^[^\s.]*[.{]\S*[^\s.]$|;\n")  # identifiers, and shaders
+_CODE: Final = re.compile(
+    r"\w_\w|\}[A-Z]|\b[RL][A-Z][a-z]|\(\\|^[^\s.]*[.{]\S*[^\s.]$|;\n|^#|^slice|\|"
+)  # names, patterns, shaders
 _TOOLTIPS: Final = ("POISE_OT_", "POISE_PT_", "POISE_MT_", "POISE_TOOL_")
 _DEFINITIONS: Final = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _HIDDEN: Final = {"stored", "key", "new_key", "Field", "always"}  # calls whose texts are not shown, or in documents

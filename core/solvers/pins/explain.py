@@ -200,7 +200,11 @@ def _stretched(problem: Problem, index: int, bent: bool = False) -> list[tuple[i
 
     bent: the chain need not be straight.
     """
-    how = "too far from" if bent else "fully stretched from"
+
+    def too_short(bone: int) -> str:
+        name = skeleton.names[bone]
+        return f"too far from {name}" if bent else f"fully stretched from {name}"
+
     skeleton, goal = problem.skeleton, problem.goals[index]
     if not isinstance(goal, Goal) or goal.position is None:
         return []
@@ -222,7 +226,7 @@ def _stretched(problem: Problem, index: int, bent: bool = False) -> list[tuple[i
             base = moving[-2]  # this root does not turn
         path = chain[: chain.index(base) + 1]
         if problem.settings.root != "translate" and _is_too_short([tip, *heads[path]], target, bent):
-            found.append((None, f"{how} {skeleton.names[base]}"))
+            found.append((None, too_short(base)))
     for other, rival in enumerate(problem.goals):
         if other == index or not isinstance(rival, Goal) or rival.position is None:
             continue
@@ -236,8 +240,8 @@ def _stretched(problem: Problem, index: int, bent: bool = False) -> list[tuple[i
         if shared == there:  # held as a whole, as hips by their rotation: from the joint below it
             end = heads[path[-1]]
         if _is_too_short([tip, *heads[path], end], target, bent):
-            verb = "pinned" if rival.priority < goal.priority else "held"
-            found.append((other, f"{how} {skeleton.names[there]}, which is {verb}"))
+            pinned = rival.priority < goal.priority
+            found.append((other, f"{too_short(there)}, which is {'pinned' if pinned else 'held'}"))
     return found
 
 
