@@ -21,7 +21,7 @@ _PUT_IN: Final = r'((?:"[^"]*"|(?![.;] )[^"])*?)'  # part of one sentence
 _JOINT: Final = re.compile(r"[.;:,] ")
 _COUNT: Final = r"(\d+)"
 _COUNTED: Final = re.compile(r" [a-z ]+\(s\)")
-_COMMA: Final = re.compile(r",( |$)")
+_CLAUSE: Final = re.compile(r"[,:]( |$)| (is|are) ")
 # What is between sentences and phrases in a row.
 _MARKS: Final = {
     "ja_JP": {". ": "。", ", ": "、"},
@@ -129,7 +129,7 @@ def _row(text: str, book: Book) -> str | None:
 
 
 def _whole(text: str, book: Book, lists: bool) -> str | None:
-    """Return the translation of one text of the file, or None; if `lists`, what is put into it may have commas."""
+    """Return the translation of one text of the file, or None; if `lists`, what is put into it may be several."""
     stripped = text.strip()
     bare = without_full_stop(stripped)
     found = book.texts.get(bare)
@@ -144,7 +144,7 @@ def _filled_in(text: str, book: Book, lists: bool) -> str | None:
     """Return the translation of a sentence with names, numbers and phrases in it, or None."""
     for sentence in book.sentences:
         match = sentence.pattern.fullmatch(text) if sentence.part in text else None
-        if match is None or not (lists or not any(map(_COMMA.search, match.groups()))):
+        if match is None or not (lists or not any(map(_CLAUSE.search, match.groups()))):
             continue
         given = dict(zip(sentence.places, match.groups(), strict=True))
         said = {number: one if quoted else _put_in(one, book) for (number, quoted), one in given.items()}

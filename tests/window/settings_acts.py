@@ -17,7 +17,7 @@ REDUCE, STIFFNESS = "poise_use_reduce", "bpy.ops.poise.learn_stiffness()"  # the
 
 
 def look(hand: Any, file: str) -> Generator[float, None, dict[str, Any]]:
-    """Choose an action as Joint Targets, open Active Bone, choose Humanoid; open the panel Parts; change the language."""
+    """Choose an action as Joint Targets, open Active Bone, choose Humanoid; open Parts; change the language."""
     import bpy
 
     yield from do.open_rig(hand, file)
