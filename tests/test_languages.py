@@ -107,7 +107,7 @@ def test_translations_end_as_their_texts_without_a_full_stop(language: str) -> N
         ("Pin is held at its present location", "Pin を現在の位置で保持します"),  # a bone of that name
         (
             "hand.L is 3.2 cm short: too far from Hips, which is pinned, Foot.L takes precedence",
-            "hand.L は3.2 cm 不足: ピンされた Hips から遠すぎます、Foot.L が優先されます",
+            "hand.L が3.2 cm 不足: ピンされた Hips から遠すぎます、Foot.L が優先されます",
         ),
         (
             "12 bones are driven, and 3 cannot be dragged: see below.",
