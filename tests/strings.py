@@ -47,7 +47,7 @@ def _shown(node: ast.AST, labels: bool) -> Iterator[str]:
     if isinstance(node, ast.Constant):
         if isinstance(node.value, str) and (" " in node.value.strip() or (labels and _LABEL.fullmatch(node.value))):
             places = count()
-            yield re.sub(r"\{\}", lambda _: f"{{{next(places)}}}", node.value)
+            yield re.sub(r"\{(:[^}]*)?\}", lambda _: f"{{{next(places)}}}", node.value)
         return
     skipped = _docstring(node)
     for child in ast.iter_child_nodes(node):
