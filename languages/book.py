@@ -14,6 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
+_FOLDER: Final = Path(__file__).parent
 LANGUAGES: Final = ("ja_JP", "zh_HANS")  # as Blender names them
 _PLACE: Final = re.compile(r"\{(\d+)\}")
 _QUOTED: Final = r'([^"]*)'
@@ -58,7 +59,7 @@ class Book:
 
 def entries(language: str) -> dict[str, str]:
     """Return the file of a language: English text -> translation."""
-    return json.loads(Path(__file__).with_name(f"{language}.json").read_text(encoding="utf-8"))
+    return json.loads((_FOLDER / f"{language}.json").read_text(encoding="utf-8"))
 
 
 @cache
