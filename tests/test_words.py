@@ -14,7 +14,7 @@ DEFINITIONS = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 def unwanted() -> list[str]:
     """The words of the glossary's last column."""
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("\n## Words\n")[2]
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("\n## Words\n")[2].partition("\n## ")[0]
     rows = [line.split("|")[3] for line in text.splitlines() if line.startswith("| ")]
     return sorted({word.strip() for row in rows[2:] for word in row.split(",")})
 
