@@ -78,6 +78,7 @@ def make_loop(
     travel = find_travel(skeleton, motion, hips, up, 0.0, None, turning).matrices[-1]
     travel[:3, 3] += rise * np.asarray(up, float) / np.linalg.norm(up)
     going = _going(forward(skeleton, motion.pose)[0], travel, hips)
+    going &= skeleton.translatable.all(axis=1) | skeleton.driven  # others swing with their parents, as legs on the spot
     body = [bone for bone in np.flatnonzero(going).tolist() if not going[skeleton.ancestors(bone)[1:]].any()]
     loop = Loop(motion, travel, np.array(body, int))
     frames, pose, back = motion.frames, motion.pose, loop.shifted(skeleton, motion.pose, -1)

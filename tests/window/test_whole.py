@@ -20,7 +20,7 @@ PIXELS = 3
 def seen(person: Any, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     kind = request.param
     if kind == "mixamo":
-        return person(edit_motions, kind, CLIP, blend=DATA / "rigs" / "named_mixamo_cm.blend", limit=200)
+        return person(edit_motions, kind, CLIP, blend=DATA / "rigs" / "named_mixamo_cm.blend", limit=300)
     if os.environ.get("CI") == "true":
         pytest.skip("CI has no time for it; tests/blender changes motions of such rigs, too")
     place = RIGIFY if kind == "rigify" else CAT
@@ -28,8 +28,8 @@ def seen(person: Any, request: pytest.FixtureRequest, tmp_path_factory: pytest.T
         pytest.skip("the larger test data (../shared/data) is not here")
     file = shutil.copy(place, tmp_path_factory.mktemp("rigs"))
     if kind == "cat":
-        return person(edit_motions, kind, str(file), limit=200)
-    return person(edit_motions, kind, CLIP, str(file), limit=500)
+        return person(edit_motions, kind, str(file), limit=300)
+    return person(edit_motions, kind, CLIP, str(file), limit=590)
 
 
 def test_the_object_travels_or_the_body_and_all_stay_where_they_were(seen: dict[str, Any]) -> None:

@@ -129,3 +129,16 @@ def test_what_does_not_repeat_or_is_too_short_is_refused() -> None:
         find_cycle(skeleton, walk(skeleton, CYCLE // 2), 0)
     with pytest.raises(CoreError, match="three frames"):
         make_loop(skeleton, walk(skeleton, 2), 0, 1.0)
+
+
+def test_legs_that_cannot_be_moved_swing_on_the_spot() -> None:
+    skeleton = figure(root=True)
+    fixed = np.ones((len(skeleton), 3), bool)
+    fixed[skeleton.index("shin")] = False  # connected to a thigh that hangs on hips that stay
+    motion = walk(skeleton, CYCLE + 1)
+    turns = motion.pose.rotations.copy()
+    turns[:, skeleton.index("hips")] = rotation.IDENTITY
+    motion = replace(motion, pose=Pose(turns, np.zeros_like(motion.pose.translations)))
+    loop = make_loop(replace(skeleton, translatable=fixed), motion, 0, 8.0)
+    assert skeleton.index("shin") not in loop.body.tolist()
+    assert seams(skeleton, loop)[0] < 1e-9
