@@ -76,7 +76,7 @@ def test_a_dragged_dot_moves_the_frames_around_it_in_one_undo_step(seen: dict[st
 
 def test_the_body_is_raised_onto_the_ground_in_one_undo_step(seen: dict[str, Any]) -> None:
     assert seen["ground"]
-    assert seen["raised"] > 0.8
+    assert seen["raised"] > 0.4  # of a cat bones end below what it stands on
     assert seen["ground undone"]
 
 
