@@ -352,7 +352,7 @@ def test_bake_names_the_new_action(walker: bpy.types.Object) -> None:
     bpy.ops.poise.bake(frame_start=1, frame_end=3, name="held")
     assert walker.animation_data.action.name == "held"
     before = contents()
-    with pytest.raises(RuntimeError, match='an action "held" already'):
+    with pytest.raises(RuntimeError, match='the action "held" already exists'):
         bpy.ops.poise.bake(frame_start=1, frame_end=3, name="held")
     assert contents() == before
 
