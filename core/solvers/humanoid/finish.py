@@ -18,14 +18,22 @@ from ..pins.problem import Problem, missing
 from .targets import Targets
 
 
-def errors_of(skeleton: Skeleton, targets: Targets, pose: Pose) -> tuple[Array, Array]:
-    """Return distances in armature units and angles in radians (B, G) by which a pose (B,) misses the goals."""
+def problem_of_others(skeleton: Skeleton, targets: Targets, pose: Pose) -> Problem | None:
+    """Return the problem of the goals that are no targets, by which their errors are measured; None without such."""
+    goals = [goal for goal, known in zip(targets.goals, targets.known, strict=True) if not known]
+    return Problem.of(PinAndDrag(limits=False), skeleton, pose, goals) if goals else None
+
+
+def errors_of(skeleton: Skeleton, targets: Targets, others: Problem | None, pose: Pose) -> tuple[Array, Array]:
+    """Return distances in armature units and angles in radians (B, G) by which a pose (B,) misses the goals.
+
+    others  of `problem_of_others`
+    """
     heads, frames = forward(skeleton, pose)
     far, off = np.zeros((2, len(heads), len(targets.goals)))
-    others = np.flatnonzero(np.logical_not(targets.known))
-    if len(others):
-        goals = [targets.goals[number] for number in others.tolist()]
-        far[:, others], off[:, others] = missing(Problem.of(PinAndDrag(limits=False), skeleton, pose, goals))
+    if others is not None:
+        unknown = np.logical_not(targets.known)
+        far[:, unknown], off[:, unknown] = missing(replace(others, given=pose, start=pose, reference=pose))
     for number, goal in enumerate(targets.goals):
         if not targets.known[number] or not isinstance(goal, Goal):
             continue
@@ -47,12 +55,14 @@ def finish(
     missed: NDArray[np.int64],
     strength: float,
     tolerances: Mapping[str, Any],
+    near: Pose | None,
 ) -> tuple[Pose, NDArray[np.int64]]:
     """Return the pose (B,) with its missed frames solved by `PinAndDrag`, and its iterations in these.
 
     skeleton       with the limits to be kept
     pulls, gives   as in `pull_trunk`: what does not pull keeps its position, and what resists is stiffer
     strength, tolerances  of `PinAndDrag`
+    near                  a pose (1,) to start from, of a drag; None: the pose itself
     """
     known = figure.anatomy
     deviations = np.array(known.deviations)
@@ -61,10 +71,10 @@ def finish(
     method = PinAndDrag(
         root="fixed" if gives["hips"] == 0.0 else "free", root_bone=figure.root, reference=pose[missed],
         deviations=deviations, axes=known.axes, correlations=known.correlations, bends=known.bends, restarts=0,
-        strength=strength, **tolerances,
+        strength=strength, settle=near is None, **tolerances,
     )  # fmt: skip
     goals = [goal.at((missed,), (len(pose.rotations),)) for goal in _pulling(figure, targets, pulls, pose)]
-    solution = method.prepare(skeleton, pose[missed], goals).solve()
+    solution = method.prepare(skeleton, pose[missed] if near is None else near, goals).solve()
     rotations, translations = np.array(pose.rotations), np.array(pose.translations)
     rotations[missed], translations[missed] = solution.pose.rotations, solution.pose.translations
     return replace(pose, rotations=rotations, translations=translations), solution.iterations

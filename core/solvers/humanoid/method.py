@@ -28,7 +28,7 @@ from ..batches import batch_shape_of, check_inputs, flat_array, flat_pose
 from ..pins import PinAndDrag
 from ..pins.limits import locked_angles
 from .bend import bend, orient_end, read_limbs
-from .finish import errors_of, finish
+from .finish import errors_of, finish, problem_of_others
 from .nodes import PosedNodes
 from .pull import pull_trunk
 from .targets import read_targets
@@ -132,15 +132,15 @@ class Humanoid:
 class HumanoidDrag:
     """Goals that move, for one pose. Every solution starts from this pose, so that a closed path ends in it.
 
-    `solve` ends when the trunk still moves by a tenth of a millimetre of a human; `relax` goes on to where
-    `Humanoid.solve` ends. A start from the last solution would be faster, but a body that has been pulled along would
-    not go back.
+    `solve` ends when the trunk still moves by a tenth of a millimetre of a human, and its finish goes on from the last
+    one; `relax` goes on to where `Humanoid.solve` ends. Closed forms that started from the last solution would be
+    faster, but a body that has been pulled along would not go back.
     """
 
     def __init__(self, method: Humanoid, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> None:
         self.method, self.skeleton, self.pose, self.goals = method, skeleton, pose, list(goals)
-        self._figure = Figure(skeleton, method.roles)
-        self._problem()  # refuses what the method cannot serve
+        self._last: Pose | None = None
+        self._before = _Problem(method, skeleton, pose, goals)  # refuses what the method cannot serve
 
     def move(self, index: int, position: Array | None = None, turn: Array | None = None) -> None:
         """Give a goal another position (3,), or rotation (4,), or both; raises CoreError if it has none."""
@@ -153,31 +153,41 @@ class HumanoidDrag:
 
     def solve(self) -> Solution:
         """Return the solution for the present goals, quickly."""
-        return self._problem().solve(_DRAG_RESTS)
+        solution = self._problem().solve(_DRAG_RESTS, self._last)
+        self._last = solution.pose[None]
+        return solution
 
     def relax(self) -> Solution:
         """Return the solution for the present goals, as `Humanoid.solve` does."""
         return self._problem().solve(_RESTS)
 
     def _problem(self) -> "_Problem":
-        return _Problem(self.method, self.skeleton, self.pose, self.goals, self._figure)
+        self._before = _Problem(self.method, self.skeleton, self.pose, self.goals, self._before)
+        return self._before
 
 
 class _Problem:
     """One solve of B flat frames; its nodes change during the solve."""
 
     def __init__(
-        self, method: Humanoid, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal], figure: Figure | None = None
-    ) -> None:
+        self, method: Humanoid, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal],
+        before: "_Problem | None" = None,
+    ) -> None:  # fmt: skip
         check_inputs(skeleton, pose, goals)
         self.method, self.skeleton, self.goals = method, skeleton, tuple(goals)
-        self.figure = Figure(skeleton, method.roles) if figure is None else figure
+        self.figure = Figure(skeleton, method.roles) if before is None else before.figure
         tolerance = method.position_tolerance
         self.tolerance = POSITION_TOLERANCE * skeleton.size if tolerance is None else tolerance
         self.batch_shape = batch_shape_of(goals, pose)
         self.start = flat_pose(pose, self.batch_shape)
         self.nodes = PosedNodes(self.figure, self.start)
         self.targets = read_targets(self.nodes, goals, self.batch_shape, method.finish)
+        unknown = [goal for goal, known in zip(goals, self.targets.known, strict=True) if not known]
+        if before is not None and unknown == before.unknown:  # the very same goals: those of a drag that have not moved
+            self.others = before.others
+        else:
+            self.others = problem_of_others(skeleton, self.targets, self.start)
+        self.unknown = unknown
         self._check_names()
         swivels = {name: flat_array(value, self.batch_shape, 0) for name, value in method.swivel.items()}
         self.limbs = read_limbs(self.nodes, self.targets, swivels)
@@ -211,10 +221,10 @@ class _Problem:
             if column and not any(self.shares.get(bone, 1.0) > 0.0 for bone in column):
                 raise CoreError(f"shares: at least one bone of the {part} must turn.")
 
-    def solve(self, rests: float) -> Solution:
-        """Return the solution. `rests` is as in `pull_trunk`."""
+    def solve(self, rests: float, near: Pose | None = None) -> Solution:
+        """Return the solution. `rests` is as in `pull_trunk`, `near` as in `finish`."""
         start, targets, nodes = self.start, self.targets, self.nodes
-        errors = errors_of(self.skeleton, targets, start)
+        errors = errors_of(self.skeleton, targets, self.others, start)
         # frames that meet their goals do not change at all, not even by rounding
         stays = self._met(*errors, share=_NEARLY_MET) & (not self.method.swivel)
         if stays.all():
@@ -234,7 +244,7 @@ class _Problem:
         pose = replace(pose, rotations=np.where(still[..., None], start.rotations, inside))
         pose = replace(pose, translations=np.where(stays[:, None, None], start.translations, pose.translations))
         used = np.ones(len(inside), int)
-        errors = errors_of(self.skeleton, targets, pose)
+        errors = errors_of(self.skeleton, targets, self.others, pose)
         missed = np.flatnonzero(~self._met(*errors, share=_NEARLY_MET))
         if self.method.finish and len(missed):
             tolerances = {
@@ -243,9 +253,9 @@ class _Problem:
             }
             pose, used[missed] = finish(
                 self.figure, replace(self.skeleton, limits=limits), targets, self.pulls, self.gives, pose, missed,
-                self.method.strength, tolerances,
+                self.method.strength, tolerances, near,
             )  # fmt: skip
-            errors = errors_of(self.skeleton, targets, pose)
+            errors = errors_of(self.skeleton, targets, self.others, pose)
         return self._solution(pose, *errors, used)
 
     def _met(self, far: Array, off: Array, share: float = 1.0) -> NDArray[np.bool_]:

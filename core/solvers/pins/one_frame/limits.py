@@ -63,7 +63,7 @@ class FrameLimits:
         for row, slope in self.slopes(at, rates, self.active).items():
             joint, bound = self.owner[row], self.active[row]
             way = float(bends[3 * joint : 3 * joint + 3].dot(slope))
-            if (way if bound == self.lower[row] else -way) > 0.0:
+            if (way if bound == self.lower[row] else -way) > numbers.NEARLY:  # else at right angles, as what is locked
                 bent[row] = bound + way
         return bent
 

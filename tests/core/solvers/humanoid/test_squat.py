@@ -11,7 +11,7 @@ from core.body.masses import distance_beyond, masses_of
 from core.goals import SUPPORT_RADIUS
 from core.pose import forward_matrices
 from core.solvers.humanoid.limb import bend_limb, departure, measure_limb, swivel_of
-from tests.core.solvers.humanoid.rigs import MILLIMETRE, place, six_points
+from tests.core.solvers.humanoid.rigs import MILLIMETRE, place, six_points, turned
 
 FEET = ("foot.L", "foot.R")
 UP = np.array([0.0, 0.0, 1.0])
@@ -98,3 +98,23 @@ def test_a_bowed_leg_comes_nearer_to_the_plane_of_its_hinge_as_it_bends(bowed: f
             np.testing.assert_allclose(limb.middle, knee, atol=1e-9)
     assert off[0] > 5.0 * off[1] > 0.0
     assert off[2] < off[1] < 12.0
+
+
+def test_ticks_of_a_drag_end_where_a_solve_does_in_few_steps(figure: Skeleton) -> None:
+    """Each goes on from the last one where its goals are missed; and the body comes home."""
+    start = Pose.rest(figure)
+    skeleton, hips = with_ranges(figure, find_roles(figure), start), place(figure, start, "hips")
+    feet = tuple(skeleton.index(foot) for foot in FEET)
+    balance = Balance("hips", feet, masses_of(skeleton), UP, SUPPORT_RADIUS * skeleton.size, priority=2)
+    goals = [Goal("hips", hips, priority=1), *six_points(skeleton, start, FEET), balance]
+    method = Humanoid(strength=1.0)
+    drag, steps = method.prepare(skeleton, start, goals), []
+    for down in (*np.arange(0.01, 0.5, 0.01), 0.5, *np.arange(0.45, 0.0, -0.05), 0.0):
+        drag.move(0, hips - down * UP)
+        tick = drag.solve()
+        steps.append(int(tick.iterations))
+        if down > 0.0 and round(100.0 * down) % 5 == 0:
+            alone = solve(skeleton, start, [Goal("hips", hips - down * UP, priority=1), *goals[1:]], method)
+            assert turned(tick.pose, alone.pose).max() < 0.5
+    assert np.median(steps[25:49]) <= 4.0
+    assert turned(tick.pose, start).max() == 0.0

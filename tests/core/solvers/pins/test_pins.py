@@ -572,6 +572,26 @@ def test_a_knee_that_its_limit_holds_straight_gives_way_when_the_leg_is_pushed_i
         assert way * rotation.log(solution.pose.rotations[2])[0] > 0.0
 
 
+@pytest.mark.parametrize("signs", [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)])
+def test_what_a_hinge_locks_is_not_tried_bent(signs: tuple[float, float]) -> None:
+    """Rounding made locked axes look as if they held the bend."""
+    leg = skeleton_of([
+        ("hips", None, (0.0, 0.0, 1.0), (0.0, 0.0, 1.1)),
+        ("thigh", "hips", (0.1, 0.0, 1.0), (0.1, 0.0, 0.5)),
+        ("shin", "thigh", (0.1, 0.0, 0.5), (0.1, 0.0, 0.0)),
+        ("foot", "shin", (0.1, 0.0, 0.0), (0.1, -0.15, 0.0)),
+    ], limits=(EulerBox([2], ["XYZ"], [[0.0, 0.0, 0.0]], [[2.5, 0.0, 0.0]]),))  # fmt: skip
+    bends = np.zeros((4, 3))
+    bends[2] = 0.1, *(1e-18 * sign for sign in signs)
+    drag = PinAndDrag(root="fixed", bends=bends, strength=1.0, settle=False).prepare(
+        leg, Pose.rest(leg), [Goal("hips", [0.0, 0.0, 1.0]), Goal("foot", [0.1, 0.0, 0.3], priority=1)]
+    )
+    drag.solve()
+    assert drag.state.frame is not None
+    assert len(drag.state.frame.limits.active) >= 2  # of the locked axes
+    assert drag.state.frame.unlocked() is None
+
+
 def test_a_knee_that_goes_round_its_pinned_foot_takes_three_steps_a_tick() -> None:
     plain = skeleton_of(FIGURE)
     start = anatomy(plain).reference
