@@ -69,7 +69,7 @@ def finish(
     for part, bones in figure.trunk.items():
         deviations[list(bones)] *= gives[part]
     method = PinAndDrag(
-        root="fixed" if gives["hips"] == 0.0 else "free", root_bone=figure.root, reference=pose[missed],
+        root="fixed" if gives["hips"] == 0.0 else "pull", root_bone=figure.root, reference=pose[missed],
         deviations=deviations, axes=known.axes, correlations=known.correlations, bends=known.bends, restarts=0,
         strength=strength, settle=near is None, **tolerances,
     )  # fmt: skip
