@@ -452,9 +452,9 @@ def test_what_a_list_lacks_is_said_and_nothing_moves(dragged: Any) -> None:
     chain.entries[1].bone = "foot.L"
     assert 'turns "foot.L", which is not between' in chain.problem
     chain.entries[1].bone = "nobody"
-    assert 'names "nobody"' in chain.problem
+    assert 'uses the bone "nobody"' in chain.problem
     assert not changed(before, dragged)
-    with pytest.raises(RuntimeError, match='names "nobody"'):
+    with pytest.raises(RuntimeError, match='uses the bone "nobody"'):
         bpy.ops.poise.drag(bone="hand.L", shift=WAY)
 
 
