@@ -326,7 +326,7 @@ class POISE_OT_drag(bpy.types.Operator):
             session.rest()
         if not restless:
             missed = (one for one in self._sessions if one.solution is not None and not one.solution.converged)
-            self._reason = next((session.reasons()[0] for session in missed), "")
+            self._reason = next((reason for session in missed for reason in session.reasons()), "")
             self._wait(context, None if self._recording is None else _TICK)
         else:
             self._wait(context, _TICK if any(session.restless for session in restless) else _QUIET)
