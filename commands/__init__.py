@@ -3,7 +3,7 @@
 Exit codes: 0 done, every goal met, and Blender shows what was solved; 1 done, but a goal could not be met, or Blender
 shows a bone more than 3 mm (of a human of 1.7 m) or 1 degree beside its pose; for bake these are 0.1 mm and 0.1
 degrees, for reduce-keys its tolerance, and of solve and contribute only goals count; 2 bad input, nothing written; 3 a
-fault of Poise itself, nothing written; 130 stopped by Ctrl-C, files are whole or not there.
+bug in Poise itself, nothing written; 130 stopped by Ctrl-C, files are whole or not there.
 """
 
 import argparse
