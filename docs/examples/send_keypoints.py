@@ -2,7 +2,7 @@
 
     python docs/examples/send_keypoints.py docs/examples/walk_keypoints.jsonl --rate 60 --seconds 10
 
-Needs nothing but Python. In Blender: N-panel, tab Poise, Keypoints, Listen. A tracker of your own sends the same:
+Needs nothing but Python. In Blender: Sidebar > Poise > Keypoints, Listen. A tracker of your own sends the same:
 {"frame": 17, "time": 0.566, "points": [[x, y, z, confidence], ...]}, the points in the order of the chosen layout, null
 for one that it does not see.
 """

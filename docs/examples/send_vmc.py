@@ -2,7 +2,7 @@
 
     python docs/examples/send_vmc.py --rate 60 --seconds 10
 
-Needs nothing but Python. In Blender: N-panel, tab Poise, Keypoints, Layout VMC, Listen. Each bone is sent with its
+Needs nothing but Python. In Blender: Sidebar > Poise > Keypoints, Layout VMC, Listen. Each bone is sent with its
 place and turn (x, y, z, w) in its parent's frame: Y up, the figure facing +Z, its left towards -X. A frame ends with
 /VMC/Ext/T.
 Points of a layout go over OSC as well: one message /poise/points, see docs/keypoints.md.

@@ -6,7 +6,7 @@
     python docs/examples/send_webcam.py pose_landmarker_full.task --hands hand_landmarker.task
 
 The models are files of Google's: see "Pose landmark detection" and "Hand landmarks detection" at
-ai.google.dev/edge/mediapipe. In Blender: N-panel, tab Poise, Keypoints, Layout MediaPipe Pose, or with hands MediaPipe,
+ai.google.dev/edge/mediapipe. In Blender: Sidebar > Poise > Keypoints, Layout MediaPipe Pose, or with hands MediaPipe,
 with Hands; Listen. A packet with hands has the 33 points of the body, the 21 of the left and the 21 of the right hand.
 """
 
