@@ -29,7 +29,7 @@ SAME_PLACE: Final = 1e-3  # of the skeleton's size, between the heads of a bone 
 _ROUNDS: Final = 12
 _NOISE: Final = 1e-4  # radians, or share of the size: rounding of a bone that does not move, in single precision
 _THERE: Final = float(np.radians(0.02))
-_PLACED: Final = 2e-5  # of the size: knees that are nearly straight are beside by ten times as much
+_PLACED: Final = 1e-5  # of the size: knees that are nearly straight are beside by fifty times as much
 # Tolerated errors of a tick that others follow, radians and share of the size: they are not visible.
 _GLANCE: Final = float(np.radians(1.0))
 _SEEN: Final = 5e-4

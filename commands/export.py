@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from .. import bridge
+from ..core import CoreError
 from ..edits.files import write_files
 from ..edits.info import find_armature
 from ..edits.vrm_animation import export_vrma
@@ -29,4 +30,11 @@ def _export(arguments: argparse.Namespace) -> int:
     return DONE
 
 
-VERB: Final = Verb("export-vrma", "write the motion as a VRM Animation", _options, _export, check_motion, results=False)
+def _check(arguments: argparse.Namespace) -> None:
+    """Raise CoreError if the file has another name than VRM Animations have, or the range of frames is wrong."""
+    if arguments.file.suffix != ".vrma":
+        raise CoreError(f'"{arguments.file}" does not end in ".vrma".')
+    check_motion(arguments)
+
+
+VERB: Final = Verb("export-vrma", "write the motion as a VRM Animation", _options, _export, _check, results=False)

@@ -429,5 +429,5 @@ def test_a_body_that_nothing_known_leads_is_refused_with_the_reason() -> None:
 
 def test_what_has_no_human_body_is_refused() -> None:
     make_chain(4)
-    with imported(context, CLIP) as (source, _), pytest.raises(CoreError, match="human body"):
+    with imported(context, CLIP) as (source, _), pytest.raises(CoreError, match="human bodies"):
         Retargeted(context, bpy.data.objects["chain"], source, FRAMES)

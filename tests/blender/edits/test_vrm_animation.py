@@ -153,3 +153,11 @@ def test_what_is_no_human_body_is_refused() -> None:
     rig.pose.bones[0].keyframe_insert("rotation_quaternion", frame=2)
     with pytest.raises(CoreError, match="No human body was found"):
         export_vrma(rig, (1, 2))
+
+
+def test_the_verb_writes_over_no_file_of_another_kind(tmp_path: Path, capfd: Any) -> None:
+    other = tmp_path / "mine.blend"
+    other.write_bytes(b"mine")
+    assert commands.run(["export-vrma", "--blend", str(CLIP), "--file", str(other)]) == 2
+    assert 'mine.blend" does not end in ".vrma".' in capfd.readouterr().err
+    assert other.read_bytes() == b"mine"
