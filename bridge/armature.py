@@ -191,7 +191,7 @@ def read_rig(armature: ArmatureObject) -> Rig:
     names = tuple(bones.keys())
     if names != tuple(channels.keys()):
         raise BridgeError(
-            f'Bones and pose of the armature "{armature.name}" differ. Enter and leave its Edit Mode once.'
+            f'The pose of the armature "{armature.name}" is out of date. Enter and leave Edit Mode to update it.'
         )
     at_rest = read_bones(armature)
 

@@ -184,7 +184,7 @@ def why_no_first_key(context: Any, armature: Any) -> tuple[str, set[tuple[str, i
         return "Only Insert Available is on", set()
     action = armature.animation_data.action if armature.animation_data is not None else None
     if "INSERTKEY_CYCLE_AWARE" in options and action is not None and action.use_frame_range and action.use_cyclic:
-        return "Cycle-Aware Keying would repeat a first key", set()
+        return "Cycle-Aware Keying would also key the other end of the cycle", set()
     if keying_set is None:
         return "", None
     channels = _channels_of_set(context, keying_set, armature, list(armature.pose.bones))
@@ -223,7 +223,9 @@ def explain_lost(
         else "Blender adds no key" if keying_set is None
         else f'the keying set "{keying_set.bl_label}" does not contain their channels'
     )  # fmt: skip
-    return [(f"{listed(bones)} {'loses its' if len(bones) == 1 else 'lose their'} pose when the frame changes: {why}")]
+    return [
+        (f"{listed(bones)} {'is' if len(bones) == 1 else 'are'} not keyed and will reset when the frame changes: {why}")
+    ]
 
 
 def _give_back(

@@ -168,8 +168,8 @@ class Misfit:
         off = [away] if self.far > _BESIDE * skeleton.size else []
         off += [f"{np.degrees(self.turned):.1f} degrees"] if self.turned > _TURNED else []
         return (
-            f'IK of "{skeleton.names[self.end]}" shows its limb up to {" and ".join(off)} '
-            f'off the solved pose (at "{skeleton.names[self.part]}")'
+            f'IK of "{skeleton.names[self.end]}" misses the solved pose by up to {" and ".join(off)} '
+            f'(at "{skeleton.names[self.part]}")'
         )
 
 

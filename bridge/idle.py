@@ -29,7 +29,7 @@ def explain_idle(rig: Rig, controlled: ControlledBody, name: str) -> str:
     controls = (controlled.controls[one] for one in (part, *limb))
     posed = next((one for control in controls for one in (control.turns, control.moves) if one >= 0), -1)
     also = f': "{rig.skeleton.names[posed]}" poses it' if posed >= 0 else ""
-    return f'"{name}" is off while its limb is on {"IK" if limb else "FK"}{also}'
+    return f'"{name}" has no effect while its limb is in {"IK" if limb else "FK"}{also}'
 
 
 def find_stand_ins(armature: ArmatureObject, names: Iterable[str]) -> tuple[dict[str, str], list[str]]:

@@ -426,7 +426,7 @@ def _check_curve(channel: Channel, curve: Any, flat: bool) -> None:
     if curve.mute:
         raise BridgeError(f"{what} is muted. Unmute or delete it first.")
     if len(curve.sampled_points):
-        raise BridgeError(f"{what} consists of samples. Convert it to keys first.")
+        raise BridgeError(f"{what} is baked to samples. Use Samples to Keys in the Graph Editor first.")
     for modifier in () if flat else _changing(curve):
         kind = modifier.type.replace("FNGENERATOR", "FUNCTION").replace("_", " ").title()
         raise BridgeError(

@@ -231,7 +231,7 @@ class SurfaceTool(BodyTool):
     surface: str = _setting(
         "GROUND", "Surface", "Surface to align to",
         items=(
-            ("GROUND", "Ground", "Meshes chosen as Ground of the armature that lie below, or else a level plane"),
+            ("GROUND", "Ground", "Meshes of the Ground collection below the body, or a level plane if there are none"),
             ("CURSOR", "3D Cursor", "Plane through the 3D cursor, perpendicular to its Z axis"),
             ("OBJECT", "Object", "The nearest place of a mesh, or the XY plane of another object"),
         ),

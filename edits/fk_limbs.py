@@ -73,13 +73,15 @@ class FKLimbs:
             beside = misfit.sentence(armature, controlled.skeleton)
             switch = bridge.find_switch(armature, posed.held.free, posed.roles, controlled, end, posed.besides)
             if switch is None:
-                self.said[end] = f"{beside}; it stays on IK, as no property switches only this limb to FK"
+                self.said[end] = (
+                    f"{beside}; the limb stays in IK, because the rig has no IK/FK switch for this limb alone"
+                )
                 continue
             stays = posed.held.explain(np.flatnonzero(switch.limb), switch.body)
             why = autokey.why_no_step(context, armature, switch.path) or "; ".join(stays)
             why = why or _use(context, armature, posed, switch, end)
             if why:
-                self.said[end] = f"{beside}; it stays on IK: {why}"
+                self.said[end] = f"{beside}; the limb stays in IK: {why}"
                 continue
             self.switches.append(switch)
             keyed = context.scene.tool_settings.use_keyframe_insert_auto

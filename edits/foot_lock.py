@@ -89,7 +89,9 @@ def contact_points(skeleton: Any, roles: Roles, names: Sequence[str]) -> list[Bo
         if name == FEET:
             feet = foot_points(skeleton, roles)
             if not feet:
-                raise CoreError("This body has no feet. Name the bones that touch the ground.")
+                raise CoreError(
+                    "This body has no feet. Select the bones that touch the ground, and set Points to Selected Bones."
+                )
             above = skeleton.parents[[skeleton.index(point.bone) for point in feet]]
             if not (skeleton.parents[above[above >= 0]] >= 0).any():
                 name = skeleton.names[skeleton.index(feet[0].bone)]

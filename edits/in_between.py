@@ -96,10 +96,10 @@ class InBetweenEdit(HeldMotion):
         return np.flatnonzero(np.isin(self.before.frames, [*self.keys, *self.breakdowns]))
 
     def summary(self) -> str:
-        """Return what was keyed, as '5 key poses filled in with 6 breakdowns, up to 12 mm off between them'."""
+        """Return what was keyed, as 'Added 6 breakdowns between 5 key poses, with the body ...'."""
         return (
-            f"{counted(len(self.keys), 'key pose')} filled in with {counted(len(self.breakdowns), 'breakdown')}, "
-            f"up to {1e3 * self.error:.2g} mm off between them"
+            f"Added {counted(len(self.breakdowns), 'breakdown')} between {counted(len(self.keys), 'key pose')}, "
+            f"with the body at most {1e3 * self.error:.2g} mm off the motion between keys"
         )
 
     def pose_at(self, frame: float) -> Pose:

@@ -151,7 +151,7 @@ def perform_keypoints(
         action, motion = write_body_motion(context, armature, target, motion, captured.fingers, job.action)
     clock.append(perf_counter())
     if job.exact and job.lock_feet:
-        notes += ("Feet are not locked, as exact ends put them on their points.",)
+        notes += ("Feet are not planted, because Exact Ends puts them on their points.",)
     names = target.character.skeleton.names
     try:
         goals = measure_ends(context, armature, target, ends, frames)

@@ -81,5 +81,6 @@ def learn_stiffness(armature: Any) -> Generator[float, None, Learnt]:
     bones = tuple(body.skeleton.names[bone] for bone in np.flatnonzero(tuning.learned))
     said = f"Learned the stiffness of {counted(len(bones), 'bone')} from {counted(len(motion), 'frame')}"
     little = tuning.share < _LITTLE
-    said += f", which show few poses: they count for {tuning.share:.0%}" if little else ""
+    if little:
+        said += f". The frames show few poses, so the learned stiffness has an influence of {tuning.share:.0%}"
     return Learnt(bones, said, little)

@@ -105,7 +105,7 @@ class LiveKeypoints:
         except CoreError as reason:
             return self.end(context, live, str(reason))
         except Exception:
-            self.end(context, live, "Stopped by a bug in Poise.")
+            self.end(context, live, "Stopped by a bug in Poise. Please report it with the text of the system console.")
             raise
         if perf_counter() - self._shown > _SHOWN:
             self._shown = perf_counter()

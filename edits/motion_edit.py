@@ -25,7 +25,7 @@ from .controls import ControlMotion
 from .evaluation import Evaluation, evaluate
 from .shown import BESIDE, TURNED, WantedPose, known_bones, measure_pose, wanted_pose
 
-UNMEASURED: Final = "how Blender shows it was not measured"
+UNMEASURED: Final = "the result in the viewport was not measured"
 POSITION_TOLERANCE, ROTATION_TOLERANCE = 0.001, 0.5  # metres and degrees to which a pin holds
 
 Progress = Callable[[float], object]

@@ -292,8 +292,8 @@ def summary(rows: Sequence[Row]) -> tuple[str, str]:
     short, there, failed, left = (sum(row.state == state for row in rows) for state in (SHORT, THERE, FAILED, LEFT))
     parts = [
         f"{counted(len(made), 'motion')} retargeted",
-        f"{short} short of contacts or targets" if short else "",
-        f"{counted(there, 'file')} there already" if there else "",
+        f"{short} missed contacts or targets" if short else "",
+        f"{counted(there, 'file')} skipped: already retargeted" if there else "",
         f"{failed} failed" if failed else "",
         f"{counted(left, 'file')} left for the next run" if left else "",
     ]

@@ -49,6 +49,6 @@ def check_sure(armature: Any, by_motion: bool = False) -> None:
         bone = bones if isinstance(bones, str) else bones[0]
         more = f", and of {counted(len(guessed) - 1, 'other part')}" if guessed[1:] else ""
         raise CoreError(
-            f'Poise is not sure that "{bone}" of "{armature.name}" is {guessed[0]}{more}. Assign the '
-            "bones in a mapping (--mapping)."
+            f'Poise is not sure that "{bone}" of "{armature.name}" is {guessed[0]}{more}. Assign it '
+            "in Rig > Parts, or use a mapping (--mapping)."
         )

@@ -26,7 +26,10 @@ class Receiver:
             self._socket.bind((host, port))
         except OSError as error:
             self._socket.close()
-            raise CoreError(f"Cannot listen on port {port}: {error.strerror}.") from error
+            raise CoreError(
+                f"Cannot listen on port {port}: {error.strerror}. "
+                "Close the program that uses it, or choose another Port."
+            ) from error
         self._socket.settimeout(_WAIT)
         self.port: int = self._socket.getsockname()[1]
         self._packets: deque[Arrived] = deque(maxlen=_KEPT)

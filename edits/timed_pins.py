@@ -66,7 +66,7 @@ class PinReader:
     def read(self, context: Any, armature: Any, pin: Any) -> TimedPin:
         """Return a stored pin as core's. Raises CoreError for one that cannot hold."""
         if pin.bone in armature.pose.bones and pin.bone not in self.skeleton.names:
-            raise CoreError(f'"{pin.bone}" is no part of the body that controls lead; remove its timed pin.')
+            raise CoreError(f'"{pin.bone}" is not part of the body that the controls pose. Remove its timed pin.')
         bone = self.skeleton.index(pin.bone)
         if not (pin.use_position or pin.use_rotation):
             raise CoreError(f'The timed pin of "{pin.bone}" holds neither a position nor a rotation.')

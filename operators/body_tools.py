@@ -114,7 +114,7 @@ class ObjectTool(BodyOperator):
 
 
 class POISE_OT_plant_feet(ObjectTool, bpy.types.Operator):
-    """Put the feet on the ground, flat or rolled over heel, ball and toes. The legs bend, and the hips help"""
+    """Put the feet on the ground, flat or rolled over heel, ball and toes. The legs bend, the hips move if needed"""
 
     bl_idname = "poise.plant_feet"
     bl_label = "Feet on the Ground"
@@ -146,7 +146,7 @@ class POISE_OT_pose_fingers(BodyOperator, bpy.types.Operator):
 
 
 class POISE_OT_grip(ObjectTool, bpy.types.Operator):
-    """Close the fingers of the hands round what is in them until they touch; the hands stay where they are"""
+    """Close the fingers around the object in the hand until they touch it. The hands stay where they are"""
 
     bl_idname = "poise.grip"
     bl_label = "Grip"

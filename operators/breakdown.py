@@ -10,7 +10,7 @@ from .pose_slider import PoseTool, factor_property
 
 
 class POISE_OT_breakdown(PoseTool, bpy.types.Operator):
-    """Favor the key pose before the current frame or the one after it, on the path that a body takes between them"""
+    """Set a breakdown between the previous and the next key pose, along the path that a body would take"""
 
     bl_idname = "poise.breakdown"
     bl_label = "Breakdown"

@@ -154,7 +154,7 @@ class POISE_OT_remove_chain(ChainTool, bpy.types.Operator):
 
 
 class POISE_OT_reset_list(ListTool, bpy.types.Operator):
-    """Replace the contribution list of the chain by a preset"""
+    """Replace the contribution list of the chain with a preset"""
 
     bl_idname = "poise.reset_list"
     bl_label = "Use Preset"

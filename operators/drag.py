@@ -47,7 +47,7 @@ _WINS: Final = {"ONE": "PINS", "TWO": "DRAG", "NUMPAD_1": "PINS", "NUMPAD_2": "D
 _PINNED: Final = {
     "POSITION": "position pinned", "ROTATION": "rotation pinned", "BOTH": "position and rotation pinned",
 }  # fmt: skip
-_AS_SET: Final = ("AS_SET", "Default", "Use the present setting")
+_AS_SET: Final = ("AS_SET", "Default", "Use the current setting")
 _CONFIRM: Final = {"RET", "NUMPAD_ENTER"}
 _CANCEL: Final = {"ESC", "RIGHTMOUSE"}
 _NAVIGATE: Final = {"MIDDLEMOUSE", "NDOF_MOTION", "TRACKPADPAN", "TRACKPADZOOM"}
@@ -158,7 +158,11 @@ class POISE_OT_drag(bpy.types.Operator):
                 return {"CANCELLED", "PASS_THROUGH"}
             grab = _active(context)  # as G moves the selection, wherever the mouse is
         if grab is None:
-            why = "No bone is active" if self.use_active else "No bone is under the mouse, and none is active"
+            why = (
+                "There is no active bone. Click a bone first"
+                if self.use_active
+                else "No bone is under the mouse. Move the mouse over a bone, or select one"
+            )
             self.report({"WARNING"}, translated(why, "reports"))
             return {"CANCELLED"}
         self.selected, self._stuck = True, ""  # why the bone can only be turned

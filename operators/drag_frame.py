@@ -32,7 +32,7 @@ _HINTS: Final = "Release: solve   Esc: cancel   Wheel: falloff   X, Y, Z: axis  
 
 
 class POISE_OT_drag_frame(Lasting, bpy.types.Operator):
-    """Move a point of the body at one frame. The motion around it follows, and feet and pins hold"""
+    """Drag a point of the body at any frame. The motion around that frame follows, and feet and pins hold"""
 
     bl_idname = "poise.drag_frame"
     bl_label = "Drag Frame"
@@ -224,9 +224,9 @@ class POISE_OT_drag_frame(Lasting, bpy.types.Operator):
 
     def _sentence(self) -> str:
         start, end, before, after = (round(one) for one in vars(self._edit.falloff).values())
-        held = f"frame {self.frame}" if start == end else f"frames {start} to {end}, where it stands"
+        held = f"frame {self.frame}" if start == end else f"frames {start} to {end}, while planted"
         around = f"{before} before and {after} after"
-        return f"Dragging {self.bone} at {held}; {around} follow, {1e3 * self._seconds:.0f} ms"
+        return f"Dragging {self.bone} at {held}. Falloff: {around}, {1e3 * self._seconds:.0f} ms"
 
     def _finish(self) -> tuple[str, str]:
         """Solve and key what was dragged."""

@@ -45,13 +45,16 @@ class POISE_OT_store_pose(Tool, bpy.types.Operator):
     pose: EnumProperty(
         name="Pose",
         description="Which of the two key poses",
-        items=(("MIN", "Min", "Pose at offset 0"), ("MAX", "Max", "Pose at offset 1")),
+        items=(
+            ("MIN", "Min", "Pose where the offset is 0, such as the crouch of a jump"),
+            ("MAX", "Max", "Pose where the offset is 1, such as the stretch of a jump"),
+        ),
     )
     source: EnumProperty(
         name="From",
         description="Source of the pose",
         items=(
-            ("PRESENT", "Present Pose", "Present pose of the armature"),
+            ("PRESENT", "Current Pose", "Current pose of the armature"),
             ("FRAME", "Frame", "A frame of the motion of the armature"),
             ("ACTION", "Action", "First frame of an action, such as a pose asset"),
         ),
@@ -114,11 +117,15 @@ class POISE_OT_generate(KeyedTool, bpy.types.Operator):
                 "Swing the right hand once from one side to the other, linearly between samples",
             ),
             ("jump", "Jump", "Jump on the spot, with the feet planted until they leave the ground"),
-            ("own", "Own Poses", "Go from the stored min pose to the max pose and back"),
+            ("own", "Stored Poses", "Go from the stored min pose to the max pose and back"),
         ),
     )
     seconds: FloatProperty(
-        name="Seconds", description="Duration of the motion between own poses", default=2.0, min=0.1, soft_max=20.0
+        name="Duration",
+        description="Duration of the motion between the stored poses, in seconds",
+        default=2.0,
+        min=0.1,
+        soft_max=20.0,
     )
     start: frame_property("Start", "First frame. By default the current one")
 
@@ -184,7 +191,7 @@ class POISE_OT_remove_track(GeneratedTool, bpy.types.Operator):
 
 
 class POISE_OT_add_sample(GeneratedTool, bpy.types.Operator):
-    """Add a sample at the current frame, with the present offset of the selected track"""
+    """Add a sample at the current frame, with the current offset of the selected track"""
 
     bl_idname = "poise.add_sample"
     bl_label = "Add Sample"
@@ -214,7 +221,7 @@ class POISE_OT_weigh_samples(GeneratedTool, bpy.types.Operator):
     """Give each sample a weight of its own, to be edited in the table and the Graph Editor, or remove these weights"""
 
     bl_idname = "poise.weigh_samples"
-    bl_label = "Weigh Samples"
+    bl_label = "Toggle Sample Weights"
 
     path: BoolProperty(
         name="Path", description="Use the samples of the path instead of the selected track", options={"SKIP_SAVE"}

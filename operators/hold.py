@@ -18,7 +18,7 @@ from .tool import fill_in, frame_property
 
 
 class POISE_OT_hold_object(Background, bpy.types.Operator):
-    """Close the fingers round what is in the hands, and keep the hands on it over a range of frames while it moves"""
+    """Close the fingers around an object, and keep the hands on it over a range of frames while it moves"""
 
     bl_idname = "poise.hold_object"
     bl_label = "Hold Object"
@@ -29,13 +29,13 @@ class POISE_OT_hold_object(Background, bpy.types.Operator):
         "frame_start": frame_property("Start", "First frame of the range, at which the hands are at the object"),
         "frame_end": frame_property("End", "Last frame of the range"),
         "ease": IntProperty(
-            name="Ease", description="Frames before and after the range over which the hands come and go", default=6,
-            min=0, soft_max=100,
+            name="Ease", default=6, min=0, soft_max=100,
+            description="Number of frames before and after the range over which the hands blend in and out",
         ),
         "use_pins": BoolProperty(
             name="Follow Object", default=True,
-            description="Keep the hands where they are on the object at the first frame, by timed pins. If disabled, "
-            "the hands move as before, and the fingers close round what is in them at every frame",
+            description="Keep the hands in place on the object with timed pins, starting from the first frame. If "
+            "disabled, the hands move as before, and only the fingers close around the object at every frame",
         ),
     }  # fmt: skip
     _holding: Holding | None = None

@@ -75,7 +75,7 @@ class POISE_GT_hover(bpy.types.Gizmo):
         if grab is None or marks is None or not context.space_data.overlay.show_overlays:
             return
         count = len(self.grabs)
-        which = f", {self.grabs.index(grab) + 1} of {count}; J takes the next" if count > 1 else ""
+        which = f", {self.grabs.index(grab) + 1} of {count} (J: next)" if count > 1 else ""
         marks.text = [f"{grab.bone}{translated(which)}"]
         draw_marks(context, marks, bridge.read_view(context.region, context.region_data))
 

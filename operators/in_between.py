@@ -11,20 +11,20 @@ from .keys import RangeTool
 
 
 class POISE_OT_fill_between(RangeTool, bpy.types.Operator):
-    """Fill in the motion between your key poses as a body moves: feet stand and step. The key poses do not change"""
+    """Fill in natural motion between the key poses, with feet that plant and step. The key poses do not change"""
 
     bl_idname = "poise.fill_between"
     bl_label = "Fill In-Betweens"
 
     plant: BoolProperty(
         name="Plant Feet",
-        description="Hold feet that stand, and let the others step. If disabled, only smooth the curves",
+        description="Hold planted feet in place, and let the others step. If disabled, only smooth the curves",
         default=True,
     )
     share: FloatProperty(
         name="Breakdowns",
-        description="Maximum share of the frames between key poses that get keys, of all bones that move, where the "
-        "curves differ most from the motion. At least one frame gets them",
+        description="Maximum share of the frames between key poses that get a breakdown. Breakdowns are keyed where "
+        "the curves differ most from the motion, at least one",
         default=SHARE,
         min=0.0,
         max=100.0,

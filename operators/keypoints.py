@@ -53,9 +53,9 @@ class POISE_OT_import_keypoints(ImportHelper, Lasting, bpy.types.Operator):
         name="Sides",
         description="Whether left and right are swapped in the file",
         items=(
-            ("ASK", "Detect", "Stop if feet and face look backwards"),
+            ("ASK", "Detect", "Stop with an error if feet and face point backward"),
             ("KEEP", "Keep", "Do not swap left and right"),
-            ("EXCHANGE", "Exchanged", "Swap left and right"),
+            ("EXCHANGE", "Swap", "Swap left and right"),
         ),
     )
     travel: EnumProperty(
@@ -63,11 +63,13 @@ class POISE_OT_import_keypoints(ImportHelper, Lasting, bpy.types.Operator):
         description="How the location of the body is found",
         items=(("AUTO", "Detect", "Use the hips if they move, else the feet"), *TRAVELS[:2]),
     )
-    smooth: BoolProperty(name="Filter Noise", description="Smooth the points as much as they are noisy", default=True)
-    lock_feet: BoolProperty(name="Lock Feet", description="Hold the feet while they touch the ground", default=True)
+    smooth: BoolProperty(
+        name="Filter Noise", description="Smooth the points in proportion to their noise", default=True
+    )
+    lock_feet: BoolProperty(name="Plant Feet", description="Hold the feet while they touch the ground", default=True)
     limits: BoolProperty(name="Joint Limits", description="Keep joints within their limits", default=True)
     exact: BoolProperty(
-        name="Exact Ends", description="Bring wrists and ankles exactly to their points, by pins", default=False
+        name="Exact Ends", description="Place wrists and ankles exactly on their points, using pins", default=False
     )
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:

@@ -17,7 +17,7 @@ from .tool import fill_in, frame_property, selected_bones
 
 WHERE = (
     ("NEW", "New", "A copy of the current action, which stays unchanged"),
-    ("PRESENT", "Present", "The current action, changed within the range"),
+    ("PRESENT", "Current", "The current action, changed within the range"),
 )
 
 
@@ -55,7 +55,7 @@ class RangeTool(Background):
         first = self.frame_start if given("frame_start") else begin
         last = self.frame_end if given("frame_end") else end
         if last < first:
-            raise CoreError(f"The range runs backwards, from {first} to {last}.")
+            raise CoreError(f"The end frame {last} is before the start frame {first}.")
         if not beyond and (first < begin or last > end):
             raise CoreError(f"The motion has frames {begin} to {end}, not {first} to {last}.")
         return first, last
@@ -82,7 +82,8 @@ class POISE_OT_reduce_keys(KeysTool, bpy.types.Operator):
     bl_label = "Reduce Keys"
 
     tolerance: tolerance_property(
-        "Maximum distance in world space that tails, and points one bone length beside heads, may be off"
+        "Maximum distance that bones may deviate from the original motion, measured at their tails and one bone "
+        "length beside their heads"
     )
     bones: EnumProperty(
         name="Bones",

@@ -43,7 +43,7 @@ class POISE_OT_forget_limits(Tool, bpy.types.Operator):
     """Remove the learned limits of the selected bones"""
 
     bl_idname = "poise.forget_limits"
-    bl_label = "Forget Limits"
+    bl_label = "Clear Learned Limits"
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         bones = [armature.pose.bones[name] for name in selected_bones(context)]
@@ -52,7 +52,7 @@ class POISE_OT_forget_limits(Tool, bpy.types.Operator):
             raise CoreError("None of the selected bones has learned limits.")
         for bone in learned:
             bridge.write_learned(bone, None)
-        return "INFO", f"Forgot the limits of {counted(len(learned), 'bone')}"
+        return "INFO", f"Cleared the learned limits of {counted(len(learned), 'bone')}"
 
 
 class POISE_OT_save_limits(SavesJson, Tool, bpy.types.Operator):
@@ -69,7 +69,7 @@ class POISE_OT_save_limits(SavesJson, Tool, bpy.types.Operator):
 
 
 class POISE_OT_load_limits(LoadsJson, Tool, bpy.types.Operator):
-    """Replace the learned limits of bones by those of a JSON file"""
+    """Replace the learned limits of bones with those of a JSON file"""
 
     bl_idname = "poise.load_limits"
     bl_label = "Load Limits"

@@ -66,12 +66,12 @@ def _give(context: Any, owner: str, name: str, learned: Learned) -> tuple[str, s
     armature: Any = bpy.data.objects.get(owner)
     chain = armature.poise_chains.get(name) if armature is not None else None
     if chain is None:
-        raise CoreError(f'The chain "{name}" is gone; what was learned is lost')
+        raise CoreError(f'The chain "{name}" was removed while learning. Nothing was changed')
     write_actuations(chain, learned.actuations)
     write_numbers(chain, _NUMBERS)
     tune(context, armature, chain)
     error, uniform = np.degrees([learned.error, learned.uniform_error]).tolist()
     return "INFO", (
-        f"The list, of {counted(len(learned.actuations), 'line')}, follows the motion to {error:.1f} degrees a joint; "
-        f"with equal shares of all joints it would be {uniform:.1f}"
+        f"Learned a list of {counted(len(learned.actuations), 'line')}. It differs from the motion by {error:.1f} "
+        f"degrees per joint, or {uniform:.1f} with equal shares"
     )

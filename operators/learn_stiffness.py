@@ -14,7 +14,7 @@ from .tool import Tool
 
 
 class POISE_OT_learn_stiffness(Lasting, bpy.types.Operator):
-    """Let drags, Solve Here, Bake and jobs turn each joint as readily, about each axis, as it turns in the action"""
+    """Learn from the action how easily each joint turns in drags, Solve Here and Bake"""
 
     bl_idname = "poise.learn_stiffness"
     bl_label = "Learn Stiffness"
@@ -28,10 +28,10 @@ class POISE_OT_forget_stiffness(Tool, bpy.types.Operator):
     """Restore the stiffness of human joints"""
 
     bl_idname = "poise.forget_stiffness"
-    bl_label = "Forget Stiffness"
+    bl_label = "Clear Learned Stiffness"
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         learnt = bridge.forget_tuning(armature)
         if not learnt:
             raise CoreError(f'"{armature.name}" has no learned stiffness.')
-        return "INFO", f"Forgot the stiffness of {counted(learnt, 'bone')}"
+        return "INFO", f"Cleared the learned stiffness of {counted(learnt, 'bone')}"

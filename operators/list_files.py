@@ -14,10 +14,10 @@ from .json_files import LoadsJson, SavesJson
 
 
 class POISE_OT_export_list(SavesJson, ChainTool, bpy.types.Operator):
-    """Save the contribution list of the chain as JSON, which contribute --list reads, too"""
+    """Save the contribution list of the chain as JSON, for other chains"""
 
     bl_idname = "poise.export_list"
-    bl_label = "Export List"
+    bl_label = "Save List"
 
     def content(self, context: Any, armature: Any, path: Path) -> tuple[str, str]:
         chain = active_chain(armature)
@@ -25,10 +25,10 @@ class POISE_OT_export_list(SavesJson, ChainTool, bpy.types.Operator):
 
 
 class POISE_OT_import_list(LoadsJson, ListTool, bpy.types.Operator):
-    """Replace the contribution list of the chain by that of a JSON file"""
+    """Replace the contribution list of the chain with that of a JSON file"""
 
     bl_idname = "poise.import_list"
-    bl_label = "Import List"
+    bl_label = "Load List"
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         path = self.path

@@ -11,7 +11,7 @@ from .keys import RangeTool
 
 
 class POISE_OT_make_loop(RangeTool, bpy.types.Operator):
-    """Let the motion end as it begins, so that it can be repeated. The feet stay planted across the seam"""
+    """Make the motion end as it begins, so that it can repeat. Feet stay planted across the seam"""
 
     bl_idname = "poise.make_loop"
     bl_label = "Make Loop"
@@ -28,8 +28,7 @@ class POISE_OT_make_loop(RangeTool, bpy.types.Operator):
     plant: BoolProperty(name="Plant Feet", description="Hold the feet while they are on the ground", default=True)
     preview: BoolProperty(
         name="Set Preview Range",
-        description="Let the scene play the loop: set its preview range to the frames that repeat. Its frame range "
-        "stays as it is",
+        description="Set the preview range of the scene to the frames that repeat. The frame range does not change",
         default=True,
     )
 

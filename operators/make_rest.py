@@ -10,14 +10,14 @@ from .tool import Tool
 
 
 class POISE_OT_make_rest(Tool, bpy.types.Operator):
-    """Use the present pose as the rest pose. Meshes keep their present shape, and the action keeps its motion"""
+    """Apply the current pose as the rest pose. Meshes keep their current shape, and the action keeps its motion"""
 
     bl_idname = "poise.make_rest"
     bl_label = "Make Rest Pose"
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         done = bridge.make_rest(context, armature)
-        said = ["The present pose is the rest pose now"]
+        said = ["Applied the current pose as the rest pose"]
         said += [f"{counted(len(done.meshes), 'object')} reshaped"] if done.meshes else []
         said += [f'keys of "{done.action}" changed to keep its motion'] if done.action else []
         lost = (

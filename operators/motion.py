@@ -54,8 +54,8 @@ class POISE_OT_find_contacts(MotionTool, Lasting, bpy.types.Operator):
         unit="TIME_ABSOLUTE",
     )
     drifts: BoolProperty(
-        name="Ground May Drift",
-        description="Treat feet that all slide alike as standing. Disable for skaters, whose feet glide",
+        name="Allow Ground Drift",
+        description="Treat feet that slide together as planted. Disable for skating, where feet glide",
         default=True,
     )
     replace: BoolProperty(name="Replace", description="Remove the pins that are in the list already", default=True)
@@ -65,7 +65,7 @@ class POISE_OT_find_contacts(MotionTool, Lasting, bpy.types.Operator):
         count, speed = pin_contacts(context, armature, names, self.ease, self.replace, self.drifts)
         return (
             "INFO",
-            f"{counted(count, 'contact')}; parts slower than {speed:.2f} body units a second count as standing",
+            f"Found {counted(count, 'contact')}: points that move slower than {speed:.2f} body units per second",
         )
 
 
@@ -165,16 +165,16 @@ class POISE_OT_goto_timed_pin(TimedPinTool, bpy.types.Operator):
 
 
 class POISE_OT_place_timed_pin(TimedPinTool, bpy.types.Operator):
-    """Hold the bone of the selected timed pin at its present location and rotation, as after a drag"""
+    """Hold the bone of the selected timed pin at its current location and rotation"""
 
     bl_idname = "poise.place_timed_pin"
-    bl_label = "Hold as Posed"
+    bl_label = "Hold Current Pose"
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         pin = armature.poise_timed_pins[self.place(armature, -1)]
         context.view_layer.update()
         hold_as_posed(armature, pin)
-        return "INFO", f"{pin.label} is held at its present location"
+        return "INFO", f"{pin.label} now holds its current location"
 
 
 class POISE_OT_solve_motion(MotionTool, Background, bpy.types.Operator):
@@ -217,7 +217,7 @@ class POISE_OT_give_motion_back(Tool, bpy.types.Operator):
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         name = armature.poise_source.name
-        return "INFO", f'"{armature.name}" has the action "{name}" again{said_kept(restore_source(armature))}'
+        return "INFO", f'Restored the action "{name}" of "{armature.name}"{said_kept(restore_source(armature))}'
 
 
 class POISE_OT_keep_motion(Tool, bpy.types.Operator):

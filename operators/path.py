@@ -46,4 +46,5 @@ class POISE_OT_edit_path(RangeTool, bpy.types.Operator):
 
     def end(self, context: Any, armature: Any, edit: MotionEdit) -> tuple[str, str]:
         report = edit.write(armature)
-        return "INFO", f'{counted(len(report.frames), "frame")} in "{report.action}", feet stand {len(edit.pins)} times'
+        frames, contacts = counted(len(report.frames), "frame"), counted(len(edit.pins), "foot contact")
+        return "INFO", f'Edited {frames} in "{report.action}" with {contacts}'

@@ -120,7 +120,7 @@ class POISE_OT_clear_pins(PinsTool, bpy.types.Operator):
 
 
 class POISE_OT_cycle_pin(Tool, bpy.types.Operator):
-    """Pin a bone, with the key the one under the mouse: position and rotation, then position only, then unpin it"""
+    """Cycle the pin of the bone under the mouse or of selected bones: position and rotation, position only, unpinned"""
 
     bl_idname = "poise.cycle_pin"
     bl_label = "Cycle Pin"

@@ -16,7 +16,7 @@ from .tool import Tool, chosen_path, name_property, other_armatures, selected_bo
 
 _SOURCES = (
     ("ASSET", "Asset", "Pose asset that is active in the asset browser"),
-    ("ARMATURE", "Selected Armature", "Present pose of the other selected armature"),
+    ("ARMATURE", "Selected Armature", "Current pose of the other selected armature"),
     ("ACTION", "Action", "A frame of an action"),
     ("CLIPBOARD", "Clipboard", "Pose copied by Copy Pose by Parts"),
 )
@@ -97,7 +97,7 @@ class POISE_OT_apply_pose(FromPose, BodyOperator, bpy.types.Operator):
 
 
 class POISE_OT_blend_pose(FromPose, PoseTool, bpy.types.Operator):
-    """Blend from the present pose to that of another body by moving the mouse"""
+    """Blend from the current pose to that of another body by moving the mouse"""
 
     bl_idname = "poise.blend_pose"
     bl_label = "Blend Pose by Parts"

@@ -15,7 +15,7 @@ class POISE_OT_set_range(Tool, bpy.types.Operator):
     """Give the selected bones the range of human joints. Bones of no body part are not limited"""
 
     bl_idname = "poise.set_range"
-    bl_label = "Range from Anatomy"
+    bl_label = "Set Range from Anatomy"
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         names = selected_bones(context)

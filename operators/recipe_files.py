@@ -54,10 +54,10 @@ class POISE_OT_load_recipe(LoadsJson, KeyedTool, bpy.types.Operator):
 
 
 class POISE_OT_equal_samples(GeneratedTool, bpy.types.Operator):
-    """Replace the samples of the selected track, or of the path, by evenly spaced samples of its curve"""
+    """Replace the samples of the selected track, or of the path, with evenly spaced samples of its curve"""
 
     bl_idname = "poise.equal_samples"
-    bl_label = "Equal Samples"
+    bl_label = "Distribute Samples Evenly"
 
     count: IntProperty(
         name="Samples", description="Number of samples, with the first and the last one", default=11, min=2, max=_MOST

@@ -31,7 +31,7 @@ _PARTS = [
     ("leg.R", "Right Leg", "From the thigh to the toes"),
 ]
 
-_UPS = ((SAID[0], SAID[1], "Axis along which the body mostly stands"), *UPS[1:])
+_UPS = ((SAID[0], SAID[1], "Detect the up axis from the upright body"), *UPS[1:])
 
 
 def _takes(tool: Any, context: Any, text: str) -> list[str]:
@@ -161,10 +161,12 @@ class POISE_OT_retarget(Background, RetargetOptions, bpy.types.Operator):
 
     def end(self, context: Any, armature: Any, edit: Retargeted) -> tuple[str, str]:
         report = edit.write(armature, unused_name(f"{armature.name} {self._from}"))
-        stands = len(edit.pins) - edit.rests
-        sentence = f'{counted(len(report.frames), "frame")} of "{self._from}", feet stand {stands} times'
+        frames, contacts = counted(len(report.frames), "frame"), counted(len(edit.pins) - edit.rests, "foot contact")
+        sentence = f'Retargeted {frames} of "{self._from}" with {contacts}'
         if self.hands:
             sentence += f", hands rest {edit.rests} times"
         if "\n" in self.takes:
-            sentence += f"; one of {len(self.takes.splitlines())} takes, choose in Adjust Last Operation"
+            sentence += (
+                f"; the file has {len(self.takes.splitlines())} takes, choose another Take in Adjust Last Operation"
+            )
         return ("WARNING", f"{sentence}; {report.explanations[0]}") if report.explanations else ("INFO", sentence)

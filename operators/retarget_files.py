@@ -92,7 +92,7 @@ class POISE_OT_retarget_files(Modal, RetargetOptions, bpy.types.Operator):
             if row.reason:
                 self.report({"INFO"}, translated(row.sentence(), "reports"))
         level, sentence = summary(rows)
-        return level, sentence + ("; the Info editor names them" if level == "WARNING" else "")
+        return level, sentence + ("; they are listed in the Info editor" if level == "WARNING" else "")
 
     def work(self, context: Any, seconds: float) -> set[str] | None:
         share = next(self._work, None)

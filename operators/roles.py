@@ -38,7 +38,7 @@ class POISE_OT_show_part(bpy.types.Operator):
     """Select the bones of this body part, or their controls if they are hidden"""
 
     bl_idname = "poise.show_part"
-    bl_label = "Show Part"
+    bl_label = "Select Part"
     bl_options = {"INTERNAL", "UNDO"}
 
     role: StringProperty(name="Part", description="Body part")
@@ -128,14 +128,14 @@ class POISE_OT_swap_sides(_RolesTool, bpy.types.Operator):
         names = armature.data.bones.keys()
         sided = {role: bones for role, bones in roles.bones.items() if role != opposite_role(role)}
         if not sided:
-            raise CoreError(f'No part of "{armature.name}" has a side.')
+            raise CoreError(f'No left or right parts were detected on "{armature.name}".')
         bridge.write_corrections(
             armature,
             {names[bone]: opposite_role(role) for role, bones in sided.items()
              for bone in ((bones,) if isinstance(bones, int) else bones)},
             "",
         )  # fmt: skip
-        return "INFO", f'"{armature.name}" looks along {bridge.read_roles(armature).facing} now'
+        return "INFO", f'"{armature.name}" now faces {bridge.read_roles(armature).facing}'
 
 
 class POISE_OT_set_facing(_RolesTool, bpy.types.Operator):
@@ -153,7 +153,7 @@ class POISE_OT_set_facing(_RolesTool, bpy.types.Operator):
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         bridge.write_corrections(armature, {}, "" if self.facing == "FOUND" else self.facing)
-        return "INFO", f'"{armature.name}" looks along {bridge.read_roles(armature).facing}'
+        return "INFO", f'"{armature.name}" faces {bridge.read_roles(armature).facing}'
 
 
 class POISE_OT_export_roles(Tool, ExportHelper, bpy.types.Operator):
@@ -175,7 +175,7 @@ class POISE_OT_export_roles(Tool, ExportHelper, bpy.types.Operator):
             raise CoreError("No part of a human body was detected, so there is nothing to save.")
         check_writable(path)
         write_files(None, {path: json.dumps(mapping, indent=2, ensure_ascii=False) + "\n"})
-        return "INFO", f'Wrote {counted(len(mapping["roles"]), "part")} to "{path.name}"'
+        return "INFO", f'Saved {counted(len(mapping["roles"]), "part")} as "{path.name}"'
 
 
 class POISE_OT_import_roles(_RolesTool, ImportHelper, bpy.types.Operator):

@@ -31,7 +31,7 @@ class POISE_OT_smooth_motion(Slider, RangeTool, bpy.types.Operator):
 
     cutoff: FloatProperty(
         name="Cutoff",
-        description="Remove movement that is quicker than this, in changes per second. Lower values smooth more",
+        description="Frequency above which movement is removed, in Hz. Lower values smooth more",
         default=CUTOFF,
         min=SLOWEST,
         soft_min=1.0,

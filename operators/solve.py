@@ -13,7 +13,7 @@ from .tool import headline
 
 
 class POISE_OT_solve(PinsTool, bpy.types.Operator):
-    """Change the present pose so that all pins hold. It is keyed if auto-keying is enabled"""
+    """Change the current pose so that all pins hold. It is keyed if auto-keying is enabled"""
 
     bl_idname = "poise.solve"
     bl_label = "Solve Here"

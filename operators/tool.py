@@ -68,7 +68,7 @@ def headline(tool: Any, level: str, done: str, reasons: Sequence[str]) -> str:
     for reason in reasons:
         tool.report({level}, translated(reason, "reports"))
     first = [reason.split(": ")[0] for reason in reasons[:1]]
-    more = ["more in the Info log"] if [*reasons] != first else []
+    more = ["more in the Info editor"] if [*reasons] != first else []
     return "; ".join([*first, done, *more])
 
 

@@ -53,8 +53,8 @@ class POISE_PT_body(Side, bpy.types.Panel):
         row.operator("poise.copy_pose", text="Copy", icon="COPYDOWN")
         row.operator("poise.apply_pose", text="Paste", icon="PASTEDOWN").source = "CLIPBOARD"
         row = column.row(align=True)
-        row.operator("poise.apply_pose", text="Apply Selected").source = "ARMATURE"
-        row.operator("poise.blend_pose", text="Blend Selected").source = "ARMATURE"
+        row.operator("poise.apply_pose", text="Apply from Selected").source = "ARMATURE"
+        row.operator("poise.blend_pose", text="Blend from Selected").source = "ARMATURE"
 
 
 def _draw_fingers(column: Any) -> None:

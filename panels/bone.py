@@ -64,7 +64,7 @@ class _Bone:
             column.prop(bone, "poise_target", slider=True)
         row = column.row(align=True)
         row.operator("poise.learn_limits", text="Learn Again" if bone.poise_learned else "Learn Limits")
-        row.operator("poise.forget_limits", text="Forget")
+        row.operator("poise.forget_limits", text="Clear")
         row = column.row(align=True)
         row.operator("poise.load_limits", text="Load...")
         row.operator("poise.save_limits", text="Save...")

@@ -89,7 +89,7 @@ class POISE_PT_method(Side, bpy.types.Panel):
 
 
 class POISE_PT_turns(Side, bpy.types.Panel):
-    """How much each joint of the chain turned in the last drag, and with the present values"""
+    """How much each joint of the chain turned in the last drag, with the current values"""
 
     bl_label = "Rotation per Joint"
     bl_parent_id = "POISE_PT_chains"
@@ -102,7 +102,8 @@ class POISE_PT_turns(Side, bpy.types.Panel):
         layout: Any = self.layout
         chain = _chain(context)
         if not len(chain.turns):
-            draw_sentence(layout, context, f"Drag {short(chain.effector)}; from then on numbers act at once", "INFO")
+            first = f"Drag {short(chain.effector)} once. After that, changed numbers take effect immediately"
+            draw_sentence(layout, context, first, "INFO")
             return
         column = layout.column(align=True)
         for turn in chain.turns:

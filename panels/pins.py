@@ -146,7 +146,7 @@ class POISE_MT_joints(bpy.types.Menu):
 
 
 class POISE_MT_pose(bpy.types.Menu):
-    """Tools of Poise, where the search (F3) finds them"""
+    """Pose and animate with pins, body tools, motion and chains"""
 
     bl_label = "Poise"
 
@@ -161,7 +161,7 @@ class POISE_MT_pose(bpy.types.Menu):
 
 
 class POISE_MT_pie(bpy.types.Menu):
-    """What is needed most while posing"""
+    """The most used posing tools"""
 
     bl_label = "Poise"
 

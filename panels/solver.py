@@ -62,7 +62,7 @@ class POISE_PT_solver_advanced(ArmaturePanel, bpy.types.Panel):
             column.prop(armature, "poise_target_action")
         row = column.row(align=True)
         row.operator("poise.learn_stiffness")
-        row.operator("poise.forget_stiffness", text="Forget")
+        row.operator("poise.forget_stiffness", text="Clear")
 
 
 CLASSES = (POISE_PT_presets, POISE_PT_solver, POISE_PT_solver_advanced)

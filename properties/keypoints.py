@@ -28,9 +28,9 @@ VMC: Final = ("vmc", "VMC", "Rotations of the bones of a humanoid avatar, receiv
 MARKERS: Final = ("plugin_gait", "Plug-in Gait", "Full-body marker set of Vicon")
 UNITS: Final = (
     ("auto", "Automatic", "Use the unit of the layout, or detect it from the points"),
-    ("m", "Metres", "A body is about 1.7 units tall"),
-    ("cm", "Centimetres", "A body is about 170 units tall"),
-    ("mm", "Millimetres", "A body is about 1700 units tall"),
+    ("m", "Meters", "A body is about 1.7 units tall"),
+    ("cm", "Centimeters", "A body is about 170 units tall"),
+    ("mm", "Millimeters", "A body is about 1700 units tall"),
 )
 UPS: Final = (
     ("auto", "Automatic", "Use the axis of the layout, or detect it from the points"),
@@ -64,7 +64,7 @@ SETTINGS: Final[dict[str, Any]] = {
         min=0,
         max=10,
     ),
-    "live_exchange": saved(BoolProperty, "Exchange Sides", "Swap left and right, as for a mirrored camera picture"),
+    "live_exchange": saved(BoolProperty, "Swap Sides", "Swap left and right, as for a mirrored camera picture"),
     "live_limits": saved(BoolProperty, "Joint Limits", "Keep joints within their limits", default=True),
     "live_remote": saved(
         BoolProperty,

@@ -11,10 +11,10 @@ from .overrides import key, keying, saved, stored
 
 # Where a timed pin holds, as items of an enumeration.
 HELD: Final = (
-    ("MOTION", "Motion", "Where the original motion has the bone at each frame"),
-    ("FRAME", "Frame", "Where the original motion has the bone at one frame"),
+    ("MOTION", "Motion", "Where the bone is at each frame of the original motion"),
+    ("FRAME", "Frame", "Where the bone is at one frame of the original motion"),
     ("PLACE", "Location", "At a fixed location and rotation in armature space"),
-    ("OBJECT", "Object", "Follow an object, starting from where the motion has the bone at the first frame"),
+    ("OBJECT", "Object", "Follow an object, starting from where the bone is at the first frame"),
 )
 
 

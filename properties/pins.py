@@ -13,7 +13,7 @@ PIN_SPACES: Final = (
     ("WORLD", "World", "Stay in place in the world while the armature object moves"),
     ("ARMATURE", "Armature", "Follow the armature object"),
     ("OBJECT", "Object", "Follow another object"),
-    ("ANIMATION", "Animation", "Stay where the animation has the bone at each frame"),
+    ("ANIMATION", "Animation", "Follow the animated location of the bone at each frame"),
 )
 AUTOMATIC: Final = (
     "AUTO",
@@ -112,8 +112,8 @@ SETTINGS: Final[dict[str, Any]] = {
     "use_anatomy_limits": saved(
         props.BoolProperty,
         "Anatomical Limits",
-        "Limit joints of a human body to the range of people, unless a joint has limits of its own or is beyond "
-        "that range already. Elbows and knees always bend the right way",
+        "Limit joints of a human body to the human range, unless a joint has its own limits or is already beyond "
+        "that range. Elbows and knees always bend the right way",
         default=True,
     ),
     "balance": saved(
@@ -149,7 +149,7 @@ SETTINGS: Final[dict[str, Any]] = {
         "Joint Targets",
         "Pose that joints stay near, as far as the pins allow, in Solve Here and Bake",
         items=(
-            ("PRESENT", "Present", "Present pose or motion of the armature"),
+            ("PRESENT", "Current", "Current pose or motion of the armature"),
             ("REST", "Rest", "Rest pose of the armature"),
             ("RELAXED", "Relaxed", "Relaxed pose of a body, or the usual pose of the motion that it learned from"),
             (
@@ -169,16 +169,15 @@ SETTINGS: Final[dict[str, Any]] = {
     "use_strength": saved(
         props.BoolProperty,
         "Limit Strength",
-        "Limit how hard the drag pulls. When the body resists more, the dragged part stays behind the mouse and "
-        "the body does not topple. If disabled, the dragged part comes as near to the mouse as possible at any "
-        "price",
+        "Limit how hard the drag pulls. When the body resists more, the dragged part lags behind the mouse, "
+        "and the body does not topple. If disabled, the dragged part gets as near to the mouse as possible",
         default=True,
     ),
     "strength": saved(
         props.FloatProperty,
         "Strength",
-        "How hard the dragged part, and pins below the first priority, pull. 1 is the pull of a hand. Each "
-        "further priority pulls a tenth as hard",
+        "How hard the dragged part pulls, and pins with a priority above 0. Each further priority pulls a tenth as "
+        "hard",
         default=1.0,
         min=0.01,
         soft_max=10.0,
@@ -186,10 +185,10 @@ SETTINGS: Final[dict[str, Any]] = {
     "root": saved(
         props.EnumProperty,
         "Root",
-        "How root bones take part",
+        "How root bones move when the body is solved",
         items=(
             ("HOLD", "Hold", "Keep root bones nearly in place, unless the body cannot reach otherwise"),
-            ("PULL", "Pull", "Let root bones come along, less readily than joints bend"),
+            ("PULL", "Pull", "Let root bones follow, but bend joints first"),
             ("FREE", "Free", "Let root bones move and turn freely"),
             ("TRANSLATE", "Move", "Let root bones move but not turn"),
             ("FIXED", "Fixed", "Do not change root bones"),

@@ -59,13 +59,13 @@ SETTINGS: Final[dict[str, Any]] = {
     "use_range": saved(
         BoolProperty,
         "Range",
-        "Limit the joint to a range of its own, which starts as the range of people. The order of the angles "
+        "Limit the joint to a custom range, which starts as the range of a human joint. The order of the angles "
         "does not matter",
         update=_begin,
     ),
     "range_min": saved(
         FloatVectorProperty,
-        "Least",
+        "Minimum",
         "Smallest angle about each axis",
         size=3,
         subtype="EULER",
@@ -76,7 +76,7 @@ SETTINGS: Final[dict[str, Any]] = {
     ),
     "range_max": saved(
         FloatVectorProperty,
-        "Most",
+        "Maximum",
         "Largest angle about each axis",
         size=3,
         subtype="EULER",

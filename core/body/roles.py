@@ -90,7 +90,7 @@ class Roles:
         if lacking:
             named = " and no ".join(lacking)
             raise CoreError(
-                f"No {named} was found. Assign its bone."
+                f"No {named} was found. Assign its bone in Rig > Parts."
                 if self.humanoid
                 else f"This body is that of an animal and has no {named}."
                 if self.animal

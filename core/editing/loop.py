@@ -159,7 +159,7 @@ def find_cycle(
     unlike = usual / np.where(mean > 0.0, mean, 1.0)
     alike = np.flatnonzero(unlike[least:] < ALIKE) + least
     if not len(alike):
-        raise CoreError("Nothing repeats in this range. Choose the frames of one cycle.")
+        raise CoreError("No cycle was found in this range. Set Start and End to one cycle, or turn off Find Cycle.")
     cycle = alike[0] + np.argmax(np.append(np.diff(unlike[alike[0] :]) >= 0.0, True))  # where it no longer falls
     lags = range(max(least, int(cycle / ABOUT)), min(int(cycle * ABOUT), len(seen) - 1) + 1)
     gaps = [(float(apart(lag).min()), lag) for lag in lags]

@@ -210,8 +210,8 @@ def _check_sides(landmarks: Landmarks) -> list[str]:
         return ["Face, feet and knees are not visible, so it is unknown whether left and right are swapped."]
     if np.mean(cosines) < _BACKWARDS:
         raise CoreError(
-            "Left and right are swapped, or the points are mirrored: feet and face look backward. Say "
-            "whether to exchange sides."
+            "Feet and face point backward: left and right may be swapped, or the points mirrored. Set Sides to Swap "
+            "or Keep (--exchange)."
         )
     return []
 

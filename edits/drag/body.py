@@ -97,7 +97,8 @@ class DragBody:
         """
         if self.controlled is not None and bridge.read_state(armature) != self._state:
             raise CoreError(
-                f'Other controls pose "{self.name}" from this frame on. Record up to this frame, then from it.'
+                f'The rig switches the controls of "{self.name}" at this frame. Record up to this frame, then '
+                "start a second recording here."
             )
         before = self.world
         self._look(armature)

@@ -63,7 +63,9 @@ class ChainDrag(DragSession):
 
     def switch(self, wins: str | None = None, turning: bool | None = None, kind: str | None = None) -> None:
         if turning:
-            raise CoreError(f"A drag {self.manner} moves a point and does not turn it. Turn off Use in Drags.")
+            raise CoreError(
+                f"This drag cannot rotate, because it is solved {self.manner}. Turn off Use in Drags of the chain."
+            )
         self._pin(kind)
 
     def _takes_shown(self) -> bool:

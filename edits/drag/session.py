@@ -105,7 +105,7 @@ class DragSession:
         """How it is solved, in words for the viewport, or "" for the usual way."""
         if isinstance(self._method, Humanoid):
             return "as a humanoid"
-        return "" if self.wins == "PINS" else "drag wins"
+        return "" if self.wins == "PINS" else "drag takes precedence"
 
     def renew(self) -> None:
         """Prepare the problem for the present settings: who wins, what turns and what is pinned."""
@@ -288,7 +288,9 @@ class DragSession:
             away = float(np.linalg.norm(matrix[:3, :3] @ effector.grabbed + matrix[:3, 3] - place))
             if there and away > _BESIDE * self.body.skeleton.size:
                 far = self._say_length(away)
-                said.append(f'"{effector.name}" is {far} short: what drives it in the rig holds it there')
+                said.append(
+                    f'"{effector.name}" is {far} short of its target: a driver or constraint of the rig holds it there'
+                )
         return said
 
     def _driven(self, bones: Sequence[int]) -> list[str]:

@@ -127,7 +127,7 @@ def test_p_in_mid_drag_pins_it_where_it_is_dropped_and_one_undo_takes_all_of_it_
     seen = all_seen["pin_on_the_way"]
     assert seen["pins"] == [["hand.L", True, True]]
     np.testing.assert_allclose(seen["pin"], seen["hand"], atol=1e-5)
-    assert ["drag wins" in text for text in seen["texts"]] == [True, False, True]
+    assert ["drag takes precedence" in text for text in seen["texts"]] == [True, False, True]
     assert (seen["wins"], seen["wins undone"], seen["pins undone"]) == ("DRAG", "PINS", 0)
     assert (seen["pins again"], seen["wins again"]) == (1, "DRAG")
     np.testing.assert_allclose(seen["hand again"], seen["hand"], atol=NEAR)

@@ -24,7 +24,7 @@ def test_a_control_that_is_off_is_dragged_by_the_one_that_is_on_and_the_hand_goe
     seen: dict[str, Any],
 ) -> None:
     assert seen["text"][0].startswith("Dragging hand_fk.L")
-    assert seen["text"][1] == '"hand_fk.L" is off while its limb is on IK: "hand_ik.L" poses it'
+    assert seen["text"][1] == '"hand_fk.L" has no effect while its limb is in IK: "hand_ik.L" poses it'
     np.testing.assert_allclose(seen["went"], WAY, atol=PIXELS)
 
 

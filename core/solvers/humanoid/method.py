@@ -116,7 +116,7 @@ class Humanoid:
                 still = {bone for bone in range(len(skeleton)) if not own.intersection(skeleton.ancestors(bone))}
         for part, bones in figure.trunk.items():
             if self.gives(part) <= 0.0 and (part == "hips" or set(bones).intersection(chain)):
-                said.append(f"{part} {'resist' if part == 'hips' else 'resists'} with 1")
+                said.append(f"Resist of 1 keeps {part} in place")
                 still.update(bones if part != "hips" else (*bones, figure.root))
         return said, still
 

@@ -74,8 +74,8 @@ def reasons(problem: Problem, index: int) -> list[str]:
     sentences = [hold.sentence for hold in sorted(holds, key=lambda hold: -hold.share)]
     said = list(dict.fromkeys([*straight, *_too_far(problem, index, straight), *sentences]))
     if not said and rows.scales[0][np.repeat(own, 3)].max() < _WORTH_SAYING:
-        return ["its weight is too low compared to the joints' reference"]
-    return said or ["the body has not come to rest yet"]
+        return ["its weight is too low against Joint Targets"]
+    return said or ["the solver has not converged yet"]
 
 
 def _first(problem: Problem) -> int:

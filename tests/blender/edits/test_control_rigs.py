@@ -110,7 +110,7 @@ def test_a_control_that_the_rig_holds_is_said_to_be_short(capfd: Any) -> None:
     assert bpy.ops.poise.drag(bone="spine.001", shift=tuple(shift)) == {"FINISHED"}
     context.view_layer.update()
     assert np.linalg.norm(world(rig, "spine.001") - wanted) > NEAR * size_of(rig)
-    assert "short: what drives it in the rig holds it there" in capfd.readouterr().out
+    assert "short of its target: a driver or constraint of the rig holds it there" in capfd.readouterr().out
 
 
 def test_a_twist_that_no_control_decides_is_taken_over() -> None:

@@ -206,7 +206,7 @@ def test_a_limb_stays_on_ik_where_its_switch_may_not_be_keyed(name: str, swivel:
     ready(made)
     forbid(made)
     before = settings(made[0])
-    assert f"it stays on IK: {reason}" in swivel(made)
+    assert f"the limb stays in IK: {reason}" in swivel(made)
     assert settings(made[0]) == before
     assert made[0].pose.bones[made[3][0]][made[3][1]] == 0.0
 
@@ -241,7 +241,7 @@ def test_a_switch_of_two_limbs_is_left_alone(swivel: Any) -> None:
     ready(made)
     before = settings(made[0])
     said = swivel(made)
-    assert "it stays on IK, as no property switches only this limb to FK" in said
+    assert "the limb stays in IK, because the rig has no IK/FK switch for this limb alone" in said
     assert settings(made[0]) == before
 
 
@@ -297,11 +297,11 @@ def test_solve_here_says_why_a_limb_stays_on_ik(capfd: Any) -> None:
     before = settings(made[0])
     bpy.ops.poise.solve()
     *said, short = capfd.readouterr().out.splitlines()
-    told = [line for line in said if 'IK of "hand.l" shows its limb up to' in line]
+    told = [line for line in said if 'IK of "hand.l" misses the solved pose by up to' in line]
     assert [line.partition("; ")[2] for line in told] == [
-        "it stays on IK: its switch has no keys, and Only Insert Available is on"
+        "the limb stays in IK: its switch has no keys, and Only Insert Available is on"
     ]
-    assert short.endswith("more in the Info log")
+    assert short.endswith("more in the Info editor")
     assert settings(made[0]) == before
 
 

@@ -57,7 +57,7 @@ def test_a_swivel_that_ik_cannot_show_is_said_in_numbers() -> None:
     away = np.linalg.norm(there - asked, axis=-1)[0, leg].max()
     angle = np.degrees(rotation.angle_between(shown, turned)[0, leg].max())
     assert angle > 25.0
-    assert said.startswith('IK of "foot.L" shows its limb up to ')
+    assert said.startswith('IK of "foot.L" misses the solved pose by up to ')
     assert f"{bridge.say_length(context.scene, float(away))} and {angle:.1f} degrees" in said
     assert '(at "shin.L")' in said
 
@@ -126,7 +126,7 @@ def test_ik_without_a_pole_starts_so_that_the_elbow_is_where_it_was_solved(upper
 
 def test_an_elbow_that_cannot_go_round_turns_nothing_else() -> None:
     _, session = drag_elbow(NONE, NONE)
-    assert any('IK of "hand.L" shows its limb up to' in reason for reason in session.reasons())
+    assert any('IK of "hand.L" misses the solved pose by up to' in reason for reason in session.reasons())
     shoulder = session.body.skeleton.index("shoulder.L")
     assert session.body.controlled is not None
     starts = session.body.controlled.bones_that("begins")

@@ -375,7 +375,7 @@ def test_a_body_without_hips_is_told_so_by_all_tools(mixamo: Any, tool: str) -> 
     """Some said that no body is found, and spoke of pins."""
     select(mixamo, ["mixamorig:Hips"])
     bpy.ops.poise.set_role(role="none")
-    with pytest.raises(RuntimeError, match=r"No hips was found\. Assign its bone\."):
+    with pytest.raises(RuntimeError, match=r"No hips was found\. Assign its bone in Rig > Parts\."):
         getattr(bpy.ops.poise, tool)()
 
 

@@ -125,7 +125,7 @@ def test_the_cycle_is_found_where_the_drift_is_least(root: bool, turn: float) ->
 
 def test_what_does_not_repeat_or_is_too_short_is_refused() -> None:
     skeleton = figure(root=False)
-    with pytest.raises(CoreError, match="Nothing repeats"):
+    with pytest.raises(CoreError, match="No cycle was found"):
         find_cycle(skeleton, walk(skeleton, CYCLE // 2), 0)
     with pytest.raises(CoreError, match="three frames"):
         make_loop(skeleton, walk(skeleton, 2), 0, 1.0)

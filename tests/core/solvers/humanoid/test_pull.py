@@ -62,5 +62,5 @@ def test_settings_that_leave_the_body_behind_are_said_to_be_why(figure: Skeleton
     assert feet.reasons(1)[0] == "its pull of 0 is too low to move the body"
     assert not any("takes precedence" in reason or "other way" in reason for reason in feet.reasons(1))
     held = solve(figure, rest, goals, Humanoid(resist={"hips": 1.0, "spine": 1.0}))
-    assert held.reasons(2)[:2] == ["hips resist with 1", "spine resists with 1"]
+    assert held.reasons(2)[:2] == ["Resist of 1 keeps hips in place", "Resist of 1 keeps spine in place"]
     assert solve(figure, rest, goals, Humanoid()).explain() == []
