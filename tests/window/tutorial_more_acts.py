@@ -111,7 +111,7 @@ def jump_from_two_poses(hand: Any, file: str) -> Seen:
 
     panel = yield from hand.read_panels("bpy.ops.poise.store_pose(pose='MAX')")
     x = panel["bpy.ops.poise.store_pose(pose='MAX')"][0][0]
-    yield from choose(hand, (x, middle(panel["bpy.ops.poise.store_pose(pose='MAX')"]) - BELOW), "P")  # own poses
+    yield from choose(hand, (x, middle(panel["bpy.ops.poise.store_pose(pose='MAX')"]) - BELOW), "S")  # stored poses
     yield from hand.until(lambda: armature().animation_data and armature().animation_data.action, 60.0)
     seen["frames"] = list(armature().animation_data.action.frame_range)
     yield from scroll_down(hand)
