@@ -223,9 +223,7 @@ def explain_lost(
         else "Blender adds no key" if keying_set is None
         else f'the keying set "{keying_set.bl_label}" does not contain their channels'
     )  # fmt: skip
-    return [
-        (f"{listed(bones)} {'is' if len(bones) == 1 else 'are'} not keyed and will reset when the frame changes: {why}")
-    ]
+    return [f"{listed(bones)} will reset when the frame changes, as no key was inserted: {why}"]
 
 
 def _give_back(

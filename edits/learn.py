@@ -82,5 +82,6 @@ def learn_stiffness(armature: Any) -> Generator[float, None, Learnt]:
     said = f"Learned the stiffness of {counted(len(bones), 'bone')} from {counted(len(motion), 'frame')}"
     little = tuning.share < _LITTLE
     if little:
-        said += f". The frames show few poses, so the learned stiffness has an influence of {tuning.share:.0%}"
+        few = f"The frames show few poses, so the learned stiffness has an influence of {tuning.share:.0%}"
+        said = f"{said}. {few}"
     return Learnt(bones, said, little)

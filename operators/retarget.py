@@ -162,11 +162,11 @@ class POISE_OT_retarget(Background, RetargetOptions, bpy.types.Operator):
     def end(self, context: Any, armature: Any, edit: Retargeted) -> tuple[str, str]:
         report = edit.write(armature, unused_name(f"{armature.name} {self._from}"))
         frames, contacts = counted(len(report.frames), "frame"), counted(len(edit.pins) - edit.rests, "foot contact")
-        sentence = f'Retargeted {frames} of "{self._from}" with {contacts}'
+        said = [f'Retargeted {frames} of "{self._from}" with {contacts}']
         if self.hands:
-            sentence += f", hands rest {edit.rests} times"
+            said.append(f"hands rest {edit.rests} times")
         if "\n" in self.takes:
-            sentence += (
-                f"; the file has {len(self.takes.splitlines())} takes, choose another Take in Adjust Last Operation"
+            said.append(
+                f"the file has {len(self.takes.splitlines())} takes, choose another Take in Adjust Last Operation"
             )
-        return ("WARNING", f"{sentence}; {report.explanations[0]}") if report.explanations else ("INFO", sentence)
+        return "WARNING" if report.explanations else "INFO", "; ".join([*said, *report.explanations[:1]])

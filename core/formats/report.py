@@ -17,7 +17,7 @@ _PHRASES: Final = {
     "look_at": ("", "looking {} degrees past its target"),
     "distance": ("{} off the requested distance", ""),
     "balance": ("{} outside of the supports", ""),
-    "pose": ("{} away from its solved pose", "turned {} degrees away from its solved pose"),
+    "pose": ("{} away from its solved position", "turned {} degrees away from its solved rotation"),
 }
 
 

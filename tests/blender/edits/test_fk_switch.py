@@ -143,7 +143,7 @@ def test_a_limb_stays_on_ik_unless_the_setting_is_on(swivel: Any) -> None:
     made[0].poise_use_fk_switch = False
     before = settings(made[0])
     said = swivel(made)
-    assert "off the solved pose" in said
+    assert "misses the solved pose" in said
     assert "Switched" not in said
     assert settings(made[0]) == before
 

@@ -45,14 +45,14 @@ def test_ik_and_fk_that_are_apart_come_together(share: float) -> None:
     context.view_layer.update()
     assert np.linalg.norm(world(rig, "hand.l") - before) > 0.03
     shown = drag(rig, parts, "hand.L")
-    assert shown.off < SAID or any("off the solved pose" in sentence for sentence in shown.said)
+    assert shown.off < SAID or any("misses the solved pose" in sentence for sentence in shown.said)
     assert shown.short < SHORT
 
 
 def test_what_ik_that_stretches_shows_beside_the_pose_is_said() -> None:
     shown = drag(*mixed("Rigify on IK", 0.5), "foot.R")
     assert shown.off > NEAR
-    assert any("off the solved pose" in sentence for sentence in shown.said)
+    assert any("misses the solved pose" in sentence for sentence in shown.said)
 
 
 @pytest.mark.parametrize("share", [0.2, 0.5, 0.9])
