@@ -162,7 +162,7 @@ class POISE_OT_retarget(Background, RetargetOptions, bpy.types.Operator):
     def end(self, context: Any, armature: Any, edit: Retargeted) -> tuple[str, str]:
         report = edit.write(armature, unused_name(f"{armature.name} {self._from}"))
         frames, contacts = counted(len(report.frames), "frame"), counted(len(edit.pins) - edit.rests, "foot contact")
-        said = [f'Retargeted {frames} of "{self._from}" with {contacts}']
+        said = [f'Retargeted {frames} from "{self._from}" with {contacts}']
         if self.hands:
             said.append(f"hands rest {edit.rests} times")
         if "\n" in self.takes:
