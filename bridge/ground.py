@@ -11,7 +11,9 @@ from .channels import ArmatureObject
 from .errors import BridgeError
 from .surfaces import MeshSurface, read_triangles
 
-_ABOVE: Final = 0.25  # sizes of the skeleton: what is so far below the ground is on it, not below a roof
+# Sizes of the skeleton: what is so far above a foot is still its ground, as three stairs under one step are; what is
+# higher, as the top of a table, is a roof.
+_ABOVE: Final = 0.35
 
 
 class MeshGround:

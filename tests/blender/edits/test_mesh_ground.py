@@ -316,6 +316,15 @@ def test_a_walk_up_stairs_goes_up_those_of_another_body(rise: float) -> None:
     assert len(stands(*soles_above(rig, ground, frames))) > 0.8 * standing
 
 
+@pytest.mark.parametrize(("height", "ground"), [(0.51, 0.51), (0.72, 0.0)], ids=["three stairs", "a table"])
+def test_three_stairs_are_ground_and_the_top_of_a_table_is_a_roof(height: float, ground: float) -> None:
+    (rig,) = load(RIG)
+    make_ground(rig, *(across(-np.ones(2), np.ones(2), level, level) for level in (0.0, height)))
+    meshes = bridge.read_ground(context, rig, np.eye(4), size=1.7)
+    assert meshes is not None
+    np.testing.assert_allclose(meshes(np.zeros((1, 3))), [ground], atol=1e-6)
+
+
 def test_a_ground_without_faces_is_refused() -> None:
     (rig,) = load(RIG)
     make_ground(rig, across(np.zeros(2), np.ones(2), 0.0, 0.0))
