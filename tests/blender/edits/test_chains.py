@@ -602,7 +602,7 @@ def test_the_list_is_learnt_from_the_action(capfd: pytest.CaptureFixture[str]) -
     bpy.ops.poise.add_chain()
     assert bpy.ops.poise.learn_list(frame_end=20) == {"FINISHED"}
     assert {("thigh.L", "X"), ("shin.L", "X")} >= {*listed(chain_of(rig))}
-    (error,) = re.findall(r"follows the motion to ([\d.]+) degrees", "".join(capfd.readouterr()))
+    (error,) = re.findall(r"differs from the motion by ([\d.]+) degrees", "".join(capfd.readouterr()))
     read = bridge.read_rig(rig)
     motion, _ = bridge.read_motion(rig, read, np.arange(1, 21))
     skeleton, method = chain_method(rig, chain_of(rig), read.skeleton, motion.pose)
