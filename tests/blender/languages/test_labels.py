@@ -11,13 +11,17 @@ from languages.interface import CONTEXT, messages
 from panels import CLASSES as PANELS
 from properties import CLASSES, OWNERS
 
-OPERATORS = [getattr(bpy.ops.poise, name).get_rna_type() for name in dir(bpy.ops.poise)]
 ROLES = {"head", "hips", "neck", "spine"}  # as in files
 NAMES = {"Poise", "COCO", "VMC"} | ROLES
 BASE = {"rna_type", "bl_idname", "name"}  # of all classes
 BLENDERS = {"File Path", "Filepath used for exporting the file", "Name of the preset, used to make the path name"} | {
     definition.description for definition in bpy.types.PropertyGroup.bl_rna.properties
 }
+
+
+def operators() -> list[Any]:
+    """The operators as they are registered now: other tests disable Poise and enable it again."""
+    return [getattr(bpy.ops.poise, name).get_rna_type() for name in dir(bpy.ops.poise)]
 
 
 def labels(definition: Any) -> Iterator[str]:
@@ -30,9 +34,9 @@ def labels(definition: Any) -> Iterator[str]:
 
 
 def shown() -> Iterator[str]:
-    for rna in OPERATORS:
+    for rna in operators():
         yield from (rna.name, rna.description)
-    for rna in (*OPERATORS, *(group.bl_rna for group in CLASSES)):
+    for rna in (*operators(), *(group.bl_rna for group in CLASSES)):
         for definition in rna.properties:
             yield from labels(definition)
     for owner, names in OWNERS:
@@ -44,13 +48,13 @@ def shown() -> Iterator[str]:
 
 def test_labels_are_not_mixed_up_with_those_of_blender() -> None:
     """Feet are none of length, and an arm is no armature."""
-    rnas = [*OPERATORS, *(group.bl_rna for group in CLASSES)]
+    rnas = [*operators(), *(group.bl_rna for group in CLASSES)]
     definitions = [definition for rna in rnas for definition in rna.properties if definition.identifier not in BASE]
     definitions += [owner.bl_rna.properties[f"poise_{name}"] for owner, names in OWNERS for name in names]
     own = [one for one in definitions if not {one.name, one.description} & BLENDERS and not one.is_hidden]
     assert len(own) > 300
     assert {one.translation_context for one in own} == {CONTEXT}
-    assert {rna.translation_context for rna in OPERATORS} == {CONTEXT}
+    assert {rna.translation_context for rna in operators()} == {CONTEXT}
 
 
 def words(text: str) -> bool:
