@@ -301,7 +301,7 @@ def test_metres_said_of_millimetres_are_refused_with_what_they_look_like() -> No
 
 def test_sides_that_are_exchanged_are_refused_until_it_is_said() -> None:
     mirrored = standing() * [-1.0, 1.0, 1.0]
-    with pytest.raises(CoreError, match="Left and right are swapped"):
+    with pytest.raises(CoreError, match="Feet and face point backward"):
         find_conversion(LAYOUTS["mediapipe"], mirrored)
     conversion, _ = find_conversion(LAYOUTS["mediapipe"], mirrored, exchanged=True)
     rotations, true = (
