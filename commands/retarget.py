@@ -100,7 +100,7 @@ def _retarget(arguments: argparse.Namespace) -> int:
     if arguments.source is not None:
         edit = _retargeted(arguments, armature, find_armature(arguments.source), mapping)
         name = arguments.source
-    elif len(arguments.motion) > 1 or arguments.motion[0].is_dir():
+    elif _is_many(arguments):
         return _retarget_files(arguments, armature)
     else:
         (motion,) = arguments.motion
@@ -122,6 +122,16 @@ def _check_retarget(arguments: argparse.Namespace) -> None:
     check_naming(arguments.names)
     if arguments.jobs < 1:
         raise CoreError(f"--jobs: must be at least 1, not {arguments.jobs}.")
+    if _is_many(arguments):
+        if arguments.output is None:
+            raise CoreError("--output: needed for several motions.")
+    elif arguments.assets or arguments.strips:
+        raise CoreError("--assets and --strips: only for several motions.")
+
+
+def _is_many(arguments: argparse.Namespace) -> bool:
+    motions: list[Path] = arguments.motion or []
+    return len(motions) > 1 or any(motion.is_dir() for motion in motions)
 
 
 def _retarget_files(arguments: argparse.Namespace, armature: Any) -> int:
@@ -152,7 +162,7 @@ def _retarget_files(arguments: argparse.Namespace, armature: Any) -> int:
     for row in rows:
         tell(f"{row.sentence()}.")
     tell(f"{summary(rows)[1]}.")
-    tell(f'Saved as "{arguments.output}".' if arguments.output else "Not saved: --output is missing.")
+    tell(f'Saved as "{arguments.output}".')
     show(arguments, data)
     if stopped:
         return STOPPED

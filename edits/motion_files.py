@@ -217,16 +217,20 @@ class MotionFiles:
         """Keep the motions of the files that are finished as actions of this file, and return what became of all.
 
         They have a fake user; with `assets` they are assets, with `strips` they are on one NLA track, one after the
-        other. Raises CoreError, with nothing changed, where they cannot be.
+        other: those of an earlier run, too, unless a strip has them. Raises CoreError, with nothing changed, where they
+        cannot be.
         """
         check_naming(naming)
         if strips:
             check_not_tweaked(armature)
         rows: list[Row] = []
         actions: list[Any] = []
+        made = 0
+        there: Any = bpy.data.actions
         for file in self._files:
             if file in self._rows:
                 rows.append(self._rows[file])
+                actions += [one for one in there if file in self._keys and one.poise_made_of == self._keys[file]]
                 continue
             if self._open.get(file, 1):
                 rows.append(Row(file.name, "", LEFT))
@@ -235,17 +239,21 @@ class MotionFiles:
                 if motion.row.action is None:
                     rows.append(motion.row)
                     continue
+                made += 1
                 named = {"armature": armature.name, "file": file.stem, "take": motion.row.take}
-                name = _name(naming, named | {"number": f"{len(actions) + 1:03}"})
+                name = _name(naming, named | {"number": f"{made:03}"})
                 action = _take_action(motion.output, motion.row.action, name)
                 action.poise_made_of = self._keys[file]
                 action.use_fake_user = True
-                if assets:
-                    action.asset_mark()
                 actions.append(action)
                 rows.append(replace(motion.row, action=action.name))
-        if strips and actions:
-            bridge.line_up(armature, actions, TRACK, context.scene.frame_start)
+        for action in actions if assets else ():
+            action.asset_mark()
+        tracks = armature.animation_data.nla_tracks if armature.animation_data else ()
+        used = {strip.action for track in tracks for strip in track.strips}
+        loose = [action for action in actions if action not in used]
+        if strips and loose:
+            bridge.line_up(armature, loose, TRACK, context.scene.frame_start)
         self._folder.cleanup()
         return rows
 

@@ -183,6 +183,35 @@ def test_the_verb_makes_assets_and_strips_one_after_the_other(folder: Path, tmp_
         rig.animation_data.action, rig.animation_data.use_nla = None, True
 
 
+def test_a_second_run_makes_assets_and_strips_of_what_is_there(folder: Path) -> None:
+    rig = open_rig()
+
+    def run(**kept: bool) -> list[str]:
+        files = MotionFiles(context, rig, [folder / "a.bvh", folder / "b.bvh"], ["--no-feet"])
+        for _ in files.work():
+            pass
+        return [row.state for row in files.write(context, rig, **kept)]
+
+    assert run() == ["done"] * 2
+    actions = [bpy.data.actions[f"Armature {name}"] for name in "ab"]
+    assert not any(action.asset_data for action in actions)
+    for _ in range(2):
+        assert run(assets=True, strips=True) == ["there already"] * 2
+        assert all(action.asset_data for action in actions)
+        (track,) = rig.animation_data.nla_tracks
+        assert [strip.action for strip in track.strips] == actions
+
+
+def test_several_motions_need_an_output_and_one_makes_no_strips(
+    folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    argv = ["retarget", "--blend", str(RIG), "--motion", str(folder / "a.bvh")]
+    assert commands.run([*argv, str(folder / "b.bvh")]) == 2
+    assert "--output: needed for several motions." in capfd.readouterr().err
+    assert commands.run([*argv, "--strips", "--output", str(tmp_path / "one.blend")]) == 2
+    assert "only for several motions" in capfd.readouterr().err
+
+
 def test_after_ctrl_c_the_verb_writes_what_is_finished(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
