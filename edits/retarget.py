@@ -47,7 +47,8 @@ class Retargeted(HeldMotion):
     plant   hold the feet where those of the source have contact
     parts   names of bones or parts, see `parts_of`: only these, over the motion that the armature has; without any, all
             of it, as a motion of its own
-    fade    seconds over which parts come and go where the motion goes on beside them
+    fade    seconds over which parts come and go where the motion goes on beside them; nothing with `sparse`, whose first
+            and last poses are the source's own
     start   the frame at which it begins, by default as in the source
     sparse  keys only at the frames at which the source has keys; feet are not planted then
     scale   parts are scaled as those of the source, and the hips as its object
@@ -120,7 +121,7 @@ class Retargeted(HeldMotion):
             self.floor = Floor(axis_vector(self.roles.up), ground_at_rest(skeleton, self.roles), surface=self.surface)
         if contacts is not None:
             moved, self.pins = keep_contacts(skeleton, moved, self.roles, contacts, surface=self.surface)
-        share = self._share(fade, beyond) if parts else np.ones(len(moved))
+        share = self._share(fade, beyond) if parts and not sparse else np.ones(len(moved))
         if parts:
             moved = overlaid(skeleton, self.roles, self.before, moved, chosen, share)
         self.after = moved

@@ -215,6 +215,22 @@ def test_keys_are_where_the_source_has_keys_and_go_on_as_there() -> None:
     assert read.names
 
 
+def test_parts_have_the_first_and_the_last_key_pose_of_the_source() -> None:
+    rig, plain = walking()
+    source = load_source()
+    key_poses(source)
+    edit = Retargeted(context, rig, source, (2, 40), parts=["arm.R"], start=START, sparse=True)
+    edit.solve()
+    edit.write(rig)
+    for frame in (2, 40):
+        at = frame - 2 + START
+        context.scene.frame_set(at)
+        _, motion, roles = body(rig, (at, at))
+        arm = parts_of(edit.skeleton, roles, ["arm.R"])
+        wanted = plain.after.pose.rotations[frame - 2, arm]
+        assert np.degrees(rotation.angle_between(motion.pose.rotations[0, arm], wanted)).max() < 0.05
+
+
 def load_source() -> Any:
     """The clip as an armature beside the body."""
     bpy.ops.import_anim.bvh(filepath=str(WALK), update_scene_fps=False, update_scene_duration=False)
