@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # this file is loaded by its pat
 from chain_acts import open_panel
 
 MANY = "bpy.ops.poise.retarget_files()"
-ACROSS, UP = 180, 148  # pixels from the left and the bottom of the panel of the last operation to the head of its parts
+ACROSS, UP = 180, 211  # pixels from the left and the bottom of the panel of the last operation to the head of its parts
 BUTTON = 70  # pixels from the right of the file browser to the middle of its button
 OPERATOR = "POISE_OT_retarget_files"
 
