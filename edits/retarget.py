@@ -47,8 +47,8 @@ class Retargeted(HeldMotion):
     plant   hold the feet where those of the source have contact
     parts   names of bones or parts, see `parts_of`: only these, over the motion that the armature has; without any, all
             of it, as a motion of its own
-    fade    seconds over which parts come and go where the motion goes on beside them; nothing with `sparse`, whose first
-            and last poses are the source's own
+    fade    seconds over which parts come and go where the motion goes on beside them; with `sparse` there is no fade:
+            the first and the last pose are the source's own
     start   the frame at which it begins, by default as in the source
     sparse  keys only at the frames at which the source has keys; feet are not planted then
     scale   parts are scaled as those of the source, and the hips as its object
