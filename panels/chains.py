@@ -133,8 +133,8 @@ def draw_entries(layout: Any, armature: Any, chain: Any) -> None:
     column.operator("poise.bake_chain", text="Bake...")
     column.operator("poise.learn_list", text="Learn from Action...")
     row = column.row(align=True)
-    row.operator("poise.import_list", text="Import...")
-    row.operator("poise.export_list", text="Export...")
+    row.operator("poise.import_list", text="Load...")
+    row.operator("poise.export_list", text="Save...")
 
 
 def short(bone: str) -> str:
