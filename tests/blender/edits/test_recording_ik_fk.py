@@ -66,7 +66,7 @@ def test_a_motion_that_switches_the_arm_is_recorded_up_to_there_and_else_nothing
     session, recording = begin(rigify, HAND)
     play(session, recording, range(first, SWITCH))
     context.scene.frame_set(SWITCH)
-    with pytest.raises(CoreError, match=r"from this frame on\. Record up to this frame"):
+    with pytest.raises(CoreError, match=r"at this frame\. Record up to this frame"):
         recording.check()
     session.restore()
     recording.close()
