@@ -16,6 +16,7 @@ TAB: Final = "Poise"
 DEFAULTS: Final = {"tab": TAB, "mark_size": 1.0, "mark_opacity": 0.9}
 # Settings of an armature that the preferences have a value for, in the order of the panels.
 FOR_NEW: Final = ("method", "limits", "use_anatomy_limits", "wins", "root", "balance", "pin_space", "live_port")
+_SETTINGS: Final = tuple(f"poise_{name}" for name in (*pins.SETTINGS, *keypoints.SETTINGS))  # of an armature
 # Called with the name of the tab when it changes; registration fills it.
 RENAMED: Final[list[Callable[..., None]]] = []
 
@@ -95,8 +96,7 @@ def set_up_new(scene: Any, depsgraph: Any) -> None:
 
 def give_defaults(armature: Any, preferences: Any) -> None:
     """Give an armature that has no setting of Poise the values of the preferences that differ from its own."""
-    settings = [f"poise_{name}" for name in (*pins.SETTINGS, *keypoints.SETTINGS)]
-    if not armature.is_editable or any(map(armature.is_property_set, settings)):
+    if not armature.is_editable or any(map(armature.is_property_set, _SETTINGS)):
         return
     for name in FOR_NEW:
         own = getattr(armature, f"poise_{name}")

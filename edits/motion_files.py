@@ -226,11 +226,14 @@ class MotionFiles:
         rows: list[Row] = []
         actions: list[Any] = []
         made = 0
-        there: Any = bpy.data.actions
+        there: dict[str, list[Any]] = {}  # by what they are made of
+        known: Any = bpy.data.actions
+        for action in known:
+            there.setdefault(action.poise_made_of, []).append(action)
         for file in self._files:
             if file in self._rows:
                 rows.append(self._rows[file])
-                actions += [one for one in there if file in self._keys and one.poise_made_of == self._keys[file]]
+                actions += there.get(self._keys.get(file, ""), []) if self._rows[file].state == THERE else []
                 continue
             if self._open.get(file, 1):
                 rows.append(Row(file.name, "", LEFT))
@@ -249,11 +252,11 @@ class MotionFiles:
                 rows.append(replace(motion.row, action=action.name))
         for action in actions if assets else ():
             action.asset_mark()
-        tracks = armature.animation_data.nla_tracks if armature.animation_data else ()
-        used = {strip.action for track in tracks for strip in track.strips}
-        loose = [action for action in actions if action not in used]
-        if strips and loose:
-            bridge.line_up(armature, loose, TRACK, context.scene.frame_start)
+        if strips:
+            tracks = armature.animation_data.nla_tracks if armature.animation_data else ()
+            used = {strip.action for track in tracks for strip in track.strips}
+            if loose := [action for action in actions if action not in used]:
+                bridge.line_up(armature, loose, TRACK, context.scene.frame_start)
         self._folder.cleanup()
         return rows
 

@@ -98,9 +98,7 @@ def _sentence(text: str, translation: str) -> Sentence:
 
 def _in_parts(text: str, book: Book) -> str:
     """Return the translation of a text that may be several sentences or phrases in a row."""
-    found = _row(text, book)
-    if found is None:
-        found = _whole(text, book, lists=True)
+    found = _known(text, book)
     if found is not None:
         return found
     joint = _JOINT.search(text)
@@ -114,6 +112,12 @@ def _translated_part(text: str, book: Book) -> str:
     mark = text[-2:]
     found = _whole(text[:-2], book, lists=True)
     return text if found is None else found + book.marks.get(mark, mark)
+
+
+def _known(text: str, book: Book) -> str | None:
+    """Return the translation of a text that is in the file, in a row of such texts or with several put into it."""
+    found = _row(text, book)
+    return _whole(text, book, lists=True) if found is None else found
 
 
 def _row(text: str, book: Book) -> str | None:
@@ -158,9 +162,7 @@ def _put_in(text: str, book: Book) -> str:
     """Return what is put into a sentence: phrases translated, one by one if they are listed, and names as they are."""
     if " " not in text.strip():
         return text
-    found = _row(text, book)
-    if found is None:
-        found = _whole(text, book, lists=True)
+    found = _known(text, book)
     if found is not None:
         return found
     listed = _LISTED.split(text)
