@@ -1,4 +1,4 @@
-"""Retarget Motions: 100 clips onto a generated Rigify body; needs ../shared/data.
+"""Batch Retarget: 100 clips onto a generated Rigify body; needs ../shared/data.
 
     python -m benchmarks.retarget                     in a Python that has bpy
     python -m benchmarks.retarget --jobs N --json FILE

@@ -73,7 +73,7 @@ def _pose_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--at", metavar="FRAME", type=float, help="frame of the action; by default its first")
     parser.add_argument("--owner", metavar="A", default="", help="armature that the action was made with")
     parser.add_argument(
-        "--factor", type=float, default=1.0, metavar="F", help="blend from the present pose (0) to the other one (1)"
+        "--factor", type=float, default=1.0, metavar="F", help="blend from the current pose (0) to the other one (1)"
     )
     parser.add_argument("--mirrored", action="store_true", help="swap left and right")
     parser.add_argument(

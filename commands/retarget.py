@@ -60,11 +60,11 @@ def _retarget_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--parts", nargs="+", default=[], metavar="PART",
-        help=f"retarget only these, over the present motion: bones, roles, arm.L, leg.R, spine, {', '.join(PARTS)}",
+        help=f"retarget only these, over the current motion: bones, roles, arm.L, leg.R, spine, {', '.join(PARTS)}",
     )  # fmt: skip
     parser.add_argument(
         "--fade", type=float, default=FADE, metavar="S",
-        help="seconds over which parts blend into the present motion at both ends",
+        help="seconds over which parts blend into the current motion at both ends",
     )  # fmt: skip
     parser.add_argument("--start", metavar="FRAME", type=int, help="first frame, by default as in the source")
     parser.add_argument(

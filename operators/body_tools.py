@@ -80,7 +80,7 @@ class POISE_OT_take_posture(BodyOperator, bpy.types.Operator):
     """Set the body to a known posture, keeping its location and heading"""
 
     bl_idname = "poise.take_posture"
-    bl_label = "Go to Posture"
+    bl_label = "Apply Posture"
     tool = body_tools.TakePosture
     __annotations__ = properties_of(tool)
 
@@ -117,7 +117,7 @@ class POISE_OT_plant_feet(ObjectTool, bpy.types.Operator):
     """Put the feet on the ground, flat or rolled over heel, ball and toes. The legs bend, the hips move if needed"""
 
     bl_idname = "poise.plant_feet"
-    bl_label = "Feet on the Ground"
+    bl_label = "Plant Feet on Ground"
     tool = body_tools.PlantFeet
     shown = ("surface", "height", "side", "roll", "bend", "use_hips", "object")
     __annotations__ = properties_of(tool)
@@ -127,7 +127,7 @@ class POISE_OT_lay_hands(ObjectTool, bpy.types.Operator):
     """Lay the hands flat on the surface below them. If the arms are too short, the body leans"""
 
     bl_idname = "poise.lay_hands"
-    bl_label = "Hands on a Surface"
+    bl_label = "Lay Hands on Surface"
     tool = body_tools.LayHands
     shown = ("surface", "height", "side", "use_fingers", "object")
     __annotations__ = properties_of(tool)
@@ -137,7 +137,7 @@ class POISE_OT_pose_fingers(BodyOperator, bpy.types.Operator):
     """Close and spread all fingers of a hand"""
 
     bl_idname = "poise.pose_fingers"
-    bl_label = "Fingers"
+    bl_label = "Pose Fingers"
     tool = body_tools.PoseFingers
     __annotations__ = properties_of(tool)
 

@@ -16,7 +16,7 @@ class POISE_OT_breakdown(PoseTool, bpy.types.Operator):
     bl_label = "Breakdown"
     of = "the next key pose"
 
-    factor: factor_property("Favor", "0 is the previous key pose, 1 the next one")
+    factor: factor_property("Factor", "0 is the previous key pose, 1 the next one")
 
     @classmethod
     def need(cls, context: Any, armature: Any) -> None:

@@ -104,7 +104,7 @@ class POISE_OT_add_chain(Tool, bpy.types.Operator):
     bl_label = "Add Chain"
 
     inverted: BoolProperty(
-        name="Inverted",
+        name="Reverse",
         description="Use the active bone as the base, and the farthest one as the effector",
         options={"SKIP_SAVE"},
     )

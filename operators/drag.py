@@ -79,7 +79,7 @@ class POISE_OT_drag(bpy.types.Operator):
         name="All Selected", description="If the bone is selected, drag all selected bones", options={"SKIP_SAVE"}
     )
     wins: EnumProperty(
-        name="Wins", description="What takes precedence in this drag and the next ones",
+        name="Precedence", description="What takes precedence in this drag and the next ones",
         items=(_AS_SET, ("PINS", "Pins", "Pins hold"), ("DRAG", "Drag", "Pins give way")), options={"SKIP_SAVE"},
     )  # fmt: skip
     pin: EnumProperty(

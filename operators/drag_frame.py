@@ -35,7 +35,7 @@ class POISE_OT_drag_frame(Lasting, bpy.types.Operator):
     """Drag a point of the body at any frame. The motion around that frame follows, and feet and pins hold"""
 
     bl_idname = "poise.drag_frame"
-    bl_label = "Drag Frame"
+    bl_label = "Drag Trail Dot"
     bl_options = {"REGISTER", "UNDO", "BLOCKING"}
     tick = TICK  # seconds between two drafts, at least
 
@@ -76,7 +76,7 @@ class POISE_OT_drag_frame(Lasting, bpy.types.Operator):
     )
 
     present: BoolProperty(
-        name="Present Frame", options={"SKIP_SAVE", "HIDDEN"},
+        name="Current Frame", options={"SKIP_SAVE", "HIDDEN"},
         description="Also drag the dot of the current frame. If disabled, the body itself is dragged there",
     )  # fmt: skip
 

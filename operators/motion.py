@@ -77,7 +77,7 @@ class POISE_OT_add_timed_pin(MotionTool, bpy.types.Operator):
 
     start: frame_property("Start", "First frame at which the bones are held")
     end: frame_property("End", "Last frame at which the bones are held")
-    held: EnumProperty(name="Held", description="Where the bones are held", items=HELD[:3], default="FRAME")
+    held: EnumProperty(name="Hold At", description="Where the bones are held", items=HELD[:3], default="FRAME")
     ease: IntProperty(
         name="Ease",
         description="Number of frames before and after over which the motion changes",

@@ -164,7 +164,7 @@ class POISE_OT_pin_here(PinsTool, bpy.types.Operator):
     """Move all pins to where their bones are"""
 
     bl_idname = "poise.pin_here"
-    bl_label = "Pin All Here"
+    bl_label = "Snap Pins to Bones"
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         return "INFO", f"Moved {counted(pin_here(context, armature), 'pin')} to where the bones are"
@@ -177,7 +177,7 @@ class POISE_OT_goto_pin(PinsTool, bpy.types.Operator):
     bl_label = "Go to Pin"
 
     bone: name_property("Bone", "Pinned bone. Without a name, that of the active pin")
-    extend: BoolProperty(name="Extend", description="Keep the present selection", options={"SKIP_SAVE"})
+    extend: BoolProperty(name="Extend", description="Keep the current selection", options={"SKIP_SAVE"})
 
     @classmethod
     def need(cls, context: Any, armature: Any) -> None:

@@ -103,7 +103,7 @@ class POISE_OT_blend_pose(FromPose, PoseTool, bpy.types.Operator):
     bl_label = "Blend Pose by Parts"
     of = "the pose"
 
-    factor: factor_property("Blend", "0 is the present pose, 1 the other one")
+    factor: factor_property("Blend", "0 is the current pose, 1 the other one")
 
     def begin(self, context: Any, armature: Any) -> BlendedPose:
         return BlendedPose(context, armature, self.tool_of(context, armature))

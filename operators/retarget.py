@@ -70,12 +70,12 @@ class RetargetOptions:
     )  # fmt: skip
     parts: EnumProperty(
         name="Parts",
-        description="Body parts to retarget over the present motion. If none is chosen, retarget all parts as a new "
+        description="Body parts to retarget over the current motion. If none is chosen, retarget all parts as a new "
             "motion",
         items=_PARTS, options={"ENUM_FLAG", "SKIP_SAVE"},
     )  # fmt: skip
     fade: FloatProperty(
-        name="Fade", description="Time in seconds over which the parts blend into the present motion at both ends",
+        name="Fade", description="Time in seconds over which the parts blend into the current motion at both ends",
         default=FADE, min=0.0, max=LONGEST, soft_max=2.0, subtype="TIME_ABSOLUTE", unit="TIME_ABSOLUTE",
     )  # fmt: skip
     start: frame_property("Start", "Frame at which the motion starts. By default as in the source")

@@ -21,7 +21,7 @@ class POISE_OT_retarget_files(Modal, RetargetOptions, bpy.types.Operator):
     """Retarget all motions of files or of a folder to the active armature, one action for each"""
 
     bl_idname = "poise.retarget_files"
-    bl_label = "Retarget Motions"
+    bl_label = "Batch Retarget"
     bl_options = {"UNDO"}  # to adjust it would take as long again
 
     directory: StringProperty(

@@ -13,7 +13,7 @@ class POISE_OT_survey(OfArmature, bpy.types.Operator):
     """Detect the body parts of the armature, and what prevents posing"""
 
     bl_idname = "poise.survey"
-    bl_label = "Read Rig"
+    bl_label = "Detect Body Parts"
     bl_options = {"REGISTER"}  # nothing in the file changes
 
     def execute(self, context: Any) -> set[str]:

@@ -40,9 +40,9 @@ class POISE_PT_body(Side, bpy.types.Panel):
         column = layout.column(align=True)
         column.label(text="Touch")
         row = column.row(align=True)
-        row.operator("poise.plant_feet", text="Feet on Ground").surface = "GROUND"
+        row.operator("poise.plant_feet", text="Plant Feet").surface = "GROUND"
         if not animal:
-            row.operator("poise.lay_hands", text="Hands Flat").surface = "CURSOR"
+            row.operator("poise.lay_hands", text="Lay Hands").surface = "CURSOR"
             _draw_fingers(layout.column(align=True))
         layout.operator("poise.look_at", text="Look at 3D Cursor", icon="HIDE_OFF").target = "CURSOR"
         if animal:
@@ -75,7 +75,7 @@ class POISE_MT_body(bpy.types.Menu):
 
     def draw(self, context: Any) -> None:
         layout: Any = self.layout
-        layout.operator_menu_enum("poise.take_posture", "posture", text="Go to Posture")
+        layout.operator_menu_enum("poise.take_posture", "posture")
         layout.operator_menu_enum("poise.mirror_pose", "model", text="Mirror Pose")
         draw_tools(layout, ("plant_feet", "lay_hands", "pose_fingers", "grip", "hold_object", "look_at", "make_rest"))
         layout.separator()

@@ -56,7 +56,7 @@ class POISE_PT_motion(ArmaturePanel, bpy.types.Panel):
         armature: Any = context.active_object
         column = layout.column(align=True)
         column.menu("POISE_MT_retarget", icon="IMPORT")
-        column.operator("poise.retarget_files", text="Retarget Motions...")
+        column.operator("poise.retarget_files", text="Batch Retarget...")
         column.operator("poise.export_vrma", text="Export VRM Animation...")
         column = labelled(layout.column())
         column.prop(armature, "poise_use_layers")

@@ -79,9 +79,7 @@ class POISE_PT_pins(Side, bpy.types.Panel):
                 side.separator()
                 draw_pin(layout, pin)
             side.operator("poise.clear_pins", text="", icon="X")
-            row = layout.row(align=True)
-            row.operator("poise.pin_here", text="Pin Here")
-            row.operator("poise.mirror_pins", text="Mirror")
+            draw_tools(layout.column(align=True), ("pin_here", "mirror_pins"))
         else:
             draw_first_steps(layout, context)
         column = layout.column(align=True)
@@ -170,11 +168,11 @@ class POISE_MT_pie(bpy.types.Menu):
         pie = layout.menu_pie()
         pie.operator("poise.unpin", icon="UNPINNED").bone = ""  # to the left
         pie.operator("poise.pin", icon="PINNED").kind = "BOTH"  # to the right
-        pie.operator("poise.plant_feet", text="Feet on Ground").surface = "GROUND"  # below
+        pie.operator("poise.plant_feet", text="Plant Feet").surface = "GROUND"  # below
         pie.operator("poise.solve")  # above
         pie.operator("poise.mirror_pose", text="Mirror").model = "BOTH"
         pie.operator("poise.take_posture", text="Relaxed").posture = "RELAXED"
-        pie.operator("poise.pin_here", text="Pin Here")
+        pie.operator("poise.pin_here")
         pie.operator("poise.take_posture", text="T-Pose").posture = "T"
 
 

@@ -52,7 +52,7 @@ class POISE_TOOL_drag(bpy.types.WorkSpaceTool):
         row.prop(armature, "poise_method", text="Method")
         row.prop(armature, "poise_limits", text="Limits")
         if armature.poise_method == "PINS":
-            row.label(text="Wins:")
+            row.label(text="Precedence:")
             row.prop(armature, "poise_wins", expand=True)
             row.prop(armature, "poise_root", text="Root")
         row.prop(armature, "poise_pin_space", text="Pin To")

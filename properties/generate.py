@@ -154,7 +154,7 @@ GENERATED: Final[dict[str, Any]] = {
     ),
     "stay": saved(
         props.BoolProperty,
-        "Stay between Key Poses",
+        "Prevent Overshoot",
         "Pass through all samples without overshooting: no pose goes beyond the key poses, and nothing moves "
         "between equal samples. If disabled, curves are smoother and may overshoot",
         default=True,

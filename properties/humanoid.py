@@ -62,7 +62,7 @@ SETTINGS: Final[dict[str, Any]] = {
     ),
     **{
         f"use_{name}": saved(
-            BoolProperty, label, "Set the swivel of the limb. If disabled, the limb keeps its present swivel"
+            BoolProperty, label, "Set the swivel of the limb. If disabled, the limb keeps its current swivel"
         )
         for name, (_, label) in SWIVELS.items()
     },

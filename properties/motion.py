@@ -60,7 +60,7 @@ class POISE_PG_timed_pin(bpy.types.PropertyGroup):
     )
     use_position: saved(props.BoolProperty, "Position", "Hold the position of the point", default=True, update=_follow)
     use_rotation: saved(props.BoolProperty, "Rotation", "Hold the rotation of the bone", update=_follow)
-    held: saved(props.EnumProperty, "Held", "Where the bone is held", items=HELD, default="FRAME", update=_follow)
+    held: saved(props.EnumProperty, "Hold At", "Where the bone is held", items=HELD, default="FRAME", update=_follow)
     frame: saved(props.IntProperty, "Frame", "Frame whose position the bone keeps", default=1, update=_follow)
     position: saved(
         props.FloatVectorProperty, "Place",

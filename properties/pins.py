@@ -92,7 +92,7 @@ SETTINGS: Final[dict[str, Any]] = {
     ),
     "wins": saved(
         props.EnumProperty,
-        "Wins",
+        "Precedence",
         "What takes precedence when pins and the dragged part conflict",
         items=(
             ("PINS", "Pins", "Pins hold, and the dragged part follows as far as they allow"),

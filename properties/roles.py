@@ -51,7 +51,7 @@ SETTINGS: Final[dict[str, Any]] = {
     "target": saved(
         FloatProperty,
         "Target",
-        "Target of the joint, from the present pose (0) to the pose of the action of Joint Targets (1)",
+        "Target of the joint, from the current pose (0) to the pose of the action of Joint Targets (1)",
         default=1.0,
         min=0.0,
         max=1.0,

@@ -273,7 +273,7 @@ _ALONE, _PINNED, _LOOKING, _APART = "in a goal of its own", 'with "pin"', 'with 
 _PLACING: Final = 'with "pin", "position" or "rotation"'
 _CARRIED: Final = Field(
     "relative_to", NAME,
-    "keep the present relation to another bone, such as two hands on one object; numbers of "
+    "keep the current relation to another bone, such as two hands on one object; numbers of "
     "`position` or `look_at` are in its frame",
     place='with "pin", "position", "rotation" or "look_at"',
     example='{"bone": "hand.L", "pin": ["position", "rotation"], "relative_to": "hand.R"}',

@@ -60,7 +60,7 @@ class Angles:
 
 @dataclass(frozen=True)
 class Moment:
-    """The pose of the armature at a frame of an action, by default of its own motion; without both the present pose."""
+    """The pose of the armature at a frame of an action, by default of its own motion; without both the current pose."""
 
     frame: int | None = None
     action: str | None = None

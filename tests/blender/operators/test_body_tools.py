@@ -412,7 +412,7 @@ def test_where_all_is_locked_hands_stay_and_the_tool_says_so(mixamo: Any, monkey
 
 
 def test_knees_that_are_locked_to_their_hinge_bend_in_it(mixamo: Any, monkeypatch: Any) -> None:
-    """Feet on Ground solves with the locks: the feet were 0.1 m off once they were kept."""
+    """Plant Feet solves with the locks: the feet were 0.1 m off once they were kept."""
     for bone in mixamo.pose.bones:
         bone.matrix_basis.identity()
     for side in ("Left", "Right"):
