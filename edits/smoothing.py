@@ -5,9 +5,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from .. import bridge
 from ..core import CoreError, rotation
 from ..core.editing.contacts import foot_points
-from ..core.editing.smoothing import CUTOFF, STICKS_OUT, smooth_motion
+from ..core.editing.smoothing import CUTOFF, STICKS_OUT, smooth_motion, steady_part
 from ..core.pose import forward
 from ..core.rotation import lengths
 from .held_motion import HeldMotion
@@ -20,7 +21,7 @@ MOST: Final = 180.0  # degrees
 
 
 class SmoothEdit(HeldMotion):
-    """A motion without jitter: see `smooth_motion`.
+    """A motion without jitter: see `smooth_motion`. A first or last frame from which the body jumps is left out.
 
     bones   names, roles or parts, by default all
     cutoff  Hz
@@ -37,6 +38,11 @@ class SmoothEdit(HeldMotion):
         check_smoothing(cutoff, pop)
         super().__init__(context, armature, frames)
         self._chosen = np.array(sorted(set(chosen_bones(armature, self.skeleton, bones))), int)
+        part = steady_part(self.skeleton, self.before)
+        self._left_out = np.delete(self.before.frames, part)
+        if len(self._left_out):
+            self.keep(part)
+            self.surface = bridge.read_ground(context, armature, self.worlds[0], self.skeleton.size)
         self._without_pops = smooth_motion(self.skeleton, self.before, self._chosen, np.inf, float(np.radians(pop)))
         self._points = foot_points(self.skeleton, self.roles) if plant else ()
         self.smooth(cutoff)
@@ -51,11 +57,14 @@ class SmoothEdit(HeldMotion):
         super().compute(progress)
 
     def summary(self) -> str:
-        """Return how far bones and joints have moved at most, in words."""
+        """Return how far bones and joints have moved at most, and which frames were left out, in words."""
         heads = forward(self.skeleton, self.after.pose)[0] - forward(self.skeleton, self.before.pose)[0]
-        far = lengths(heads @ self.worlds[0, :3, :3].T).max()
-        turned = rotation.angle_between(self.before.pose.rotations, self.after.pose.rotations).max()
-        return f"The motion changes by at most {100.0 * far:.1f} cm and {np.degrees(turned):.0f} degrees"
+        far = 100.0 * lengths(heads @ self.worlds[0, :3, :3].T).max(axis=1)
+        at = self.before.frames[far.argmax()]
+        turned = np.degrees(rotation.angle_between(self.before.pose.rotations, self.after.pose.rotations).max())
+        changed = f"The motion changes by at most {far.max():.1f} cm, at frame {at:g}, and {turned:.0f} degrees"
+        jumps = [f"the body jumps at frame {frame:g}, which stays as it is" for frame in self._left_out]
+        return "; ".join([changed, *jumps])
 
 
 def check_smoothing(cutoff: float, pop: float) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import rotation
 from ..motion import Motion
+from ..pose import forward
 from ..rotation import Array, lengths
 from ..skeleton import Indices, Skeleton
 
@@ -19,6 +20,7 @@ CUTOFF: Final = 6.0  # Hz
 STICKS_OUT: Final = float(np.radians(20.0))  # of a frame from what its neighbours say
 ORDER: Final = 4
 ROUNDS: Final = 3  # of replacing frames that stick out: two that are neighbours hide each other
+SHORT: Final = 4  # frames of a motion that are too few to tell a jump
 ROTATION_LENGTH: Final = 0.3  # of the skeleton's size: length that weighs as much as a radian
 
 
@@ -41,6 +43,26 @@ def smooth_motion(
     rotations[:, bones] = rotation.normalize(low_pass(spins, cutoff / fps))
     translations[:, bones] = low_pass(places, cutoff / fps) * ROTATION_LENGTH * skeleton.size
     return replace(motion, pose=replace(pose, rotations=rotations, translations=translations))
+
+
+def steady_part(skeleton: Skeleton, motion: Motion) -> slice:
+    """Return the frames without a first and a last one from which the body jumps, as from a rest pose.
+
+    There joints are away from where they are in the next two frames and from where the line through these leads: one by
+    the length that weighs as much as `STICKS_OUT`, and the median of all by more than anywhere else.
+    """
+    places = forward(skeleton, motion.pose)[0]
+
+    def begins_with_a_jump(places: Array) -> bool:
+        here, beside, second = places[:-2], places[1:-1], places[2:]
+        away = np.min([lengths(here - guess) for guess in (beside, second, 2.0 * beside - second)], axis=0)
+        body = np.median(away, axis=1)
+        return bool(away[0].max() > ROTATION_LENGTH * skeleton.size * STICKS_OUT and body[0] > body[1:].max())
+
+    count = len(places)
+    if count <= SHORT:
+        return slice(0, count)
+    return slice(int(begins_with_a_jump(places)), count - int(begins_with_a_jump(places[::-1])))
 
 
 def without_pops(values: Array, least: float) -> Array:

@@ -2,13 +2,16 @@
 
 import os
 import shutil
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.paths import DATA, SHARED
 from tests.window.time_acts import UP
-from tests.window.whole_acts import edit_motions
+from tests.window.whole_acts import edit_motions, touch_motions
 
 CLIP = str(DATA / "motion" / "cmu_07_12.bvh")
 RIGIFY = SHARED / "rigs" / "scripted" / "rigify_generated_human.blend"
@@ -17,19 +20,31 @@ PIXELS = 3
 
 
 @pytest.fixture(scope="module", params=["mixamo", "rigify", "cat"])
-def seen(person: Any, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def act(person: Any, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
     kind = request.param
     if kind == "mixamo":
-        return person(edit_motions, kind, CLIP, blend=DATA / "rigs" / "named_mixamo_cm.blend", limit=300)
+        return partial(act_on, person, kind, CLIP, blend=DATA / "rigs" / "named_mixamo_cm.blend")
     if os.environ.get("CI") == "true":
         pytest.skip("CI has no time for it; tests/blender changes motions of such rigs, too")
     place = RIGIFY if kind == "rigify" else CAT
     if not place.is_file():
         pytest.skip("the larger test data (../shared/data) is not here")
-    file = shutil.copy(place, tmp_path_factory.mktemp("rigs"))
-    if kind == "cat":
-        return person(edit_motions, kind, str(file), limit=300)
-    return person(edit_motions, kind, CLIP, str(file), limit=590)
+    file = str(shutil.copy(place, tmp_path_factory.mktemp("rigs")))
+    return partial(act_on, person, kind, *((file,) if kind == "cat" else (CLIP, file)))
+
+
+def act_on(person: Any, kind: str, *files: str, act: Any, blend: Path | None = None) -> dict[str, Any]:
+    return person(act, kind, *files, blend=blend, limit=590 if kind == "rigify" else 300)
+
+
+@pytest.fixture(scope="module")
+def seen(act: Callable[..., Any]) -> dict[str, Any]:
+    return act(act=edit_motions)
+
+
+@pytest.fixture(scope="module")
+def touched(act: Callable[..., Any]) -> dict[str, Any]:
+    return act(act=touch_motions)
 
 
 def test_the_object_travels_or_the_body_and_all_stay_where_they_were(seen: dict[str, Any]) -> None:
@@ -61,33 +76,35 @@ def test_a_click_smooths_the_motion_in_one_undo_step(seen: dict[str, Any]) -> No
     assert seen["smooth undone"]
 
 
-def test_a_click_on_a_ghost_goes_to_its_frame(seen: dict[str, Any]) -> None:
-    before, after = seen["ghosts"]
+def test_a_click_on_a_ghost_goes_to_its_frame(touched: dict[str, Any]) -> None:
+    before, after = touched["ghosts"]
     assert before < 0 < after
-    assert seen["clicked"] == seen["ghost"]
+    assert touched["clicked"] == touched["ghost"]
 
 
-def test_a_dragged_dot_moves_the_frames_around_it_in_one_undo_step(seen: dict[str, Any]) -> None:
-    assert seen["drafted"]
-    assert abs(seen["dot"] - UP) <= PIXELS
-    assert seen["beside"] < 1e-3
-    assert seen["dot undone"]
+def test_a_dragged_dot_moves_the_frames_around_it_in_one_undo_step(touched: dict[str, Any]) -> None:
+    assert touched["drafted"]
+    assert abs(touched["dot"] - UP) <= PIXELS
+    assert touched["beside"] < 1e-3
+    assert touched["dot undone"]
 
 
-def test_the_body_is_raised_onto_the_ground_in_one_undo_step(seen: dict[str, Any]) -> None:
-    assert seen["ground"]
-    assert seen["raised"] > 0.4  # of a cat bones end below what it stands on
-    assert seen["ground undone"]
+def test_the_body_is_raised_onto_the_ground_in_one_undo_step(touched: dict[str, Any]) -> None:
+    assert touched["ground"]
+    assert touched["raised"] > 0.4  # of a cat bones end below what it stands on
+    assert touched["ground undone"]
 
 
-def test_a_breakdown_favours_a_pose_the_further_the_mouse_goes_and_escape_gives_it_back(seen: dict[str, Any]) -> None:
-    less, more = seen["favoured"]
+def test_a_breakdown_favours_a_pose_the_further_the_mouse_goes_and_escape_gives_it_back(
+    touched: dict[str, Any],
+) -> None:
+    less, more = touched["favoured"]
     assert 0.0 < less < more
-    assert seen["kept"] == pytest.approx(0.0, abs=1e-5)
+    assert touched["kept"] == pytest.approx(0.0, abs=1e-5)
 
 
-def test_in_betweens_are_filled_in_with_keys_in_few_frames_in_one_undo_step(seen: dict[str, Any]) -> None:
-    assert seen["filled"]
-    keyed, count = seen["between"]
+def test_in_betweens_are_filled_in_with_keys_in_few_frames_in_one_undo_step(touched: dict[str, Any]) -> None:
+    assert touched["filled"]
+    keyed, count = touched["between"]
     assert 0 < keyed <= max(1, 0.1 * count)
-    assert seen["filled undone"]
+    assert touched["filled undone"]

@@ -1,4 +1,4 @@
-"""Tools for whole motions: Root Motion, Make Loop, Smooth Motion. They run inside Blender, which has no pytest."""
+"""Root Motion, Make Loop, Smooth Motion, then the acts of time_acts. They run inside Blender, which has no pytest."""
 
 from collections.abc import Generator
 from typing import Any
@@ -20,6 +20,105 @@ def edit_motions(hand: Any, kind: str, motion: str, file: str = "") -> Generator
     """Let the object, or the body, travel, make a loop, smooth with the mouse; undo each; what was seen on the way."""
     import bpy
 
+    stage = yield from _begin(hand, kind, motion, file)
+    name = stage.name
+
+    def armature() -> Any:
+        return bpy.data.objects[name]
+
+    def places() -> np.ndarray:
+        """Where parts of the body are in some frames."""
+        scene, found = bpy.context.scene, []
+        now = scene.frame_current
+        for frame in np.linspace(scene.frame_start, scene.frame_end, 7).round().astype(int).tolist():
+            scene.frame_set(frame)
+            own = armature()
+            found.append([own.matrix_world @ own.pose.bones[bone].head for bone in parts])
+        scene.frame_set(now)
+        return np.array(found)
+
+    def carrier(frame: int) -> np.ndarray:
+        """Where what travels is at a frame: the object, or the body in its object, which stays."""
+        bpy.context.scene.frame_set(frame)
+        own = armature()
+        return np.array(own.pose.bones[parts[0]].head if kind == "cat" else own.matrix_world.translation)
+
+    parts, source = PARTS[kind], stage.action.name
+    first, last = bpy.context.scene.frame_start, bpy.context.scene.frame_end
+    size, before = armature().dimensions.z, places()
+    seen: dict[str, Any] = {}
+    yield from stage.call("root_motion", carrier="BODY" if kind == "cat" else "OBJECT")
+    seen["root dialog"] = hand.screenshot(f"root_motion_dialog_{kind}")
+    hand.press("RET")
+    seen["root"] = yield from stage.changed(source)
+    yield 0.5
+    after = places()
+    seen["root off"] = float(np.abs(after - before).max() / size)
+    ways = carrier(last) - carrier(first), (before[-1] - before[0])[0]
+    seen["travelled"] = [float(np.linalg.norm(way[:2]) / size) for way in ways]
+    bpy.context.scene.frame_set(last)
+    yield 0.5
+    seen["root picture"] = hand.screenshot(f"root_motion_{kind}")
+    seen["root undone"] = yield from stage.undo(source)
+
+    yield from stage.call("make_loop", find=kind != "cat")
+    seen["loop dialog"] = hand.screenshot(f"make_loop_dialog_{kind}")
+    hand.press("RET")
+    seen["loop"] = yield from stage.changed(source)
+    yield 0.5
+    made = stage.action
+    seen["cyclic"] = [made.use_cyclic, *made.frame_range]
+    seen["loop picture"] = hand.screenshot(f"make_loop_{kind}")
+    seen["loop undone"] = yield from stage.undo(source)
+
+    show = _trail_show()
+    yield from hand.until(lambda: len(show.trails) > 0)
+    yield 1.0
+    bpy.context.scene.frame_set(FRAMES[kind])
+    yield 1.0
+
+    def pose() -> np.ndarray:
+        return np.array([bone.matrix_basis for bone in armature().pose.bones])
+
+    begun = pose()
+    hand.rest()
+    yield 0.2
+    yield from stage.call("smooth_motion")
+    x, y = hand.x, hand.y
+    found = []
+    for share in (0.1, 0.25):
+        hand.move(x + round(share * hand.region().width), y)
+        yield 1.0
+        found.append(float(np.abs(pose() - begun).max()))
+    seen["smoother"] = found
+    seen["smooth picture"] = hand.screenshot(f"smooth_motion_{kind}")
+    seen["dragged"] = show.dragged is not None
+    hand.press("ESC")
+    yield 1.0
+    seen["cancelled"] = [float(np.abs(pose() - begun).max()), stage.action.name == source, show.dragged is None]
+    hand.rest()
+    yield 0.2
+    yield from stage.call("smooth_motion")
+    for _ in range(4):
+        hand.press("WHEELUPMOUSE")
+        yield 0.3
+    hand.press("LEFTMOUSE")
+    seen["smooth"] = yield from stage.changed(source)
+    yield 1.0
+    seen["smoothed picture"] = hand.screenshot(f"smooth_motion_after_{kind}")
+    seen["smooth undone"] = yield from stage.undo(source)
+    return seen
+
+
+def touch_motions(hand: Any, kind: str, motion: str, file: str = "") -> Generator[float, None, dict[str, Any]]:
+    """See `touch_time`."""
+    return (yield from touch_time((yield from _begin(hand, kind, motion, file))))
+
+
+def _begin(hand: Any, kind: str, motion: str, file: str) -> Generator[float, None, Stage]:
+    """Give a rig its motion, and show it from the right, with trails."""
+    import bpy
+
     if file:
         bpy.context.preferences.filepaths.use_scripts_auto_execute = True  # else Blender asks, and takes the mouse
         bpy.ops.wm.open_mainfile(filepath=file, load_ui=False)
@@ -38,22 +137,8 @@ def edit_motions(hand: Any, kind: str, motion: str, file: str = "") -> Generator
     hand.press("HOME")
     yield 1.0
 
-    def armature() -> Any:
-        return bpy.data.objects[name]
-
     def action() -> str:
-        return armature().animation_data.action.name
-
-    def places() -> np.ndarray:
-        """Where parts of the body are in some frames."""
-        scene, found = bpy.context.scene, []
-        now = scene.frame_current
-        for frame in np.linspace(scene.frame_start, scene.frame_end, 7).round().astype(int).tolist():
-            scene.frame_set(frame)
-            own = armature()
-            found.append([own.matrix_world @ own.pose.bones[bone].head for bone in parts])
-        scene.frame_set(now)
-        return np.array(found)
+        return bpy.data.objects[name].animation_data.action.name
 
     def ended() -> bool:
         return not len(hand.window.modal_operators)
@@ -74,78 +159,7 @@ def edit_motions(hand: Any, kind: str, motion: str, file: str = "") -> Generator
         hand.press("Z", ctrl=True)
         return (yield from hand.until(lambda: action() == source, 30.0))
 
-    def carrier(frame: int) -> np.ndarray:
-        """Where what travels is at a frame: the object, or the body in its object, which stays."""
-        bpy.context.scene.frame_set(frame)
-        own = armature()
-        return np.array(own.pose.bones[parts[0]].head if kind == "cat" else own.matrix_world.translation)
-
-    parts, source = PARTS[kind], action()
-    first, last = bpy.context.scene.frame_start, bpy.context.scene.frame_end
-    size, before = rig.dimensions.z, places()
-    seen: dict[str, Any] = {}
-    yield from call("root_motion", carrier="BODY" if kind == "cat" else "OBJECT")
-    seen["root dialog"] = hand.screenshot(f"root_motion_dialog_{kind}")
-    hand.press("RET")
-    seen["root"] = yield from changed(source)
-    yield 0.5
-    after = places()
-    seen["root off"] = float(np.abs(after - before).max() / size)
-    ways = carrier(last) - carrier(first), (before[-1] - before[0])[0]
-    seen["travelled"] = [float(np.linalg.norm(way[:2]) / size) for way in ways]
-    bpy.context.scene.frame_set(last)
-    yield 0.5
-    seen["root picture"] = hand.screenshot(f"root_motion_{kind}")
-    seen["root undone"] = yield from undo(source)
-
-    yield from call("make_loop", find=kind != "cat")
-    seen["loop dialog"] = hand.screenshot(f"make_loop_dialog_{kind}")
-    hand.press("RET")
-    seen["loop"] = yield from changed(source)
-    yield 0.5
-    made = armature().animation_data.action
-    seen["cyclic"] = [made.use_cyclic, *made.frame_range]
-    seen["loop picture"] = hand.screenshot(f"make_loop_{kind}")
-    seen["loop undone"] = yield from undo(source)
-
-    show = _trail_show()
-    yield from hand.until(lambda: len(show.trails) > 0)
-    yield 1.0
-    bpy.context.scene.frame_set(FRAMES[kind])
-    yield 1.0
-
-    def pose() -> np.ndarray:
-        return np.array([bone.matrix_basis for bone in armature().pose.bones])
-
-    begun = pose()
-    hand.rest()
-    yield 0.2
-    yield from call("smooth_motion")
-    x, y = hand.x, hand.y
-    found = []
-    for share in (0.1, 0.25):
-        hand.move(x + round(share * hand.region().width), y)
-        yield 1.0
-        found.append(float(np.abs(pose() - begun).max()))
-    seen["smoother"] = found
-    seen["smooth picture"] = hand.screenshot(f"smooth_motion_{kind}")
-    seen["dragged"] = show.dragged is not None
-    hand.press("ESC")
-    yield 1.0
-    seen["cancelled"] = [float(np.abs(pose() - begun).max()), action() == source, show.dragged is None]
-    hand.rest()
-    yield 0.2
-    yield from call("smooth_motion")
-    for _ in range(4):
-        hand.press("WHEELUPMOUSE")
-        yield 0.3
-    hand.press("LEFTMOUSE")
-    seen["smooth"] = yield from changed(source)
-    yield 1.0
-    seen["smoothed picture"] = hand.screenshot(f"smooth_motion_after_{kind}")
-    seen["smooth undone"] = yield from undo(source)
-    bpy.context.scene.frame_set(FRAMES[kind])
-    return seen | (yield from touch_time(Stage(hand, kind, name, call, changed, undo)))
+    return Stage(hand, kind, name, call, changed, undo)
 
 
 def _human(clip: str) -> Any:

@@ -73,6 +73,21 @@ def test_feet_on_the_ground_stand_still(walker: Any) -> None:
         assert np.ptp(seen[on, edit.skeleton.index(pin.bone)], axis=0).max() < 1e-3 * height
 
 
+def test_a_rest_pose_before_the_motion_stays_and_pulls_at_nothing(walker: Any) -> None:
+    before = heads_over(walker, 1, FRAMES[1])
+    found = []
+    for first in (1, 2):  # the clip begins with its rest pose
+        edit = SmoothEdit(context, walker, (first, FRAMES[1]))
+        edit.solve()
+        source, name = walker.animation_data.action, edit.write(walker).action
+        found.append(heads_over(walker, 1, FRAMES[1]))
+        assert ("the body jumps at frame 1, which stays as it is" in edit.summary()) == (first == 1)
+        walker.animation_data.action = source
+        bpy.data.actions.remove(bpy.data.actions[str(name)])
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0][0], before[0])
+
+
 def test_other_frames_and_other_bones_stay(walker: Any) -> None:
     spoil(walker)
     before = heads_over(walker, *FRAMES)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core import Motion, Pose, rotation
-from core.editing.smoothing import low_pass, smooth_motion, without_pops
+from core.editing.smoothing import low_pass, smooth_motion, steady_part, without_pops
 from tests.core.rigs import skeleton_of
 
 FRAMES, FPS = 240, 30.0
@@ -67,3 +67,18 @@ def test_only_the_chosen_bones_change_and_signs_of_quaternions_do_not_matter() -
     other = smooth_motion(CHAIN, flipped, np.array([1, 3]))
     apart = rotation.angle_between(other.pose.rotations, smooth.pose.rotations)
     np.testing.assert_allclose(apart, 0.0, atol=1e-7)
+
+
+@pytest.mark.parametrize("end", [0, -1])
+def test_an_end_from_which_the_body_jumps_is_no_part_of_a_motion(end: int) -> None:
+    _, rough = jittery(0.02)
+    whole = slice(0, FRAMES)
+    assert steady_part(CHAIN, rough) == whole
+    turns = rough.pose.rotations.copy()
+    turns[end] = rotation.exp(np.array([1.5, 0.0, 0.0]))  # a pose of its own
+    jumping = Motion(Pose(turns, rough.pose.translations), rough.frames, FPS)
+    assert steady_part(CHAIN, jumping) == (slice(1, FRAMES) if end == 0 else slice(0, FRAMES - 1))
+    turns = rough.pose.rotations.copy()
+    turns[end, 2] = rotation.exp(np.array([2.0, 0.0, 0.0]))  # one bone that sticks out is replaced there
+    popping = Motion(Pose(turns, rough.pose.translations), rough.frames, FPS)
+    assert steady_part(CHAIN, popping) == whole
