@@ -23,7 +23,7 @@ from ..motion import BLOCK, Motion, blocks
 from ..pose import Pose, forward
 from ..rotation import Array
 from ..skeleton import Flags, Skeleton
-from .drift import REACH, STILL, find_drift, velocities
+from .drift import REACH, STILL, find_drift, is_treadmill, velocities
 
 UP: Final = (0.0, 0.0, 1.0)
 
@@ -175,8 +175,8 @@ def find_contacts(
     """Return the contacts of points with the ground.
 
     The default ground is that under the points whose names begin with "toe", or under all points if there are none. It
-    may drift, unless `drifts` is False: then what slides does not stand. With a `surface` the ground is that, and does
-    not drift. Raises CoreError without points.
+    may drift, unless `drifts` is False: then what slides does not stand, and on a treadmill nothing does. With a
+    `surface` the ground is that, and does not drift. Raises CoreError without points.
     """
     if not points:
         raise CoreError("No points can touch the ground. Name some bones.")
@@ -210,6 +210,8 @@ def find_contacts_at(
     near = height < REACH
     slow_speed = _speed_threshold(speed[near])
     slow = near & (speed < slow_speed)
+    if not drifts and ground.surface is None and is_treadmill(positions, motion, ground.up, size, ground.height):
+        slow[:] = False
     touching, low, resting = np.zeros(height.shape, bool), np.zeros(height.shape, bool), np.zeros(len(points))
     for point in np.flatnonzero(slow.any(axis=0)):
         resting[point] = _resting_height(height[slow[:, point], point])

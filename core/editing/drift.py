@@ -33,6 +33,27 @@ def find_drift(positions: Array, motion: Motion, up: Array, size: float, ground:
 
     Positions (F, P, 3) are of points that may stand. A motion on the spot, as on a treadmill, has no drift.
     """
+    near, velocity, drift, way = _moves(positions, motion, up, size, ground)
+    if _is_on_the_spot(drift, way):
+        return np.zeros_like(drift)
+    speed = lengths(drift)[:, None]
+    drift *= np.clip(speed / (NONE * size) - 1.0, 0.0, 1.0)
+    steps = 0.5 * (drift[1:] + drift[:-1]) * (np.diff(motion.frames) / motion.fps)[:, None]
+    carried = np.concatenate([np.zeros((1, 3)), np.cumsum(steps, axis=0)])
+    slow = near & (lengths(velocity - drift[:, None]) < NARROWEST * size)
+    return carried + _heights(positions @ up - ground, slow, motion)[:, None] * up
+
+
+def is_treadmill(positions: Array, motion: Motion, up: Array, size: float, ground: float) -> bool:
+    """Return whether what stands slides under a body that stays, as on a treadmill; see `find_drift`."""
+    _, _, drift, way = _moves(positions, motion, up, size, ground)
+    return _is_on_the_spot(drift, way)
+
+
+def _moves(
+    positions: Array, motion: Motion, up: Array, size: float, ground: float
+) -> tuple[Flags, Array, Array, Array]:
+    """Return which points (F, P) are low, velocities (F, P, 3), and those (F, 3) of the ground and of all points."""
     near = positions @ up - ground < REACH * size
     velocity = velocities(positions, motion)
     flat = velocity - (velocity @ up)[..., None] * up
@@ -41,15 +62,11 @@ def find_drift(positions: Array, motion: Motion, up: Array, size: float, ground:
         apart = np.square(lengths(flat - drift[:, None]) / scale)
         weights = near / np.square(1.0 + apart)
         drift = smooth(flat, weights, motion, WIDTHS[1], TRUST * motion.fps)
-    way = smooth(flat, np.ones_like(near, float), motion, WIDTHS[1], 0.0)
-    if np.square(drift).sum() > SPOT**2 * np.square(way).sum():
-        return np.zeros_like(drift)
-    speed = lengths(drift)[:, None]
-    drift *= np.clip(speed / (NONE * size) - 1.0, 0.0, 1.0)
-    steps = 0.5 * (drift[1:] + drift[:-1]) * (np.diff(motion.frames) / motion.fps)[:, None]
-    carried = np.concatenate([np.zeros((1, 3)), np.cumsum(steps, axis=0)])
-    slow = near & (lengths(velocity - drift[:, None]) < NARROWEST * size)
-    return carried + _heights(positions @ up - ground, slow, motion)[:, None] * up
+    return near, velocity, drift, smooth(flat, np.ones_like(near, float), motion, WIDTHS[1], 0.0)
+
+
+def _is_on_the_spot(drift: Array, way: Array) -> bool:
+    return bool(np.square(drift).sum() > SPOT**2 * np.square(way).sum())
 
 
 def _heights(height: Array, slow: Flags, motion: Motion) -> Array:

@@ -12,7 +12,7 @@ import bridge
 import commands
 from edits.loop import LoopEdit
 from tests.blender.rigs import contents, context, curves, load
-from tests.paths import DATA
+from tests.paths import DATA, SHARED
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 FRAMES = (2, 66)
@@ -139,3 +139,20 @@ def test_a_fade_that_makes_no_sense_is_refused_and_nothing_changes(
     assert commands.run(["make-loop", f"--fade={fade}", *given]) == 2
     assert "The fade of a loop must be above 0 and at most 60 seconds." in capsys.readouterr().err
     assert contents() == before
+
+
+def test_an_animal_that_walks_on_the_spot_stays_as_it_is_but_for_its_ends() -> None:
+    file = SHARED / "rigs" / "real" / "quaternius_cat.fbx"
+    if not file.is_file():
+        pytest.skip("the larger test data (../shared/data) is not here")
+    bpy.ops.import_scene.fbx(filepath=str(file))
+    cat = next(object for object in bpy.data.objects if object.type == "ARMATURE")
+    cat.animation_data.action = next(one for one in bpy.data.actions if "walk" in one.name.lower())
+    first, last = (round(frame) for frame in cat.animation_data.action.frame_range)
+    before = seen(cat, first, last)
+    edit = LoopEdit(context, cat, (first, last))
+    edit.solve()
+    edit.write(cat)
+    after, height = seen(cat, first, last), cat.dimensions.z
+    far = [np.linalg.norm(after[name][..., :3, 3] - before[name][..., :3, 3], axis=-1).max() for name in before]
+    assert 0.0 < max(far) < 0.005 * height  # its ends were that far apart, over its velocities at them

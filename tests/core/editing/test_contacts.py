@@ -129,3 +129,16 @@ def test_a_captured_walk_steps_by_turns_and_the_heel_leaves_before_the_toe() -> 
         heel, toe = (np.flatnonzero(touching[f"{part}.{side}"][first : last + 1]) for part in ("heel", "toe"))
         assert heel[0] <= toe[0] + 1
         assert heel[-1] < toe[-1]
+
+
+def test_on_a_treadmill_nothing_stands_where_the_ground_does_not_drift() -> None:
+    clip = read_clip(WALK)
+    roles = find_roles(clip.skeleton)
+    points = foot_points(clip.skeleton, roles)
+    assert find_contacts(clip.skeleton, clip.motion, points, drifts=False).touching.any()
+    hips = clip.motion.pose.translations[:, roles.bone("hips")]
+    way = np.linspace(0.0, 1.0, len(hips))[:, None] * (hips[-1] - hips[0])
+    slid = clip.motion.pose.translations.copy()
+    slid[:, roles.bone("hips")] -= way
+    spot = Motion(Pose(clip.motion.pose.rotations, slid), clip.motion.frames, clip.motion.fps)
+    assert not find_contacts(clip.skeleton, spot, points, drifts=False).touching.any()
