@@ -12,7 +12,7 @@ from ..core.body import Roles
 from ..core.body.limbs import bend_limbs
 from ..core.pose import frame_rotations
 from ..core.rotation import Array, Floats
-from ..core.skeleton import Indices
+from ..core.skeleton import Flags, Indices
 from .armature import Rig, length_scale, world_matrix
 from .channels import ArmatureObject
 from .control_bodies import find_bodies, may_be_controlled
@@ -146,9 +146,9 @@ def find_controlled_frames(
 
 @dataclass(frozen=True)
 class Misfit:
-    """How far a limb on IK is shown beside its solved pose at most.
+    """How far a limb on IK with what hangs on it, or all else, is shown beside the solved pose at most.
 
-    end           the part at its end
+    end           the part at the limb's end, or -1
     far, turned   in armature units, at `part`, and radians
     """
 
@@ -167,35 +167,46 @@ class Misfit:
         away = say_length(context.scene, float(length_scale(world_matrix(armature))) * self.far)
         off = [away] if self.far > _BESIDE * skeleton.size else []
         off += [f"{np.degrees(self.turned):.1f} degrees"] if self.turned > _TURNED else []
-        return (
-            f'IK of "{skeleton.names[self.end]}" misses the solved pose by up to {" and ".join(off)} '
-            f'(at "{skeleton.names[self.part]}")'
-        )
+        beside, part = " and ".join(off), skeleton.names[self.part]
+        if self.end < 0:
+            return f'The rig misses the solved pose by up to {beside} (at "{part}")'
+        return f'IK of "{skeleton.names[self.end]}" misses the solved pose by up to {beside} (at "{part}")'
 
 
 def find_misfits(controlled: ControlledFrames, pose: Pose, matrices: Array) -> list[Misfit]:
-    """Return how each limb on IK is shown beside its solved pose (F), in the rig's matrices (F, J, 3, 4)."""
+    """Return how each limb on IK, and all that is not of one, is shown beside the solved pose (F).
+
+    matrices (F, J, 3, 4): those of the rig.
+    """
     heads, turns = forward(controlled.skeleton, pose)
     seen = controlled.parts(matrices)
     far = rotation.lengths(seen[..., 3] - heads)
     turned = rotation.angle_between(frame_rotations(seen[..., :3]), turns)
-    ends = np.array([body.ends for body in controlled.bodies])[controlled.which]  # (F, N)
-    bent = ends != np.arange(ends.shape[1])
+    limbs, known = (np.array(some)[controlled.which] for some in zip(*map(_limbs, controlled.bodies), strict=True))
     found: list[Misfit] = []
-    for end in np.unique(ends[bent]).tolist():
-        on = bent & (ends == end)
-        on[:, end] = on.any(axis=1)
-        most = (far * on).max(axis=0)  # (N,)
-        found.append(Misfit(end, float(most.max()), float((turned * on).max()), int(most.argmax())))
+    for end in np.unique(limbs).tolist():
+        away, angles = ((values * ((limbs == end) & known)).max(axis=0) for values in (far, turned))  # (N,)
+        most = away if away.max() > _BESIDE * controlled.skeleton.size else angles
+        found.append(Misfit(end, float(away.max()), float(angles.max()), int(most.argmax())))
     return found
+
+
+def _limbs(body: ControlledBody) -> tuple[Indices, Flags]:
+    """Return for each part (N,) the end of the limb on IK that it is of, or hangs on, or -1; and if it is posed."""
+    parts = np.arange(len(body.ends))
+    of_limb = (body.ends != parts) | np.isin(parts, body.ends[body.ends != parts])
+    limbs = np.where(of_limb, body.ends, -1)
+    for part, parent in enumerate(body.skeleton.parents.tolist()):
+        limbs[part] = limbs[parent] if limbs[part] < 0 <= parent else limbs[part]
+    return limbs, of_limb | body.skeleton.movable
 
 
 def explain_misfit(
     armature: ArmatureObject, controlled: ControlledFrames, pose: Pose, matrices: Array, but: Container[int] = ()
 ) -> list[str]:
-    """Return a sentence for each limb on IK that Blender shows beside its solved pose, see `find_misfits`.
+    """Return a sentence for each limb on IK that Blender shows beside its solved pose, and one for all else.
 
-    `but`: the parts at the ends of limbs that are left out.
+    `but`: the parts at the ends of limbs that are left out. See `find_misfits`.
     """
     near = _BESIDE * controlled.skeleton.size
     found = (one for one in find_misfits(controlled, pose, matrices) if one.end not in but)

@@ -15,7 +15,7 @@ from ..edits.controls import frames_of_body
 from ..edits.evaluation import evaluate
 from ..edits.held import HeldRig
 from ..edits.words import counted
-from .tool import Tool
+from .tool import Tool, headline
 
 Kind = TypeVar("Kind", bound=body_tools.BodyTool)
 
@@ -72,8 +72,9 @@ class BodyOperator(Tool):
         now = bridge.read_body_again(armature, body).pose
         stays, wanted = held.explain_missed(pose, now)
         missed += bridge.explain_missed_bones(body, wanted, now) + bridge.explain_limited_controls(changes.held) + stays
-        told = [*(note.said for note in notes), ", ".join(said), *lost, *missed]
-        return "WARNING" if missed else "INFO", "; ".join(told)
+        done = "; ".join([*(note.said for note in notes), ", ".join(said)])
+        level = "WARNING" if missed else "INFO"
+        return level, headline(self, level, done, [*missed, *lost])
 
 
 class POISE_OT_take_posture(BodyOperator, bpy.types.Operator):

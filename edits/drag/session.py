@@ -13,6 +13,7 @@ from ...bridge import Grab
 from ...core import CoreError, Goal, Humanoid, PinAndDrag, Skeleton, Solution, forward, rotation
 from ...core.body.anatomy import with_anatomy, with_ranges
 from ...core.goals import AnyGoal
+from ...core.pose import frame_rotations
 from ...core.rotation import Array
 from ..fk_limbs import FKLimbs
 from ..humanoid import read_humanoid
@@ -26,7 +27,8 @@ from .writer import DragWriter
 _LIVE: Final[dict[str, Any]] = {"iterations": 8, "turn": float(np.radians(11.5))}
 _AGREES: Final = 6  # largest number of solves with what the rig has shown
 _RESTS: Final = 40  # largest number of ticks until rest: together they take as many steps as a solve may
-_BESIDE: Final = 1e-3  # of the skeleton's size: a grabbed bone that is further from the mouse is said
+_BESIDE: Final = 1e-3  # of the skeleton's size: a dragged or pinned bone that is further from its target is said
+_TURNED: Final = np.radians(0.5)  # likewise
 _STILL: Final = np.radians(0.01)  # a body that turns by less in a tick is at rest
 
 
@@ -241,7 +243,8 @@ class DragSession:
             self.writer.restore(armature)
 
     def finish(self) -> tuple[tuple[str, ...], ...]:
-        """Keep the pose; return the names of the bones that were rotated, moved and stretched."""
+        """Keep the pose that the body comes to rest in; return the names of the rotated, moved and stretched bones."""
+        self.settle()
         armature = self.body.find()
         if armature.poise_use_fk_switch:
             self.fk.show(bpy.context, armature, DraggedLimbs(self))
@@ -275,22 +278,31 @@ class DragSession:
         return [effector.bone for effector, there in zip(self.effectors, met, strict=False) if not there]
 
     def _short(self) -> list[str]:
-        """Return sentences about grabbed controls that the rig does not show where they were solved, by how much."""
+        """Return sentences about dragged and pinned bones that Blender does not show at their targets, by how much.
+
+        What the solver itself misses it explains.
+        """
         said = list[str]()
         if self.solution is None:
             return said
         context: Any = bpy.context
         context.view_layer.update()
         armature = self.body.find()
-        met = self.solution.met()
-        for effector, (place, _), there in zip(self.effectors, self.targets, met, strict=False):
-            matrix = np.array(armature.pose.bones[effector.name].matrix)
-            away = float(np.linalg.norm(matrix[:3, :3] @ effector.grabbed + matrix[:3, 3] - place))
-            if there and away > _BESIDE * self.body.skeleton.size:
-                far = self._say_length(away)
-                said.append(
-                    f'"{effector.name}" is {far} short of its target: a driver or constraint of the rig holds it there'
-                )
+        asked = [(one.name, one.grabbed, place, None)
+                 for one, (place, _) in zip(self.effectors, self.targets, strict=True)]  # fmt: skip
+        asked += [(pin.bone, pin.point, *pin.in_armature_space(self.body.world))
+                  for pin in self.pins.holding(self.turning)]  # fmt: skip
+        for (name, point, place, turn), goal, met in zip(asked, self.solution.goals, self.solution.met(), strict=False):
+            matrix, off = np.array(armature.pose.bones[name].matrix), list[str]()
+            far = 0.0 if place is None else float(rotation.lengths(matrix[:3, :3] @ point + matrix[:3, 3] - place))
+            if far > _BESIDE * self.body.skeleton.size:
+                off.append(self._say_length(far))
+            if turn is not None and goal.rotation is not None:
+                turned = float(rotation.angle_between(frame_rotations(matrix[None, :3, :3])[0], turn))
+                off += [f"{np.degrees(turned):.1f} degrees"] if turned > _TURNED else []
+            if met and off:
+                away = " and ".join(off)
+                said.append(f'"{name}" is {away} short of its target: a driver or constraint of the rig holds it there')
         return said
 
     def _driven(self, bones: Sequence[int]) -> list[str]:

@@ -14,7 +14,7 @@ from edits.job import perform_job
 from edits.pin_list import set_pins
 from edits.pins import job_from_pins
 from tests.blender.rigs import load, select, world
-from tests.paths import DATA
+from tests.paths import DATA, SHARED
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
@@ -141,3 +141,19 @@ def test_solve_here_gives_the_squat_of_the_drag(rig: Any, method: str, part: str
     for name, posed in rig.pose.bones.items():
         turned = rotation.angle_between(dragged[name], np.array(posed.matrix.to_quaternion()))
         assert np.degrees(turned) < 0.5, name
+
+
+@pytest.mark.parametrize("kind", ["BOTH", "POSITION"])
+def test_hips_of_humanoid_that_are_pulled_into_the_floor_stay_level_and_facing(kind: str) -> None:
+    """With a root that was free to turn, those of this figure turned by 97 degrees over pinned places."""
+    (figure,) = load(SHARED / "rigs" / "real" / "vrm_example.vrm")
+    select(figure, [])
+    hips = "hips"
+    set_pins(bpy.context, figure, ["foot.L", "foot.R"], kind)
+    figure.poise_method = "HUMANOID"
+    before = figure.pose.bones[hips].matrix.to_quaternion()
+    session = DragSession(bpy.context, figure, [Grab(figure.name, hips, (0.0, 0.0, 0.0))], live=True)
+    squat(session, 0.75 * session.body.skeleton.size)
+    turned = figure.pose.bones[hips].matrix.to_quaternion() @ before.inverted()
+    across = np.array([1.0, 0.0, 0.0])
+    assert angle(rotation.rotate(np.array(turned), across), across) < 0.5
