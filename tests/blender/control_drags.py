@@ -48,9 +48,11 @@ def built(name: str) -> Made:
 
 
 def shared(file: str, fk: float = 0.0, pole: bool = False, **named: str) -> Made:
-    """A rig of ../shared/data with its parts by role; those of animals have to be named."""
+    """A rig of ../shared/data, without a motion, with its parts by role; those of animals have to be named."""
     path = SHARED / "rigs" / file
     rig = next(rig for rig in load(generated(path) if "_metarig_" in file else path) if rig.name != "metarig")
+    if rig.animation_data is not None:
+        rig.animation_data.action = None
     for bone in rig.pose.bones:
         if "pole_vector" in bone:
             bone["pole_vector"] = pole
