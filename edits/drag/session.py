@@ -297,7 +297,7 @@ class DragSession:
             far = 0.0 if place is None else float(rotation.lengths(matrix[:3, :3] @ point + matrix[:3, 3] - place))
             if far > _BESIDE * self.body.skeleton.size:
                 off.append(self._say_length(far))
-            if turn is not None and goal.rotation is not None:
+            if turn is not None and isinstance(goal, Goal) and goal.rotation is not None:
                 turned = float(rotation.angle_between(frame_rotations(matrix[None, :3, :3])[0], turn))
                 off += [f"{np.degrees(turned):.1f} degrees"] if turned > _TURNED else []
             if met and off:
