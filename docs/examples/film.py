@@ -43,7 +43,7 @@ def cut(folder: Path, width: int = 0, share: float = 1.0) -> list[Image.Image]:
     left, lower, wide, height = notes["viewport"]
     left, wide = left + round((1.0 - share) * wide / 2), round(share * wide)
     frames: list[Image.Image] = []
-    for number, (x, y) in enumerate(notes["mouse"]):
+    for number, ((x, y), caption) in enumerate(zip(notes["mouse"], notes["captions"], strict=True)):
         picture = Image.open(folder / f"{number:03}.png").convert("RGB")
         upper = picture.height - lower - height
         arrow = [(x + right, picture.height - y + down) for right, down in ARROW]
@@ -51,6 +51,7 @@ def cut(folder: Path, width: int = 0, share: float = 1.0) -> list[Image.Image]:
         picture = picture.crop((left, upper + (HEADER if width else 0), left + wide, upper + height))
         size = (width, round(picture.height * width / picture.width)) if width else picture.size
         frames.append(picture.resize(size, Image.Resampling.LANCZOS))
+        ImageDraw.Draw(frames[-1]).text((8, 6), caption, fill="white", font_size=16)
     return frames
 
 

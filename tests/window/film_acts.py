@@ -97,6 +97,7 @@ class Camera:
     def __init__(self, hand: Any, every: int, name: str = "film") -> None:
         self.hand, self.every, self.name = hand, every, name
         self.places: list[tuple[int, int]] = []
+        self.caption, self.captions = "", list[str]()
         self.folder = hand.screenshots / name
         self.folder.mkdir(exist_ok=True)
         for old in self.folder.glob("*.png"):
@@ -111,9 +112,11 @@ class Camera:
         for _ in range(count):
             self.hand.screenshot(f"{self.name}/{len(self.places):03}")
             self.places.append((self.hand.x, self.hand.y))
+            self.captions.append(self.caption)
 
     def end(self, part: Sequence[int] = ()) -> None:
         """Note the part of the pictures that is shown: left, lower, width, height; by default that is the viewport."""
         region = self.hand.region()
         part = part or [region.x, region.y, region.width, region.height]
-        (self.folder / "film.json").write_text(json.dumps({"mouse": self.places, "viewport": part}), encoding="utf-8")
+        notes = {"mouse": self.places, "captions": self.captions, "viewport": part}
+        (self.folder / "film.json").write_text(json.dumps(notes), encoding="utf-8")

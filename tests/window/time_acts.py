@@ -141,13 +141,8 @@ def _fill_in(stage: Stage) -> Generator[float, None, dict[str, Any]]:
     import bpy
 
     hand, scene, source = stage.hand, bpy.context.scene, stage.action.name
-    first, last = (round(frame) for frame in stage.action.frame_range)
-    first = max(first, scene.frame_start)
-    keys = set(range(first, last + 1, STEP))
-    for curve in _curves(stage):
-        for point in [one for one in curve.keyframe_points if round(one.co.x) not in keys][::-1]:
-            curve.keyframe_points.remove(point, fast=True)
-        curve.update()
+    keys = set(keep_key_poses(stage, STEP))
+    first = min(keys)
     here = sorted(keys)[len(keys) // 2] - STEP // 2
     scene.frame_set(here)
     bpy.ops.ed.undo_push(message="key poses")
@@ -180,6 +175,19 @@ def _fill_in(stage: Stage) -> Generator[float, None, dict[str, Any]]:
     seen["between"] = [len(between), max(keys) - first + 1 - len(keys)]
     seen["filled undone"] = yield from stage.undo(source)
     return seen
+
+
+def keep_key_poses(stage: Stage, apart: int) -> list[int]:
+    """Keep keys in every so-many-th frame of the scene alone; returns these."""
+    import bpy
+
+    first, last = (round(frame) for frame in stage.action.frame_range)
+    keys = list(range(max(first, bpy.context.scene.frame_start), last + 1, apart))
+    for curve in _curves(stage):
+        for point in [one for one in curve.keyframe_points if round(one.co.x) not in keys][::-1]:
+            curve.keyframe_points.remove(point, fast=True)
+        curve.update()
+    return keys
 
 
 def _curves(stage: Stage) -> Any:

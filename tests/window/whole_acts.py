@@ -136,6 +136,12 @@ def _begin(hand: Any, kind: str, motion: str, file: str) -> Generator[float, Non
     yield 0.3
     hand.press("HOME")
     yield 1.0
+    return stage_of(hand, kind, name)
+
+
+def stage_of(hand: Any, kind: str, name: str) -> Stage:
+    """Return the stage for an armature."""
+    import bpy
 
     def action() -> str:
         return bpy.data.objects[name].animation_data.action.name
