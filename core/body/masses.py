@@ -24,6 +24,7 @@ _SHARES: Final = {
     "foot": 0.0145,
 }
 GRAVITY: Final = 9.81  # metres per second squared, times the skeleton's size
+_TOES: Final = 1.5  # how far the tips of toes are from an ankle, in lengths from there to the ball of the foot
 _NOTHING: Final = 1e-9  # length up to which a vector has no direction
 
 
@@ -61,7 +62,8 @@ def soles_of(skeleton: Skeleton, supports: Sequence[int]) -> tuple[Indices, Arra
     """Return the corners of what a body stands on: bones (S,) of the supports, and places (S, 3) in their frames.
 
     They are the heads and tails of the supports, and the tails of their descendants as they are at rest: a toe that is
-    turned aside makes no more ground to stand on.
+    turned aside makes no more ground to stand on. Importers guess tails of last bones, most of them too far out: none
+    counts as further from the head of its support than the tips of people's toes are from an ankle.
     """
     rest = skeleton.rest_matrices
     tails = rest[:, :, 3] + rest[:, :, 1] * skeleton.lengths[:, None]
@@ -69,9 +71,13 @@ def soles_of(skeleton: Skeleton, supports: Sequence[int]) -> tuple[Indices, Arra
     places: list[Array] = []
     for support in supports:
         below = [bone for bone in range(len(skeleton)) if support in skeleton.ancestors(bone)]
-        corners = np.concatenate([rest[None, support, :, 3], tails[below]])
-        bones += [support] * len(corners)
-        places.append((corners - rest[support, :, 3]) @ rest[support, :, :3])
+        ways = np.concatenate([rest[None, support, :, 3], tails[below]]) - rest[support, :, 3]
+        far = np.linalg.norm(ways, axis=1)
+        balls = [bone for bone in below if skeleton.parents[bone] == support]
+        ball = np.linalg.norm(rest[balls, :, 3] - rest[support, :, 3], axis=1).max(initial=0.0)
+        share = np.minimum(1.0, _TOES * ball / np.maximum(far, _NOTHING)) if ball > 0.0 else np.ones(len(ways))
+        bones += [support] * len(ways)
+        places.append((share[:, None] * ways) @ rest[support, :, :3])
     return np.array(bones), np.concatenate(places)
 
 
