@@ -1,13 +1,13 @@
 """Motions: poses with frame numbers and a frame rate."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from .errors import CoreError
-from .pose import Pose, forward
+from .pose import Pose, PoseBuffer, forward_matrices, frame_rotations
 from .rotation import Array
 from .skeleton import Skeleton, frozen
 
@@ -39,13 +39,41 @@ class Motion:
         return len(self.frames)
 
 
+def matrices_of(skeleton: Skeleton, pose: Pose, bones: Sequence[int]) -> Array:
+    """Return the frames (..., k, 3, 4) of some bones in poses (...), as `forward_matrices`, but in little memory."""
+    flat = pose.reshape((-1,)) if len(pose.batch_shape) != 1 else pose
+    found = np.empty((len(flat.rotations), len(bones), 3, 4))
+    for part in blocks(len(found)):
+        found[part] = forward_matrices(skeleton, flat[part])[:, list(bones)]
+    return found.reshape(*pose.batch_shape, len(bones), 3, 4)
+
+
 def forward_of(skeleton: Skeleton, pose: Pose, bones: Sequence[int]) -> tuple[Array, Array]:
-    """Return heads (F, k, 3) and frames (F, k, 4) of some bones in poses (F), as `forward`, but in little memory."""
-    heads, frames = np.empty((len(pose.rotations), len(bones), 3)), np.empty((len(pose.rotations), len(bones), 4))
-    for part in blocks(len(heads)):
-        places, turns = forward(skeleton, pose[part])
-        heads[part], frames[part] = places[:, list(bones)], turns[:, list(bones)]
-    return heads, frames
+    """Return heads (..., k, 3) and frames (..., k, 4) of some bones in poses (...), as `forward`, in little memory."""
+    matrices = matrices_of(skeleton, pose, bones)
+    return matrices[..., 3], frame_rotations(matrices[..., :3])
+
+
+def shifted(skeleton: Skeleton, pose: Pose, bone: int, step: Array) -> Pose:
+    """Return the poses (...) with a bone's head moved by `step` (..., 3), in armature space, by its location."""
+    parent = int(skeleton.parents[bone])
+    base = np.eye(3) if parent < 0 else matrices_of(skeleton, pose, [parent])[..., 0, :, :3]
+    if skeleton.local_location[bone]:
+        base = base @ skeleton.rest_bases[bone]
+    translations = np.array(pose.translations)
+    translations[..., bone, :] += np.linalg.solve(base, step[..., None])[..., 0]
+    return Pose.trusted(pose.rotations, translations, pose.scales, pose.driven_matrices)
+
+
+def in_blocks(count: int, make: Callable[[slice], Pose]) -> Pose:
+    """Return `count` poses that are made a block of frames after the other, to limit memory."""
+    first, *others = blocks(count)
+    pose = make(first)
+    buffer = PoseBuffer(count, pose.rotations.shape[-2])
+    buffer.put(first, pose)
+    for part in others:
+        buffer.put(part, make(part))
+    return buffer.pose()
 
 
 def blocks(count: int) -> list[slice]:

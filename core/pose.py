@@ -92,7 +92,7 @@ class Pose:
 
     def __getitem__(self, index: Any) -> "Pose":
         """Return a part of the batch; `index` is for the leading axes."""
-        return Pose(*(None if part is None else part[index] for part in self._parts))  # pyright: ignore
+        return self.trusted(*(None if part is None else part[index] for part in self._parts))  # pyright: ignore
 
 
 class PoseBuffer:
@@ -233,17 +233,6 @@ def with_new_rest(skeleton: Skeleton, rest: Pose, pose: Pose) -> Pose:
     moved = pose.translations - rest.translations
     moved = np.where(skeleton.local_location[:, None], rotation.rotate(back, moved), moved)
     return replace(pose, rotations=rotation.mul(back, pose.rotations), translations=moved)
-
-
-def shifted(skeleton: Skeleton, pose: Pose, bone: int, step: Array) -> Pose:
-    """Return the poses (...) with a bone's head moved by `step` (..., 3), in armature space, by its location."""
-    parent = int(skeleton.parents[bone])
-    base = np.eye(3) if parent < 0 else forward_matrices(skeleton, pose)[..., parent, :, :3]
-    if skeleton.local_location[bone]:
-        base = base @ skeleton.rest_bases[bone]
-    translations = np.array(pose.translations)
-    translations[..., bone, :] += np.linalg.solve(base, step[..., None])[..., 0]
-    return replace(pose, translations=translations)
 
 
 def inherited_basis(skeleton: Skeleton, bone: int, parent: Array, own: Array) -> Array:

@@ -18,7 +18,7 @@ from ..core.body.anatomy import anatomy, carrier_of
 from ..core.editing.footsteps import feet_of, hold_feet, other_feet, shares_of_steps
 from ..core.editing.timed_pins import TimedPin, held_as_found, pin_errors, share_within, spread_change
 from ..core.formats.report import GoalReport
-from ..core.pose import shifted
+from ..core.motion import shifted
 from ..core.rotation import Array, lengths
 from ..core.skeleton import Flags
 from .ghosts import key_frames

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import bridge
 from ..bridge.motion import preserve_channels
-from ..core import CoreError, Motion, PinAndDrag, Pose, Skeleton, forward, rotation
+from ..core import CoreError, Motion, PinAndDrag, Pose, Skeleton, rotation
 from ..core.body.anatomy import anatomy, carrier_of
 from ..core.body.axes import axis_vector
 from ..core.body.ground import ground_at_rest
@@ -20,6 +20,7 @@ from ..core.editing.timed_pins import WHOLE_BODY, TimedPin, hold_pin
 from ..core.formats.recipe import Angles, Moment, Named, RecipeFile, Support, bones_named, bones_of, path_of, track_of
 from ..core.generate import Recipe, Track, key_pose
 from ..core.generate.recipe import ALL
+from ..core.motion import forward_of
 from ..core.rotation import Array
 from ..core.skeleton import Flags
 from .evaluation import evaluate
@@ -55,7 +56,7 @@ class Generated(HeldMotion):
         self.after = made.motion(self.skeleton, self.low, self.high, self.before.frames, self.before.fps)
         self.pins = [self._pin(support) for support in recipe.supports]
         if self.pins and recipe.flights:  # of which the root has the speed: legs yield in its place
-            heads = forward(self.skeleton, self.after.pose)[0][:, self._root or 0]
+            heads = forward_of(self.skeleton, self.after.pose, [self._root or 0])[0][:, 0]
             self.pins.append(TimedPin(self._root or 0, start, last, heads))
         self.floor = self._floor(made)
 

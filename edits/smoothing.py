@@ -9,6 +9,7 @@ from .. import bridge
 from ..core import CoreError, rotation
 from ..core.editing.contacts import foot_points
 from ..core.editing.smoothing import CUTOFF, STICKS_OUT, smooth_motion, steady_part
+from ..core.motion import blocks
 from ..core.pose import forward
 from ..core.rotation import lengths
 from .held_motion import HeldMotion
@@ -58,8 +59,10 @@ class SmoothEdit(HeldMotion):
 
     def summary(self) -> str:
         """Return how far bones and joints have moved at most, and which frames were left out, in words."""
-        heads = forward(self.skeleton, self.after.pose)[0] - forward(self.skeleton, self.before.pose)[0]
-        far = 100.0 * lengths(heads @ self.worlds[0, :3, :3].T).max(axis=1)
+        far = np.empty(len(self.after))
+        for part in blocks(len(far)):
+            heads, there = (forward(self.skeleton, one.pose[part])[0] for one in (self.after, self.before))
+            far[part] = 100.0 * lengths((heads - there) @ self.worlds[0, :3, :3].T).max(axis=1)
         at = self.before.frames[far.argmax()]
         turned = np.degrees(rotation.angle_between(self.before.pose.rotations, self.after.pose.rotations).max())
         changed = f"The motion changes by at most {far.max():.1f} cm, at frame {at:g}, and {turned:.0f} degrees"

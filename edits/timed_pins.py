@@ -7,8 +7,9 @@ import numpy as np
 from mathutils import Vector
 
 from .. import bridge
-from ..core import CoreError, Motion, Skeleton, forward, rotation
+from ..core import CoreError, Motion, Skeleton, rotation
 from ..core.editing.timed_pins import TimedPin
+from ..core.motion import forward_of
 from ..core.rotation import Array
 from .evaluation import evaluate
 from .motion_edit import temporary_value
@@ -95,7 +96,7 @@ class PinReader:
 
     def _place_of(self, bone: int, point: Array, frames: int | slice) -> tuple[Array, Array]:
         """Return positions of a bone's point and rotations of the bone in some frames, in armature space."""
-        heads, turns = (part[..., bone, :] for part in forward(self.skeleton, self.motion.pose[frames]))
+        heads, turns = (part[..., 0, :] for part in forward_of(self.skeleton, self.motion.pose[frames], [bone]))
         return heads + rotation.rotate(turns, point), turns
 
     def _relative(self, pin: Any, carrier: int, position: Array, turn: Array) -> tuple[Array, Array]:
@@ -105,7 +106,7 @@ class PinReader:
             raise CoreError(
                 f'The timed pin of "{pin.bone}" follows "{pin.target.name}", which itself follows that bone.'
             )
-        heads, turns = (part[:, carrier] for part in forward(skeleton, self.motion.pose))
+        heads, turns = (part[:, 0] for part in forward_of(skeleton, self.motion.pose, [carrier]))
         back = rotation.inv(turns)
         return rotation.rotate(back, position - heads), rotation.mul(back, turn)
 

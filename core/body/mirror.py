@@ -6,7 +6,8 @@ from typing import Final, Literal
 import numpy as np
 
 from .. import rotation
-from ..pose import Pose, forward, shifted
+from ..motion import shifted
+from ..pose import Pose, forward
 from ..rotation import Array
 from ..skeleton import Indices, Skeleton
 from .anatomy import anatomy, carrier_of

@@ -19,8 +19,8 @@ from .. import rotation
 from ..body import SIDES, Roles
 from ..body.ground import find_sole
 from ..errors import CoreError
-from ..motion import BLOCK, Motion, blocks
-from ..pose import Pose, forward
+from ..motion import Motion, forward_of
+from ..pose import Pose
 from ..rotation import Array
 from ..skeleton import Flags, Skeleton
 from .drift import REACH, STILL, find_drift, is_treadmill, velocities
@@ -142,12 +142,8 @@ def foot_of(point: str) -> str:
 
 def point_positions(skeleton: Skeleton, pose: Pose, points: Sequence[BodyPoint]) -> Array:
     """Return the positions (..., P, 3) of points in armature space."""
-    count = len(pose.rotations)
-    if pose.rotations.ndim == 3 and count > BLOCK:  # saves memory: all bones are evaluated for a few points
-        return np.concatenate([point_positions(skeleton, pose[block], points) for block in blocks(count)])
-    heads, frames = forward(skeleton, pose)
-    bones = [point.bone for point in points]
-    return heads[..., bones, :] + rotation.rotate(frames[..., bones, :], [point.position for point in points])
+    heads, frames = forward_of(skeleton, pose, [point.bone for point in points])
+    return heads + rotation.rotate(frames, [point.position for point in points])
 
 
 def find_ground(positions: Array, up: ArrayLike = UP) -> Ground:

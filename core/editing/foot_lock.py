@@ -16,8 +16,7 @@ from numpy.typing import ArrayLike
 from .. import rotation
 from ..body import SIDES, Roles
 from ..body.anatomy import anatomy, carrier_of
-from ..motion import Motion
-from ..pose import shifted
+from ..motion import Motion, shifted
 from ..rotation import Array, lengths
 from ..skeleton import Flags, Skeleton
 from ..solvers import PinAndDrag

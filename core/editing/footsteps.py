@@ -8,8 +8,7 @@ from numpy.typing import ArrayLike
 
 from .. import rotation
 from ..body import SIDES, Roles
-from ..motion import Motion
-from ..pose import forward
+from ..motion import Motion, forward_of
 from ..rotation import Array
 from ..skeleton import Skeleton
 from .contacts import UP, BodyPoint, find_contacts, foot_points, runs
@@ -43,11 +42,10 @@ def hold_feet(
     skeleton: Skeleton, motion: Motion, feet: Sequence[BodyPoint], span: tuple[float, float], ways: Array
 ) -> list[TimedPin]:
     """Return pins that hold feet (n,) as the motion has them, moved by `ways` (n, F, 3), from a frame to a frame."""
-    heads, turns = forward(skeleton, motion.pose)
     found: list[TimedPin] = []
     for foot, way in zip(feet, ways, strict=True):
-        turn = turns[:, foot.bone]
-        place = heads[:, foot.bone] + rotation.rotate(turn, foot.position) + way
+        head, turn = (part[:, 0] for part in forward_of(skeleton, motion.pose, [foot.bone]))
+        place = head + rotation.rotate(turn, foot.position) + way
         found.append(TimedPin(foot.bone, *span, place, turn, point=foot.position))
     return found
 

@@ -17,8 +17,8 @@ from ..body import Roles
 from ..body.anatomy import carrier_of
 from ..body.masses import GRAVITY, centre_of_mass, masses_of
 from ..errors import CoreError
-from ..motion import Motion
-from ..pose import Pose, forward, forward_matrices, shifted
+from ..motion import Motion, shifted
+from ..pose import Pose, forward, forward_matrices
 from ..rotation import Array, lengths
 from ..skeleton import Flags, Indices, Skeleton
 from .contacts import FASTEST, UP, BodyPoint, foot_points, point_positions, runs

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import rotation
 from ..errors import CoreError
-from ..motion import Motion
+from ..motion import Motion, in_blocks
 from ..pose import Pose, forward, forward_matrices
 from ..rotation import Array
 from ..skeleton import Indices, Skeleton
@@ -37,11 +37,15 @@ class Loop:
     body: Indices
 
     def shifted(self, skeleton: Skeleton, pose: Pose, cycles: int) -> Pose:
-        """Return poses of the motion as they are some cycles later."""
+        """Return poses (F) of the motion as they are some cycles later."""
         by = np.linalg.matrix_power(self.travel, cycles)
-        there = forward_matrices(skeleton, pose)
-        there[..., self.body, :, :] = moved(by, there[..., self.body, :, :])  # what they hang on stays
-        pose = placed_at(skeleton, pose, there, self.body)
+
+        def later(part: slice) -> Pose:
+            there = forward_matrices(skeleton, pose[part])
+            there[:, self.body] = moved(by, there[:, self.body])  # what they hang on stays
+            return placed_at(skeleton, pose[part], there, self.body)
+
+        pose = in_blocks(len(pose.rotations), later)
         return pose if pose.driven_matrices is None else replace(pose, driven_matrices=moved(by, pose.driven_matrices))
 
     def closed(self, skeleton: Skeleton, motion: Motion) -> "Loop":

@@ -16,8 +16,8 @@ from ..body.legs import leg_joints
 from ..body.part_turns import leg_places, read_turns, turn_bones, turns_to_frames
 from ..body.posture import body_axes, leg_length
 from ..errors import CoreError
-from ..motion import Motion
-from ..pose import Pose, forward, shifted
+from ..motion import Motion, forward_of, in_blocks, shifted
+from ..pose import Pose, forward
 from ..rotation import Array
 from ..skeleton import Skeleton
 from .contacts import Contacts, Ground, Surface, find_ground, foot_points, point_positions
@@ -55,11 +55,17 @@ def retarget(
     the armatures have human bodies, or both are animals.
     """
     check_pair(source_roles, target_roles)
-    places = leg_places(source, source_roles) if source_roles.animal else None
-    wanted = turns_to_frames(target, target_roles, read_turns(source, source_roles, motion.pose), places)
-    rest = np.tile(rotation.IDENTITY, (len(motion), len(target), 1))
-    sizes = _part_scales(source, motion, source_roles, target, target_roles) if scales else None
-    pose = Pose(turn_bones(target, rest, wanted), np.zeros((len(motion), len(target), 3)), sizes)
+    legs = leg_places(source, source_roles) if source_roles.animal else None
+
+    def turned(part: slice) -> Pose:
+        there = motion.pose[part]
+        wanted = turns_to_frames(target, target_roles, read_turns(source, source_roles, there), legs)
+        rest = np.tile(rotation.IDENTITY, (*there.batch_shape, len(target), 1))
+        sizes = _part_scales(source, there, source_roles, target, target_roles) if scales else None
+        return Pose(turn_bones(target, rest, wanted), np.zeros(rest[..., 1:].shape), sizes)
+
+    pose = in_blocks(len(motion), turned)
+    pose = replace(pose, rotations=rotation.unroll(pose.rotations))  # from block to block
     before, after = MovingBody(source, source_roles), MovingBody(target, target_roles)
     hips = (before.hips(motion.pose) - before.below_hips(before.ground(motion.pose))) @ before.axes.T / before.leg
     places = hips @ after.axes * after.leg + after.below_hips(after.ground(after.rest))
@@ -87,32 +93,40 @@ def overlaid(
     directions that they have there relative to where the body is heading, so that a chest leans as there on hips that
     sway otherwise. Hips are where they are there. All other bones keep their own rotations.
     """
-    (_, old), (_, new) = (forward(target, one.pose) for one in (before, moved))
+
+    def laid(part: slice) -> Pose:
+        return _overlaid(target, roles, before.pose[part], moved.pose[part], bones, share[part])
+
+    return replace(before, pose=in_blocks(len(before), laid))
+
+
+def _overlaid(target: Skeleton, roles: Roles, before: Pose, moved: Pose, bones: Collection[int], share: Array) -> Pose:
+    (_, old), (_, new) = (forward(target, one) for one in (before, moved))
     human, spine = MovingBody(target, roles), [bone for bone in roles.chain("spine") if bone in bones]
     parts = {bone for chain in roles.parts.values() for bone in chain} - set(bones)
     wanted: dict[int, Array] = {}
     for bone in bones:
         above = target.ancestors(bone)
         base = next((one for one in above if one in parts), None)
-        turn = np.tile(rotation.IDENTITY, (len(moved), 1))
+        turn = np.tile(rotation.IDENTITY, (len(share), 1))
         if base is not None:
             turn = rotation.mul(old[:, base], rotation.inv(new[:, base]))
             taken = np.isin(spine, above).sum() / max(len(spine), 1)
             turn = rotation.slerp(turn, _yaw(old[:, base], new[:, base], human.axes[2]), np.float64(taken))
         wanted[bone] = rotation.mul(turn, new[:, bone])
-    pose = replace(before.pose, rotations=turn_bones(target, before.pose.rotations, wanted))
+    pose = replace(before, rotations=turn_bones(target, before.rotations, wanted))
     if roles.chain("hips")[0] in bones:
-        pose = human.move_hips(pose, human.hips(moved.pose) - human.hips(pose))
-    rotations = rotation.slerp(before.pose.rotations, pose.rotations, share[:, None])
-    translations = before.pose.translations + share[:, None, None] * (pose.translations - before.pose.translations)
+        pose = human.move_hips(pose, human.hips(moved) - human.hips(pose))
+    rotations = rotation.slerp(before.rotations, pose.rotations, share[:, None])
+    translations = before.translations + share[:, None, None] * (pose.translations - before.translations)
     stays = np.ones(len(target), bool)
     stays[list(bones)] = False
-    scales = before.pose.scales
-    if moved.pose.scales is not None:
+    scales = before.scales
+    if moved.scales is not None:
         scales = np.ones_like(translations) if scales is None else scales
-        scales = scales + (share[:, None] * ~stays)[..., None] * (moved.pose.scales - scales)
-    rotations[:, stays] = before.pose.rotations[:, stays]  # bit for bit
-    return replace(before, pose=replace(pose, rotations=rotations, translations=translations, scales=scales))
+        scales = scales + (share[:, None] * ~stays)[..., None] * (moved.scales - scales)
+    rotations[:, stays] = before.rotations[:, stays]  # bit for bit
+    return replace(pose, rotations=rotations, translations=translations, scales=scales)
 
 
 def _yaw(after: Array, before: Array, up: Array) -> Array:
@@ -180,7 +194,7 @@ class MovingBody:
         joints = joints or (
             leg_joints(self.skeleton, self.roles) if self.roles.animal else list(self.roles.chain("hips"))
         )
-        return forward(self.skeleton, pose)[0][..., joints, :].mean(axis=-2)
+        return forward_of(self.skeleton, pose, joints)[0].mean(axis=-2)
 
     def below_hips(self, ground: float) -> Array:
         """Return the point (3,) of a ground of this height below the hips at rest."""
@@ -201,15 +215,15 @@ class MovingBody:
         return shifted(self.skeleton, pose, self.carrier, shifts)
 
 
-def _part_scales(source: Skeleton, motion: Motion, source_roles: Roles, target: Skeleton, target_roles: Roles) -> Array:
+def _part_scales(source: Skeleton, pose: Pose, source_roles: Roles, target: Skeleton, target_roles: Roles) -> Array:
     """Return scales (F, J, 3) of the target's bones, along their own axes, as the same parts of the source have them.
 
     Hips take what the bones above them have, evenly.
     """
-    result = np.ones((len(motion), len(target), 3))
-    if motion.pose.scales is None:
+    result = np.ones((len(pose.rotations), len(target), 3))
+    if pose.scales is None:
         return result
-    own, hips = np.array(motion.pose.scales), source_roles.chain("hips")[0]
+    own, hips = np.array(pose.scales), source_roles.chain("hips")[0]
     own[:, hips] *= np.cbrt(own[:, source.ancestors(hips)[1:]].prod(axis=(1, 2)))[:, None]
     before, after = anatomy(source, source_roles).axes, anatomy(target, target_roles).axes
     for role, here in target_roles.parts.items():

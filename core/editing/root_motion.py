@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 
 from .. import rotation
 from ..errors import CoreError
-from ..motion import Motion, forward_of
-from ..pose import Pose, forward, forward_matrices, own_channels, shifted
+from ..motion import Motion, forward_of, in_blocks, matrices_of, shifted
+from ..pose import Pose, forward_matrices, own_channels
 from ..rotation import Array
 from ..skeleton import Indices, Skeleton
 from .path import move_roots
@@ -60,7 +60,7 @@ def find_travel(
     turning  whether the turn counts
     """
     vertical = np.asarray(up, float) / np.linalg.norm(up)
-    heads, frames = (part[:, bone] for part in forward(skeleton, motion.pose))
+    heads, frames = (part[:, 0] for part in forward_of(skeleton, motion.pose, [bone]))
     flat = heads - (heads @ vertical)[:, None] * vertical
     twists = rotation.swing_twist(rotation.mul(frames, rotation.inv(frames[:1])), vertical)[1]
     angles = np.unwrap(2.0 * np.arctan2(twists[:, 1:] @ vertical, twists[:, 0]))
@@ -100,17 +100,24 @@ def set_carrier(skeleton: Skeleton, motion: Motion, travel: Travel, root: int | 
     """
     if root is None and carrier == "root":
         raise CoreError("No bone above the hips can carry the motion. Let the object carry it, or add a root bone.")
-    frames = forward_matrices(skeleton, motion.pose)
     body = skeleton.parents == (-1 if root is None else root)
     if carrier == "object":  # which carries all that hangs on nothing
         body |= skeleton.parents < 0
     changed = body.copy()
+    roots, back = None, np.linalg.inv(travel.matrices)[:, None]
     if root is not None:
         body[root], changed[root] = False, True
-        frames[:, root] = root_frames(frames[:, root], travel, carrier)
-    if carrier in ("object", "nobody"):
-        frames[:, body] = moved(np.linalg.inv(travel.matrices)[:, None], frames[:, body])
-    return replace(motion, pose=placed_at(skeleton, motion.pose, frames, np.flatnonzero(changed)))
+        roots = root_frames(matrices_of(skeleton, motion.pose, [root])[:, 0], travel, carrier)
+
+    def carried(part: slice) -> Pose:
+        frames = forward_matrices(skeleton, motion.pose[part])
+        if roots is not None:
+            frames[:, root] = roots[part]
+        if carrier in ("object", "nobody"):
+            frames[:, body] = moved(back[part], frames[:, body])
+        return placed_at(skeleton, motion.pose[part], frames, np.flatnonzero(changed))
+
+    return replace(motion, pose=in_blocks(len(motion), carried))
 
 
 def root_frames(frames: Array, travel: Travel, carrier: Carrier) -> Array:

@@ -34,14 +34,15 @@ def smooth_motion(
             lengths that weigh as much; 0: none is
     """
     pose, fps = motion.pose, motion.fps
-    spins = rotation.unroll(pose.rotations[:, bones])
-    places = pose.translations[:, bones] / (ROTATION_LENGTH * skeleton.size)
-    if pop > 0.0:
-        spins = rotation.normalize(without_pops(spins, 2.0 * np.sin(0.25 * pop)))
-        places = without_pops(places, pop)
     rotations, translations = pose.rotations.copy(), pose.translations.copy()
-    rotations[:, bones] = rotation.normalize(low_pass(spins, cutoff / fps))
-    translations[:, bones] = low_pass(places, cutoff / fps) * ROTATION_LENGTH * skeleton.size
+    for bone in bones[:, None]:  # one at a time, to limit memory
+        spins = rotation.unroll(pose.rotations[:, bone])
+        places = pose.translations[:, bone] / (ROTATION_LENGTH * skeleton.size)
+        if pop > 0.0:
+            spins = rotation.normalize(without_pops(spins, 2.0 * np.sin(0.25 * pop)))
+            places = without_pops(places, pop)
+        rotations[:, bone] = rotation.normalize(low_pass(spins, cutoff / fps))
+        translations[:, bone] = low_pass(places, cutoff / fps) * ROTATION_LENGTH * skeleton.size
     return replace(motion, pose=replace(pose, rotations=rotations, translations=translations))
 
 

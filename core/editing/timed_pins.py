@@ -19,7 +19,7 @@ import numpy as np
 from .. import rotation
 from ..errors import CoreError
 from ..goals import Bone, Goal, Vector
-from ..motion import Motion, blocks
+from ..motion import Motion, blocks, forward_of
 from ..pose import Pose, forward
 from ..rotation import Array
 from ..skeleton import Flags, Indices, Skeleton, frozen
@@ -176,12 +176,13 @@ def pin_errors(skeleton: Skeleton, motion: Motion, pin: TimedPin) -> tuple[Array
     In armature space, or in the frame of the bone of `relative_to`; zero for what the pin does not hold.
     """
     bone, on, count = skeleton.index(pin.bone), slice(*pin.span(motion)), len(motion)
-    all_heads, all_turns = forward(skeleton, motion.pose[on])
-    heads, turns = all_heads[:, bone], all_turns[:, bone]
+    base = bone if pin.relative_to is None else skeleton.index(pin.relative_to)
+    (heads, bases), (turns, axes) = (
+        np.moveaxis(part, 1, 0) for part in forward_of(skeleton, motion.pose[on], [bone, base])
+    )
     if pin.relative_to is not None:
-        base = skeleton.index(pin.relative_to)
-        back = rotation.inv(all_turns[:, base])
-        heads, turns = rotation.rotate(back, heads - all_heads[:, base]), rotation.mul(back, turns)
+        back = rotation.inv(axes)
+        heads, turns = rotation.rotate(back, heads - bases), rotation.mul(back, turns)
     gaps, angles = np.zeros_like(heads), np.zeros_like(heads)
     if pin.position is not None:
         gaps = heads + rotation.rotate(turns, pin.point) - _over_time(pin, pin.position, (count, 3))[on]

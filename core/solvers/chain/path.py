@@ -26,7 +26,8 @@ from ... import rotation
 from ...errors import CoreError
 from ...goals import Bone, Goal
 from ...limits import LimitGroup
-from ...pose import Pose, forward, forward_matrices, shifted
+from ...motion import shifted
+from ...pose import Pose, forward, forward_matrices
 from ...rotation import Array
 from ...skeleton import Indices, Skeleton
 from .actuations import AXES, Actuation

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from ... import rotation
 from ...body.figure import Figure
-from ...pose import Pose, forward, shifted
+from ...motion import shifted
+from ...pose import Pose, forward
 from ...rotation import Array
 
 

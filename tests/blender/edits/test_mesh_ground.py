@@ -12,7 +12,8 @@ import standalone
 from core import CoreError
 from core.editing.contacts import foot_points
 from core.editing.root_motion import with_object
-from core.pose import forward, shifted
+from core.motion import shifted
+from core.pose import forward
 from edits.foot_lock import LockedFeet
 from edits.keypoints import KeypointsJob, load_recording, perform_keypoints
 from edits.loop import LoopEdit

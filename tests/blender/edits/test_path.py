@@ -11,7 +11,7 @@ import bridge
 import commands
 from core import CoreError, forward, rotation
 from core.editing.path import edit_path
-from core.pose import shifted
+from core.motion import shifted
 from edits.foot_lock import LockedFeet
 from edits.motion_edit import MotionEdit
 from edits.path import PathEdit

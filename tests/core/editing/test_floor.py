@@ -12,7 +12,7 @@ from core.body import find_roles
 from core.editing.contacts import foot_points, point_positions
 from core.editing.floor import Floor, floor_pins
 from core.editing.timed_pins import pin_motion
-from core.pose import shifted
+from core.motion import shifted
 from tests.paths import DATA
 
 UP = np.array([0.0, 0.0, 1.0])

@@ -11,7 +11,7 @@ from core import Motion, forward, rotation
 from core.body import Roles, find_roles
 from core.editing.contacts import BodyPoint, find_contacts, foot_points, point_positions
 from core.editing.foot_lock import LockFeetResult, contact_pins, lock_feet
-from core.pose import shifted
+from core.motion import shifted
 from tests.paths import DATA
 
 WALK = DATA / "motion" / "cmu_07_12.bvh"
