@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import standalone
 from benchmarks.bake import ROOT, status, walker
@@ -114,6 +114,33 @@ def _reduce(armature: Any, frames: tuple[int, int]) -> Any:
     return Reduced(bpy.context, armature, frames)
 
 
+def _retarget(armature: Any, frames: tuple[int, int]) -> Any:
+    import bpy
+
+    from edits.retarget import Retargeted
+
+    source, context = armature.copy(), cast(Any, bpy.context)
+    context.scene.collection.objects.link(source)
+    context.view_layer.update()
+    return Retargeted(context, armature, source, frames)
+
+
+def _root(armature: Any, frames: tuple[int, int]) -> Any:
+    import bpy
+
+    from edits.root_motion import RootMotion
+
+    return RootMotion(bpy.context, armature, frames, "nobody")
+
+
+def _smooth(armature: Any, frames: tuple[int, int]) -> Any:
+    import bpy
+
+    from edits.smoothing import SmoothEdit
+
+    return SmoothEdit(bpy.context, armature, frames, plant=False)
+
+
 def _solve(armature: Any, frames: tuple[int, int]) -> Any:
     import bpy
 
@@ -123,7 +150,10 @@ def _solve(armature: Any, frames: tuple[int, int]) -> Any:
     return JobEdit(bpy.context, armature, parse({**JOB, "frames": list(frames)}))
 
 
-EDITS: Final = {"bake": _bake, "lock-feet": _lock, "edit-path": _path, "solve": _solve, "reduce-keys": _reduce}
+EDITS: Final = {
+    "bake": _bake, "root-motion": _root, "smooth": _smooth, "lock-feet": _lock, "edit-path": _path,
+    "retarget": _retarget, "solve": _solve, "reduce-keys": _reduce,
+}  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -11,8 +11,7 @@ from typing import Final
 import numpy as np
 
 from .. import rotation
-from ..motion import Motion
-from ..pose import forward
+from ..motion import Motion, matrices_of
 from ..rotation import Array, lengths
 from ..skeleton import Indices, Skeleton
 
@@ -52,7 +51,7 @@ def steady_part(skeleton: Skeleton, motion: Motion) -> slice:
     There joints are away from where they are in the next two frames and from where the line through these leads: one by
     the length that weighs as much as `STICKS_OUT`, and the median of all by more than anywhere else.
     """
-    places = forward(skeleton, motion.pose)[0]
+    places = matrices_of(skeleton, motion.pose, range(len(skeleton)))[..., 3]
 
     def begins_with_a_jump(places: Array) -> bool:
         here, beside, second = places[:-2], places[1:-1], places[2:]
