@@ -46,3 +46,12 @@ def test_squats_of_people_are_measured_beside_those_of_a_drag() -> None:
     for knees in re.findall(r"knees (\d+) -> (\d+), (\d+)", line)[0]:
         assert 60 < int(knees) < 180
     assert [mean.partition(":")[0] for mean in means] == ["knees", "trunk", "shins", "outside", "back", "balance"]
+
+
+def test_drags_are_compared_with_what_people_did() -> None:
+    lines = measured("benchmarks.naturalness.later", "--most", "1", "--stride", "60")
+    assert len(lines) == 6  # three drags of two families
+    for line in lines:
+        found = re.search(r"moved (\S+); pull (\S+) ", line)
+        assert found is not None
+        assert 0.0 < float(found[2]) < 2.0 * float(found[1])  # millimetres

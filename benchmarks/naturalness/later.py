@@ -16,7 +16,9 @@ import numpy as np
 
 from core import Balance, Goal, PinAndDrag, Pose, forward, rotation, solve
 from core.body.anatomy import with_anatomy
-from core.body.masses import masses_of
+from core.body.masses import distance_beyond, masses_of
+from core.goals import SUPPORT_RADIUS
+from core.pose import forward_matrices
 
 from .motion import DATA, Frames, load
 
@@ -51,13 +53,21 @@ def chosen(frames: Frames, what: str) -> list[tuple[Frames, tuple[str, ...]]]:
 
 def drag(frames: Frames, joints: tuple[str, ...], root: Any) -> Pose:
     """Return the poses to which the drag brings the body from where the person was."""
-    skeleton, roles, before = frames.skeleton, frames.roles, frames.before
+    found = [_drag(frames[np.arange(len(frames.heads)) == one], joints, root) for one in range(len(frames.heads))]
+    return Pose(*(np.concatenate([getattr(pose, name) for pose in found]) for name in ("rotations", "translations")))
+
+
+def _drag(frame: Frames, joints: tuple[str, ...], root: Any) -> Pose:
+    skeleton, roles, before = frame.skeleton, frame.roles, frame.before
     assert before is not None
     heads, turns = forward(skeleton, before)
-    feet = tuple(frames.joints[foot] for foot in FEET)
+    feet = tuple(frame.joints[foot] for foot in FEET)
+    masses = masses_of(skeleton, roles)
+    beyond = distance_beyond(skeleton, forward_matrices(skeleton, before), masses, feet, np.array(UP))
+    radius = max(SUPPORT_RADIUS * skeleton.size, float(beyond[0]))  # a pose that is out of balance may stay so
     goals: list[Any] = [Goal(foot, heads[:, foot], turns[:, foot]) for foot in feet]
-    goals += [Goal(frames.joints[joint], frames.heads[:, frames.joints[joint]], priority=1) for joint in joints]
-    goals.append(Balance(frames.joints["pelvis"], feet, masses_of(skeleton, roles), UP, priority=2))
+    goals += [Goal(frame.joints[joint], frame.heads[:, frame.joints[joint]], priority=1) for joint in joints]
+    goals.append(Balance(frame.joints["pelvis"], feet, masses, UP, radius, priority=2))
     method = PinAndDrag(root=root, strength=1.0, reference=before)
     limited, method = with_anatomy(skeleton, method, roles, before, ranges=True)
     return solve(limited, before, goals, method).pose
