@@ -8,9 +8,10 @@ import numpy as np
 
 from .. import bridge
 from ..core import CoreError, Motion, PinAndDrag, Skeleton
-from ..core.editing.contacts import BodyPoint, Contacts, Surface, find_contacts
+from ..core.body.anatomy import carrier_of
+from ..core.editing.contacts import BodyPoint, Contacts, Surface, find_contacts, stands_on
 from ..core.editing.floor import Floor, floor_pins, floor_under
-from ..core.editing.foot_lock import EASE, contact_pins, foot_lock_settings
+from ..core.editing.foot_lock import EASE, contact_pins, foot_lock_settings, raised_onto
 from ..core.editing.root_motion import with_object
 from ..core.editing.timed_pins import TimedPin, pin_errors, pin_motion
 from ..core.formats.report import GoalReport
@@ -49,21 +50,28 @@ class HeldMotion(BodyMotion):
         self.after = self.hold(self.after, self.pins, progress)
 
     def hold(self, motion: Motion, pins: Sequence[TimedPin], progress: Progress = no_progress) -> Motion:
-        """Return a motion with some pins, and then with its feet on the floor or above."""
+        """Return a motion with some pins, and then with its feet on the floor or above, while the pins hold."""
         motion = self._pinned(motion, pins, progress)
         if self.floor is None:
             return motion
-        pins = floor_pins(self.skeleton, self.on_ground(motion), self.roles, self.floor)
-        return self._pinned(motion, self.in_armature(pins), progress)
+        raised = self.in_armature(floor_pins(self.skeleton, self.on_ground(motion), self.roles, self.floor))
+        held = [
+            replace(pin, ease_in=0.0, ease_out=0.0, priority=pin.priority + 1)
+            for pin in pins
+            if any(one.start <= pin.end and pin.start <= one.end for one in raised)
+        ]
+        return self._pinned(motion, [*raised, *held], progress)
 
     def find_contacts(self, motion: Motion, points: Sequence[BodyPoint], drifts: bool = True) -> Contacts:
-        """Return the contacts of points with the ground, which is normal to the world's Z, or meshes.
+        """Return the contacts of points with the ground of a motion: a level plane, or the meshes if it is on these.
 
         Raises CoreError where the scale of the object changes, and without points.
         """
         self.follow_object()
-        up, there = bridge.world_up(self.worlds[0]), self.on_ground(motion)
-        return find_contacts(self.skeleton, there, points, up=up, drifts=drifts, surface=self.surface)
+        up, there, surface = bridge.world_up(self.worlds[0]), self.on_ground(motion), self.surface
+        if surface is not None and points and not stands_on(self.skeleton, there, points, surface, up):
+            surface = None
+        return find_contacts(self.skeleton, there, points, up=up, drifts=drifts, surface=surface)
 
     def follow_object(self) -> None:
         """Note how the object moves, in whose space at the first frame the ground is looked at.
@@ -81,8 +89,14 @@ class HeldMotion(BodyMotion):
     def plant(
         self, motion: Motion, contacts: Contacts, ease: float = EASE, share: Array | float = 1.0
     ) -> Sequence[TimedPin]:
-        """Return pins that hold contacts of a motion, and set the floor under them; `share`: see `floor_under`."""
-        there = self.on_ground(motion)
+        """Return pins that hold contacts of a motion, and set the floor under them; `share`: see `floor_under`.
+
+        Where there are meshes and the motion is on a plane, `after` is the motion raised onto them.
+        """
+        there, root = self.on_ground(motion), carrier_of(self.skeleton, self.roles)
+        raised, contacts = raised_onto(self.skeleton, there, contacts, root, self.surface, share)
+        if raised is not there:
+            there, self.after = raised, self.off_ground(raised)
         pins = contact_pins(self.skeleton, there, contacts, ease)
         self.floor = floor_under(self.skeleton, there, contacts, pins, share)
         return self.in_armature(pins)

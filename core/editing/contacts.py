@@ -219,6 +219,24 @@ def find_contacts_at(
     return Contacts(tuple(points), touching, low, ground, rests, drift, slow_speed * size)
 
 
+def stands_on(
+    skeleton: Skeleton, motion: Motion, points: Sequence[BodyPoint], surface: Surface, up: ArrayLike = UP
+) -> bool:
+    """Return whether a motion is on a surface; else it is on a level plane.
+
+    It is on that above which the heights of slow points spread less.
+    """
+    positions = point_positions(skeleton, motion.pose, points)
+    speed = rotation.lengths(velocities(positions, motion)) / skeleton.size
+    slow = speed < _speed_threshold(speed.reshape(-1))
+    if not slow.any():
+        return True
+    plane = find_ground(positions, up)
+    above = [point.above for point in points]
+    level, high = ((one.heights(positions) - above)[slow] for one in (plane, replace(plane, surface=surface)))
+    return bool(np.abs(high - np.median(high)).mean() <= np.abs(level - np.median(level)).mean())
+
+
 def runs(flags: Flags) -> list[tuple[int, int]]:
     """Return the first and last index of each run of true flags (F,)."""
     edges = np.diff(np.concatenate([[False], flags, [False]]).astype(np.int8))

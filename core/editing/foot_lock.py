@@ -1,8 +1,9 @@
 """Foot locking: contacts become pins, which change the motion as little as possible.
 
 A drift of the ground is taken out of the way of the body, which goes up and down with meshes in place of a plane. Each
-contact is held at its mean position, on the ground. Where points of one rigid piece are held at once, their positions
-are moved to the distance that they have on the body, each by half of the difference, in rounds.
+contact is held at its mean position, on the ground; a foot over the edge of a step is level with what is on it. Where
+points of one rigid piece are held at once, their positions are moved to the distance that they have on the body, each
+by half of the difference, in rounds.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,6 +31,7 @@ DEVIATION: Final = float(np.radians(20.0))  # standard deviation of joints
 KNEE: Final = np.radians([10.0, 2.0, 2.0])  # standard deviations of knees about their hinge and the other axes
 RIGID: Final = 1e-4  # of the size: largest change of the distance of two points of one piece
 ROUNDS: Final = 200  # of moving positions to their distances, at most
+STEEPEST: Final = float(np.sin(np.radians(35.0)))  # slope of a foot; one over a steeper edge stands on the higher side
 MEET: Final = 1e-7  # of the size: what moves less in a round stays
 
 
@@ -89,17 +91,19 @@ def steadied(skeleton: Skeleton, motion: Motion, contacts: Contacts, root: int |
 
 
 def raised_onto(
-    skeleton: Skeleton, motion: Motion, contacts: Contacts, root: int | None, surface: Surface | None
-) -> tuple[Motion, Contacts]:
+    skeleton: Skeleton, motion: Motion, contacts: Contacts, root: int | None, surface: Surface | None,
+    share: Array | float = 1.0,
+) -> tuple[Motion, Contacts]:  # fmt: skip
     """Return the motion with its `root` going up and down with a surface in place of a plane, and the contacts there.
 
-    The motion stays the same without a root, and both do without a surface.
+    The motion stays the same without a root, and both do without a surface, or where the contacts are on one. `share`
+    (F,) is how far the root goes.
     """
-    if surface is None:
+    if surface is None or contacts.ground.surface is not None:
         return motion, contacts
     contacts = replace(contacts, ground=replace(contacts.ground, surface=surface))
     if root is not None:
-        rise = surface_rise(skeleton, motion, contacts, level=True)
+        rise = np.reshape(share, (-1, 1)) * surface_rise(skeleton, motion, contacts, level=True)
         motion = replace(motion, pose=shifted(skeleton, motion.pose, root, rise))
     return motion, replace(contacts, resting=np.array([point.above for point in contacts.points]))
 
@@ -143,10 +147,16 @@ def contact_pins(skeleton: Skeleton, motion: Motion, contacts: Contacts, ease: f
     held = np.array([positions[i.first : i.last + 1, i.point].mean(axis=0) for i in intervals]).reshape(-1, 3)
     rests = [contacts.resting[i.point] + (contacts.drift[i.first : i.last + 1] @ up).mean() for i in intervals]
 
-    def on_ground(places: Array) -> Array:
-        return places + (contacts.ground.under(places) + rests - places @ up)[:, None] * up
+    pairs = _rigid_pairs(intervals, positions, skeleton.size)
 
-    held = _at_distances(held, on_ground, intervals, positions, skeleton.size)
+    def on_ground(places: Array) -> Array:
+        level = contacts.ground.under(places)
+        for one, other, distance in pairs:
+            if abs(level[one] - level[other]) > STEEPEST * distance:
+                level[[one, other]] = max(level[one], level[other])
+        return places + (level + rests - places @ up)[:, None] * up
+
+    held = _at_distances(held, on_ground, pairs, skeleton.size)
     return tuple(
         TimedPin(contacts.points[i.point].bone, float(motion.frames[i.first]), float(motion.frames[i.last]), position,
                  None, eases, eases, contacts.points[i.point].position)
@@ -172,14 +182,8 @@ def count_skating(
     return int((both & (lengths(along) * motion.fps > speed)).sum()), int(both.sum())
 
 
-def _at_distances(
-    held: Array,
-    on_ground: Callable[[Array], Array],
-    intervals: Sequence[ContactInterval],
-    positions: Array,
-    size: float,
-) -> Array:
-    """Return positions (n, 3) on the ground, nearly at the distances that their points have on the body."""
+def _rigid_pairs(intervals: Sequence[ContactInterval], positions: Array, size: float) -> list[tuple[int, int, float]]:
+    """Return the intervals that share frames, of points (F, P, 3) of one rigid piece, and how far these are apart."""
     pairs: list[tuple[int, int, float]] = []
     for one, other in combinations(range(len(intervals)), 2):
         a, b = intervals[one], intervals[other]
@@ -187,6 +191,13 @@ def _at_distances(
             distance = lengths(positions[:, a.point] - positions[:, b.point])
             if np.ptp(distance) < RIGID * size and distance.any():
                 pairs.append((one, other, float(distance.mean())))
+    return pairs
+
+
+def _at_distances(
+    held: Array, on_ground: Callable[[Array], Array], pairs: Sequence[tuple[int, int, float]], size: float
+) -> Array:
+    """Return positions (n, 3) on the ground, nearly at the distances that their points have on the body."""
     for _ in range(ROUNDS):
         held = on_ground(held)
         before = held.copy()

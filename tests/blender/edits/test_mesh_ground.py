@@ -317,6 +317,28 @@ def test_a_walk_up_stairs_goes_up_those_of_another_body(rise: float) -> None:
     assert len(stands(*soles_above(rig, ground, frames))) > 0.8 * standing
 
 
+@pytest.mark.parametrize("again", [False, True])
+def test_locked_feet_of_a_level_walk_go_up_stairs(again: bool) -> None:
+    """And stay on them once they are there; the report says how far pins are off, as Blender shows them."""
+    (rig,) = load(RIG)
+    context.scene.render.fps = 30
+    _, frames = brought(rig)
+    start, end = way(rig, frames)
+    ground = make_ground(rig, *stairs(start, end, 0.15))
+    before, _ = soles_above(rig, ground, frames)
+    assert before.min() < -0.3
+    for _ in range(1 + again):
+        locked = LockedFeet(context, rig, (frames[0], frames[-1]))
+        locked.solve()
+        report = locked.write(rig)
+    heights, places = soles_above(rig, ground, frames)
+    assert (heights < -DEEP).mean() < 0.01  # of a frame in which a foot swings past an edge
+    bearing = stands(heights, places)
+    assert len(bearing) > 20
+    assert np.abs(bearing).max() < DEEP
+    assert max(goal.position_error.max() for goal in report.goals) < DEEP
+
+
 @pytest.mark.parametrize(("height", "ground"), [(0.51, 0.51), (0.72, 0.0)], ids=["three stairs", "a table"])
 def test_three_stairs_are_ground_and_the_top_of_a_table_is_a_roof(height: float, ground: float) -> None:
     (rig,) = load(RIG)
