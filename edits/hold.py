@@ -13,6 +13,7 @@ from ..core.rotation import Array
 from .body import BodyEdit
 from .body_tools import BodyTool, GripObject
 from .motion_edit import temporary_value
+from .pin_list import remove_or_mute
 from .pinned_motion import PinnedMotion
 from .timed_pins import add_timed_pin, carrying_bone
 
@@ -64,10 +65,17 @@ class Holding:
     def pinned(self, context: Any, armature: Any) -> PinnedMotion:
         """Add the timed pins that hold the hands to what they grip, and return the motion that is solved with them.
 
-        The hand that carries the object itself gets none.
+        They replace those of the same hands on objects in these frames: the motion has been solved with them. The hand
+        that carries the object itself gets none.
         """
         bones, (start, end) = armature.data.bones, self._frames
         with temporary_value(armature, "poise_live_pins", False):  # no change by the user
+            earlier = [
+                place
+                for place, pin in enumerate(armature.poise_timed_pins)
+                if pin.held == "OBJECT" and pin.bone in self.held and pin.start <= end and pin.end >= start
+            ]
+            remove_or_mute(armature, "poise_timed_pins", earlier)
             for bone, name in self.held.items():
                 target = context.scene.objects[name]
                 carrier = bones.get(carrying_bone(armature, target) or "")

@@ -103,8 +103,8 @@ class PinnedMotion(HeldMotion):
             self.only = self.control_motion = None
             self.after = self.before
             self.compute(no_progress)
-        present, old = armature.animation_data.action, armature.poise_result
-        replaced = armature.poise_source == source and not pinned_actions.is_edited(armature)
+        present, old, edited = armature.animation_data.action, armature.poise_result, pinned_actions.is_edited(armature)
+        replaced = armature.poise_source == source and not edited
         bridge.assign(armature, source)
         try:
             report = super().write(armature, action)
@@ -115,7 +115,7 @@ class PinnedMotion(HeldMotion):
         armature.poise_source, armature.poise_result = source, made
         self._store_result(armature, report.goals)
         name = None if old is None or not replaced else old.name
-        self.kept = "" if old is None or replaced else old.name
+        self.kept = old.name if edited else ""
         if replaced:
             pinned_actions.remove_unused(old)
         elif old is not None:

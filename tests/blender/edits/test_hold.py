@@ -58,6 +58,22 @@ def places_on_prop(rig: Any, prop: Any, hand: str, frames: Iterable[int]) -> np.
     return np.array(found)
 
 
+def test_holding_again_replaces_what_was_held(monkeypatch: Any) -> None:
+    """In the same frames and in others that overlap; nothing was changed by hand."""
+    rig = body("mixamo")
+    prop = barbell(rig, "mixamo")
+    start = on_prop(rig, prop, "mixamo")
+    for first, last in (FRAMES, FRAMES, (15, 25)):
+        context.scene.frame_set(first)
+        level, said = said_by("hold_object", monkeypatch, frame_start=first, frame_end=last)
+        assert level == "INFO", said
+        assert "manual" not in said
+        held = [(pin.held, pin.target, pin.start, pin.end) for pin in rig.poise_timed_pins]
+        assert held == [("OBJECT", prop, first, last)] * 2
+        beside = np.linalg.norm(places_on_prop(rig, prop, "mixamo", range(FRAMES[0], FRAMES[1] + 1)) - start, axis=-1)
+        assert beside.max() < HELD
+
+
 @pytest.mark.parametrize("hand", HAND)
 def test_two_hands_go_along_with_one_prop_and_its_fingers_touch_it(hand: str, monkeypatch: Any) -> None:
     rig = body(hand)
