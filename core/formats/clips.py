@@ -23,6 +23,8 @@ _JOINT: Final = re.compile(rb"(?im)^\s*(?:root|joint)\b")
 _MOTION: Final = re.compile(rb"(?im)^\s*motion\s*$")
 _FRAMES: Final = re.compile(rb"(?i)\bframes:\s*(\S+)")
 _TIME: Final = re.compile(rb"(?i)\bframe\s+time:\s*(\S+)")
+_OFFSET: Final = re.compile(rb"(?im)^\s*offset\b(.*)$")
+_WORD: Final = re.compile(rb"\S*[^\s\d.eE+-]\S*")  # what is no finite number
 
 _FBX: Final = b"Kaydara FBX Binary  \x00\x1a\x00"
 _WIDE: Final = 7500  # the version from which on offsets have eight bytes
@@ -76,7 +78,13 @@ def check_bvh(data: bytes) -> None:
             f'"Frame Time: {second}" is not the time of a frame: the frame rate must be between '
             f"{RATES[0]:g} and {RATES[1]:g}."
         )
+    wrong = _WORD.search(rest, time.end()) or _WORD.search(b" ".join(_OFFSET.findall(data[: motion.start()])))
+    if wrong is not None:
+        word = wrong[0].decode("ascii", "replace")[:SHOWN]
+        raise CoreError(f'"{word}" is where the BVH file must have a number.')
     lines = sum(1 for line in rest[time.end() :].splitlines() if line.strip())
+    if lines and int(said) == 0:
+        raise CoreError(f'"Frames: 0" is followed by {lines} frames.')
     if lines < int(said):
         raise CoreError(f"the BVH file is incomplete: it has {lines} of {said} frames.")
     joints = len(_JOINT.findall(data[: motion.start()]))

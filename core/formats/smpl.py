@@ -67,6 +67,7 @@ _USED: Final = {*_WHOLE, *_ROOT, *_TRUNK, *_BOTH_HANDS, *_EACH_HAND, *_WAYS, *_S
 _MODEL: Final = ("J_regressor", "v_template", "shapedirs")
 _LARGEST_TURN: Final = 8.0 * np.pi  # radians; larger ones are degrees
 _LARGEST_ELEMENT: Final = 1.1  # of a matrix of rotation
+_FASTEST: Final = 60.0  # metres a second; nobody falls faster, so that the way is in centimetres or millimetres
 
 _Arrays = Mapping[str, Array]
 
@@ -88,15 +89,19 @@ def read_smpl(
         places = _joints_of(model, arrays, count)
     way = _first(arrays, _WAYS)
     steps = np.zeros((len(turns), 3)) if way is None else _numbers(way, arrays[way], COORDINATE_LIMIT)
-    if steps.size != 3 * len(turns):
-        raise CoreError(f'"{way}" has no x, y and z for each of {len(turns)} frames.')
+    if steps.size != 3 * len(turns) or steps.shape[-1] != 3:
+        raise CoreError(f'"{way}" is of shape {steps.shape}; it is to have x, y and z in each of {len(turns)} frames.')
+    steps = steps.reshape(-1, 3)
     axis = up or nearest_axis(np.median(rotation.rotate(turns[:, 0], _UP), axis=0))
     upright = _upright(axis)
     turns[:, 0] = rotation.mul(upright, turns[:, 0])
     shifts = np.zeros((len(turns), count, 3))
-    shifts[:, 0] = rotation.rotate(upright, steps.reshape(-1, 3))
+    shifts[:, 0] = rotation.rotate(upright, steps)
     rate = _first(arrays, _RATES)
     fps = (None if rate is None else check_fps(arrays[rate])) or DEFAULT_RATE
+    speed = fps * float(np.median(rotation.lengths(np.diff(steps, axis=0)))) if len(steps) > 1 else 0.0
+    if speed > _FASTEST:
+        raise CoreError(f'"{way}" moves the body by {speed:.0f} metres a second; it is to be in metres.')
     offsets = places - np.where(parents[:, None] < 0, 0.0, places[parents])
     skeleton = Skeleton(names, parents, offsets, np.tile(rotation.IDENTITY, (count, 1)), np.ones(count))
     return skeleton, Motion(Pose(turns, shifts), np.arange(len(turns), dtype=float), fps), tips
@@ -150,7 +155,9 @@ def _numbers(name: str, array: Array, most: float) -> Array:
         raise CoreError(f'"{name}" is no array of numbers.')
     with np.errstate(invalid="ignore", over="ignore"):  # NaN of other kinds, and numbers that double precision lacks
         numbers = array.astype(float)
-    if not (np.abs(numbers) <= most).all():  # NaN, too
+    if not np.isfinite(numbers).all():
+        raise CoreError(f'"{name}" has numbers that are not finite.')
+    if not (np.abs(numbers) <= most).all():
         raise CoreError(f'"{name}" has numbers that are not from {-most:.4g} to {most:.4g}.')
     return numbers
 

@@ -67,7 +67,7 @@ def random_turns(up: str, joints: int) -> np.ndarray:
     return turns.astype(np.float32)
 
 
-WAY = np.random.default_rng(3).normal(0.0, 1.0, (FRAMES, 3)).astype(np.float32)
+WAY = np.random.default_rng(3).normal(0.0, 0.1, (FRAMES, 3)).astype(np.float32)
 
 
 def amass() -> tuple[str, dict[str, Any], np.ndarray]:
@@ -212,11 +212,20 @@ def object_array() -> np.ndarray:
         ({"points": np.zeros((2, 3))}, 'none of them is called "pose_world" or "poses"'),
         ({"poses": np.zeros((2, 70))}, "it is to have 66 or 72 or 156 or 165 numbers in each of 2 frames"),
         ({"poses": np.zeros((0, 72))}, "numbers in each of 0 frames"),
-        ({"poses": np.full((2, 72), np.nan)}, '"poses" has numbers that are not from -25.13 to 25.13'),
+        ({"poses": np.full((2, 72), np.nan)}, '"poses" has numbers that are not finite'),
         ({"poses": np.full((2, 72), 90.0)}, '"poses" has numbers that are not from'),
         ({"poses": np.array(["a"] * 72)}, '"poses" is no array of numbers'),
         ({"poses": object_array()}, "without running code from it"),
-        ({"poses": np.zeros((2, 72)), "trans": np.zeros((3, 3))}, '"trans" has no x, y and z for each of 2 frames'),
+        (
+            {"poses": np.zeros((2, 72)), "trans": np.zeros((3, 3))},
+            '"trans" is of shape (3, 3); it is to have x, y and z',
+        ),
+        (
+            {"poses": np.zeros((2, 72)), "trans": np.zeros((3, 2))},
+            '"trans" is of shape (3, 2); it is to have x, y and z',
+        ),
+        ({"poses": np.zeros((2, 72)), "trans": np.full((2, 3), np.nan)}, '"trans" has numbers that are not finite'),
+        ({"poses": np.zeros((2, 72)), "trans": [(0, 0, 90), (0, 4, 90)]}, "it is to be in metres"),
         ({"poses": np.zeros((2, 72)), "mocap_framerate": 0.0}, '"fps" must be the number of frames per second'),
         ({"global_orient": np.zeros((2, 3)), "body_pose": np.zeros((2, 60))}, "it is to have 63 or 69 numbers"),
         ({"global_orient": np.zeros((2, 3)), "left_hand_pose": np.zeros((2, 6))}, "it is to have 45 numbers"),

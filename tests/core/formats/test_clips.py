@@ -47,6 +47,10 @@ def test_whole_clips_are_let_through(tmp_path: Path) -> None:
         ("Frames: 4", "Frames: -4", "is not a number of frames"),
         ("Frames: 4", "Frames: 5", "the BVH file is incomplete: it has 4 of 5 frames"),
         ("Frames: 4", "", "the BVH file is incomplete"),
+        ("Frames: 4", "Frames: 0", '"Frames: 0" is followed by 4 frames'),
+        ("Time: 0.04\n", "Time: 0.04\nnan ", '"nan" is where the BVH file must have a number'),
+        ("Time: 0.04\n", "Time: 0.04\n-inf ", '"-inf" is where'),
+        ("OFFSET", "OFFSET NaN", '"NaN" is where'),
     ],
 )
 def test_counts_and_times_of_a_bvh_file_are_those_of_a_motion(
