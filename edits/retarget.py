@@ -23,7 +23,7 @@ from ..core.editing.contacts import find_contacts, foot_points
 from ..core.editing.floor import Floor
 from ..core.editing.foot_lock import steadied, surface_rise
 from ..core.editing.hand_contacts import find_hand_contacts, hand_pins
-from ..core.editing.retarget import aligned, check_pair, keep_contacts, overlaid, retarget
+from ..core.editing.retarget import aligned, check_pair, keep_contacts, matching_bones, overlaid, retarget
 from ..core.editing.root_motion import with_object
 from ..core.editing.timed_pins import share_within
 from ..core.formats.recipe import bones_of
@@ -72,12 +72,12 @@ class Retargeted(HeldMotion):
         if not 0.0 <= fade <= LONGEST:
             raise CoreError(f"The fade of parts must be between 0 and {LONGEST:g} seconds.")
         first, last = frames or bridge.keyed_range(source)
-        numbers = np.arange(first, last + 1)
-        self._interpolation: NDArray[np.intc] | None = None  # from each key on, if not as usual
+        numbers: Any = np.arange(first, last + 1)
+        self._interpolation: dict[str, NDArray[np.intc]] = {}  # from each key on, by bone of the source
         if sparse:
             plant = False
             numbers, self._interpolation = bridge.key_interpolation(source, first, last)
-        shift = 0 if start is None else start - int(numbers[0])
+        shift = 0 if start is None else start - numbers[0]
         self.makes_motion, self.whole_scales = not parts, scale
         beyond = _goes_on(armature, numbers[0] + shift, numbers[-1] + shift) if parts else (False, False)
         super().__init__(context, armature, numbers + shift)
@@ -87,6 +87,7 @@ class Retargeted(HeldMotion):
         meshed = self.surface is not None and source.poise_ground is not None
         roles = bridge.read_roles(source, own)
         check_pair(roles, self.roles)
+        self._same = {here: own.names[there] for here, there in matching_bones(roles, self.roles).items()}
         skeleton = self.skeleton
         chosen = parts_of(skeleton, self.roles, parts) if parts else list(range(len(skeleton)))
         if self.controlled is None:
@@ -140,9 +141,11 @@ class Retargeted(HeldMotion):
 
     def write_keys(self, armature: Any, changed: ChangedBones, action: str | None, new: bool) -> Any:
         written = super().write_keys(armature, changed, action, new)
-        if self._interpolation is not None:
-            names = [self.rig.skeleton.names[bone] for bone in self._written]
-            bridge.set_interpolation(armature, names, self.before.frames, self._interpolation)
+        if self._interpolation:
+            kinds = self._interpolation
+            named = ((bone, self.rig.skeleton.names[bone]) for bone in self._written)
+            found = {name: kinds.get(self._same.get(bone, ""), kinds[""]) for bone, name in named}
+            bridge.set_interpolation(armature, self.before.frames, found)
         return written
 
 

@@ -72,6 +72,16 @@ def retarget(
     return replace(motion, pose=after.move_hips(pose, places - after.hips(pose)))
 
 
+def matching_bones(source: Roles, target: Roles) -> dict[int, int]:
+    """Return bones of the target -> the bone of the same part of the source that is as far along its chain."""
+    return {
+        bone: there[round(place * (len(there) - 1) / max(len(here) - 1, 1))]
+        for role, here in target.parts.items()
+        if (there := source.chain(role))
+        for place, bone in enumerate(here)
+    }
+
+
 def aligned(target: Skeleton, roles: Roles, before: Motion, moved: Motion) -> Motion:
     """Return a motion turned about the vertical and moved on the ground so that its hips begin as those of another."""
     human = MovingBody(target, roles)
@@ -226,10 +236,7 @@ def _part_scales(source: Skeleton, pose: Pose, source_roles: Roles, target: Skel
     own, hips = np.array(pose.scales), source_roles.chain("hips")[0]
     own[:, hips] *= np.cbrt(own[:, source.ancestors(hips)[1:]].prod(axis=(1, 2)))[:, None]
     before, after = anatomy(source, source_roles).axes, anatomy(target, target_roles).axes
-    for role, here in target_roles.parts.items():
-        there = source_roles.chain(role)
-        for place, bone in enumerate(here if there else ()):
-            one = there[round(place * (len(there) - 1) / max(len(here) - 1, 1))]
-            basis = rotation.to_matrix(rotation.mul(after[bone], rotation.inv(before[one])))
-            result[:, bone] = own[:, one] @ np.square(basis).T
+    for bone, one in matching_bones(source_roles, target_roles).items():
+        basis = rotation.to_matrix(rotation.mul(after[bone], rotation.inv(before[one])))
+        result[:, bone] = own[:, one] @ np.square(basis).T
     return result

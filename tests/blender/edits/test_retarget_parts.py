@@ -215,6 +215,31 @@ def test_keys_are_where_the_source_has_keys_and_go_on_as_there() -> None:
     assert read.names
 
 
+def test_a_key_between_frames_keeps_its_time_and_each_bone_its_interpolation() -> None:
+    rig, plain = walking()
+    source = load_source()
+    key_poses(source)
+    for layer in source.animation_data.action.layers:
+        for curve in (c for strip in layer.strips for bag in strip.channelbags for c in bag.fcurves):
+            curve.keyframe_points[1].co_ui.x = 20.5
+            if "LeftForeArm" in curve.data_path:
+                curve.keyframe_points[0].interpolation = "LINEAR"
+            curve.update()
+    edit = Retargeted(context, rig, source, sparse=True)
+    edit.solve()
+    edit.write(rig)
+    forearm = edit.skeleton.names[edit.roles.bones["forearm.L"]]
+    for layer in rig.animation_data.action.layers:
+        for curve in (c for strip in layer.strips for bag in strip.channelbags for c in bag.fcurves):
+            assert [point.co.x for point in curve.keyframe_points] == [2.0, 20.5, 26.0, 40.0]
+            first = curve.keyframe_points[0].interpolation
+            assert first == ("LINEAR" if forearm in curve.data_path else "BEZIER")
+    context.scene.frame_set(20, subframe=0.5)
+    read = bridge.read_rig(rig)
+    seen = bridge.read_pose(rig, read).rotations
+    assert np.degrees(rotation.angle_between(seen, plain.after.pose.rotations[14 - 2])).max() < 0.05
+
+
 def test_parts_have_the_first_and_the_last_key_pose_of_the_source() -> None:
     rig, plain = walking()
     source = load_source()
