@@ -115,7 +115,7 @@ class PinnedMotion(HeldMotion):
         armature.poise_source, armature.poise_result = source, made
         self._store_result(armature, report.goals)
         name = None if old is None or not replaced else old.name
-        self.kept = old.name if edited else ""
+        self.kept = old.name if edited and old is not None else ""
         if replaced:
             pinned_actions.remove_unused(old)
         elif old is not None:
