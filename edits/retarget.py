@@ -87,7 +87,8 @@ class Retargeted(HeldMotion):
         meshed = self.surface is not None and source.poise_ground is not None
         roles = bridge.read_roles(source, own)
         check_pair(roles, self.roles)
-        self._same = {here: own.names[there] for here, there in matching_bones(roles, self.roles).items()}
+        alike = {} if self.controlled is not None else matching_bones(roles, self.roles)  # keys of controls are mixed
+        self._same = {here: own.names[there] for here, there in alike.items()}
         skeleton = self.skeleton
         chosen = parts_of(skeleton, self.roles, parts) if parts else list(range(len(skeleton)))
         if self.controlled is None:
