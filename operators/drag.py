@@ -72,8 +72,7 @@ class POISE_OT_drag(bpy.types.Operator):
         options={"SKIP_SAVE"},
     )  # fmt: skip
     turn: FloatVectorProperty(
-        name="Turn", description="Rotation in world space, as a quaternion", size=4,
-        subtype="QUATERNION", default=(1.0, 0.0, 0.0, 0.0), options={"SKIP_SAVE"},
+        name="Turn", description="Rotation in world space", size=3, subtype="EULER", options={"SKIP_SAVE"},
     )  # fmt: skip
     selected: BoolProperty(
         name="All Selected", description="If the bone is selected, drag all selected bones", options={"SKIP_SAVE"}
@@ -120,12 +119,11 @@ class POISE_OT_drag(bpy.types.Operator):
             if self.object and armature is None:
                 raise CoreError(f'No object "{self.object}".')
             bridge.check(armature)
-            turned = not np.allclose(self.turn, rotation.IDENTITY)
-            grab = self._named(context, armature)
-            self._sessions = list(self._begin(context, grab, settle=True, turning=turned))
+            grab, turn = self._named(context, armature), rotation.from_euler(self.turn)
+            self._sessions = list(self._begin(context, grab, settle=True, turning=not np.allclose(self.turn, 0.0)))
             for session in self._sessions:
                 session.switch(*(None if name == "AS_SET" else name for name in (self.wins, None, self.pin)))
-                session.drag(np.array(self.shift), rotation.normalize(np.array(self.turn)))
+                session.drag(np.array(self.shift), turn)
         except CoreError as error:
             self._give_back()
             self.report({"ERROR"}, translated(str(error), "reports"))
@@ -135,8 +133,8 @@ class POISE_OT_drag(bpy.types.Operator):
 
     def _named(self, context: Any, armature: Any) -> Grab:
         """Return the grab of the properties, or of the active bone; raises CoreError for invalid numbers."""
-        if not np.isfinite([*self.point, *self.shift, *self.turn]).all() or not any(self.turn):
-            raise CoreError("Point and move must be finite numbers, and the rotation a quaternion that is not zero.")
+        if not np.isfinite([*self.point, *self.shift, *self.turn]).all():
+            raise CoreError("Point, move and rotation must be finite numbers.")
         grab = Grab(armature.name, self.bone, tuple(self.point)) if self.bone else _active(context)
         if grab is None or grab.object_name != armature.name:
             raise CoreError("No bone is named, and none is active.")
@@ -389,7 +387,7 @@ class POISE_OT_drag(bpy.types.Operator):
     def _finish(self, context: Any) -> set[str]:
         session, pointer = self._sessions[0], self._pointer
         self.object, self.bone, self.point = session.body.find().name, self._grab.bone, self._grab.point
-        self.shift, self.turn = pointer.shift(), pointer.turn()
+        self.shift, self.turn = pointer.shift(), rotation.to_euler(pointer.turn())
         self.recorded = self._recording is not None and self._recording.finish()
         self._close(context)
         self._keep(context, self._recording if self.recorded else None)

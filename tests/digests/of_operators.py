@@ -41,9 +41,9 @@ take_posture posture=REST; make_rest
 """
 PINS: Final = """
 solve; select @foot.L @foot.R; pin; select @hand.L; pin kind=POSITION; drag bone=@hips shift=(0.05,-0.1,-0.15)
-drag bone=@hand.R shift=(-0.1,-0.4,0.3) wins=DRAG; drag bone=@head turn=(0.9,0.1,0.3,0.0) pin=BOTH; mirror_pins
+drag bone=@hand.R shift=(-0.1,-0.4,0.3) wins=DRAG; drag bone=@head turn=(0.2,0.6,0.0) pin=BOTH; mirror_pins
 solve; cycle_pin; select @hand.L @head; unpin; bake frame_start=1 frame_end=5; clear_pins; drag bone=Nobody
-drag bone=@head turn=(0,0,0,0); drag object=Nobody; select @head; pin space=OBJECT; select; pin
+drag object=Nobody; select @head; pin space=OBJECT; select; pin
 """
 SETTINGS: Final = """
 select @foot.L @foot.R; pin; select @hand.L; pin kind=POSITION; put root=FREE limits=SOFT
