@@ -29,7 +29,9 @@ from tests.window.tutorial_acts import (
     smooth,
 )
 
-PHASES = ((1, "L"), (1, "R"), (13, "F"), (25, "L"), (25, "R"))  # frames, and keys of the menu: left, right, flight
+PHASES = (  # frames, and keys of the menu: left, right, flight
+    (1, "L"), (1, "R"), (13, "F"), (25, "L"), (25, "R"), (37, "L"), (37, "R"),
+)  # fmt: skip
 BELOW = 26  # pixels from a button to the one below it
 ICON = 20  # pixels of an icon
 LISTS = 48  # pixels from the right of the sidebar to the icons beside a list
@@ -127,10 +129,10 @@ def jump_from_two_poses(hand: Any, file: str) -> Seen:
     yield from shoot(camera)
     end(camera, timeline=True)
     lowest = []
-    for frame in (2, 19, 36):
+    for frame in (2, 19, 36, 49):
         bpy.context.scene.frame_set(frame)
         lowest.append([height(f"{side}Foot") for side in SIDES])
-    return seen | {"feet": lowest, "phases": len(armature().poise_phases)}
+    return seen | {"feet": lowest, "phases": [(phase.start, phase.end) for phase in armature().poise_phases]}
 
 
 def tail_by_fractions(hand: Any) -> Seen:
