@@ -13,6 +13,7 @@ from .. import bridge
 from ..bridge import autokey
 from ..core import CoreError
 from ..core.body import Roles
+from ..core.body.posture import leg_length
 from .info import UNSURE, body_sentence, find_parts
 from .words import counted
 
@@ -48,10 +49,17 @@ def look_after_undo(scene: Any, depsgraph: Any) -> None:
 
 
 def look(context: Any, armature: Any) -> None:
-    """Store the findings of `survey` for the panel."""
-    found = list(survey(context, armature))
+    """Store the findings of `survey`, and the length of a leg, for the panels."""
+    try:
+        rig = bridge.read_rig(armature)
+        roles = bridge.read_roles(armature, rig.skeleton)  # refuses wrong corrections, e.g. of an older file
+    except CoreError as refusal:
+        found, leg = [("HINDRANCE", "", str(refusal))], 0.0
+    else:
+        found = list(survey(context, armature, rig, roles))
+        leg = leg_length(rig.skeleton, roles) * float(bridge.length_scale(bridge.world_matrix(armature)))
     shown = context.window_manager.poise_survey
-    shown.owner, shown.said = armature.session_uid, _said(armature)
+    shown.owner, shown.said, shown.leg = armature.session_uid, _said(armature), leg
     shown.findings.clear()
     for kind, name, text, *state in found:
         finding = shown.findings.add()
@@ -64,14 +72,8 @@ def _said(armature: Any) -> str:
     return repr(bridge.read_corrections(armature))
 
 
-def survey(context: Any, armature: Any) -> Iterator[Finding]:
+def survey(context: Any, armature: Any, rig: bridge.Rig, roles: Roles) -> Iterator[Finding]:
     """Yield the findings: what is understood, what prevents posing, which bones are which part."""
-    try:
-        rig = bridge.read_rig(armature)
-        roles = bridge.read_roles(armature, rig.skeleton)  # refuses wrong corrections, e.g. of an older file
-    except CoreError as refusal:
-        yield "HINDRANCE", "", str(refusal)
-        return
     parts = find_parts(armature, roles)
     body = body_sentence(parts)
     yield "BODY", "", f"{body[0].upper()}{body[1:]}."

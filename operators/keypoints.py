@@ -7,7 +7,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy_extras.io_utils import ImportHelper
 
-from ..core.keypoints.recordings import RATES
+from ..core.keypoints.recordings import DEFAULT_RATE, RATES
 from ..edits.keypoints import READABLE, KeypointsJob, load_recording, perform_keypoints
 from ..edits.words import counted
 from ..properties.keypoints import LAYOUTS, MARKERS, SAID, TRAVELS, UNITS, UPS
@@ -44,9 +44,11 @@ class POISE_OT_import_keypoints(ImportHelper, Lasting, bpy.types.Operator):
     up: EnumProperty(name="Up", description="Axis of the points that points up", items=UPS)
     fps: FloatProperty(
         name="Frame Rate",
-        description="Frames per second. At 0, use the rate of the file, or else 30",
+        description="Frames per second. Unless it is changed, use the rate of the file, if it has one",
+        default=DEFAULT_RATE,
         min=0.0,
         max=RATES[1],
+        options={"SKIP_SAVE"},
     )
     frame_start: IntProperty(name="Start", description="Frame of the first key", default=1)
     sides: EnumProperty(
@@ -79,7 +81,7 @@ class POISE_OT_import_keypoints(ImportHelper, Lasting, bpy.types.Operator):
             layout=layout,
             unit=self.unit,
             up=self.up,
-            fps=self.fps or None,
+            fps=(self.properties.is_property_set("fps") and self.fps) or None,
             start=self.frame_start,
             exchange=_SIDES[self.sides],
             travel=_TRAVEL[self.travel],

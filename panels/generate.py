@@ -80,7 +80,7 @@ class POISE_PT_generate_advanced(Side, bpy.types.Panel):
         layout, armature = self.layout, context.active_object
         if chosen_in(armature, "tracks") is not None:
             draw_track(layout, armature, armature.poise_active_track)
-        draw_path(layout, armature)
+        draw_path(layout, context, armature)
 
 
 def draw_track(layout: Any, armature: Any, number: int) -> None:
@@ -97,13 +97,17 @@ def draw_track(layout: Any, armature: Any, number: int) -> None:
     settings.prop(track, "gamma")
 
 
-def draw_path(layout: Any, armature: Any) -> None:
+def draw_path(layout: Any, context: Any, armature: Any) -> None:
     """Draw the path of the root and its samples as a table."""
     column = layout.column(align=True)
     column.use_property_split = True
     for index, name in enumerate(("Path Left", "Forward", "Up")):
         column.prop(armature, "poise_path", index=index, text=name)
-    column.label(text="In leg lengths", icon="BLANK1")
+    survey = context.window_manager.poise_survey
+    if survey.owner == armature.session_uid:
+        unit = column.row()
+        unit.enabled = False  # that of the path: it is only shown
+        unit.prop(survey, "leg")
     curves = [_curve(armature, "poise_path", index) for index in range(3)]
     draw_samples(layout, ("Left", "Forward", "Up"), curves, _curve(armature, "poise_path_weight", 0), path=True)
 

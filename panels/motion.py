@@ -5,7 +5,7 @@ from typing import Any
 import bpy
 
 from ..languages.interface import translated
-from .side import ArmaturePanel, chosen_in, draw_list, draw_tools, labelled
+from .side import ArmaturePanel, chosen_in, draw_held, draw_list, draw_tools, labelled
 
 _ICONS = {"MOTION": "ANIM", "FRAME": "KEYTYPE_KEYFRAME_VEC", "PLACE": "PINNED", "OBJECT": "OBJECT_DATA"}
 _KINDS = {"heel": "REW", "ball": "DOT", "toe": "FF", "hand": "VIEW_PAN"}  # of contacts: back, middle, front of a foot
@@ -140,9 +140,7 @@ class POISE_MT_motion(bpy.types.Menu):
 
 def draw_timed_pin(layout: Any, pin: Any) -> None:
     """Draw the settings of one timed pin."""
-    row = layout.row(align=True)
-    row.prop(pin, "use_position", toggle=True, icon="CON_LOCLIKE")
-    row.prop(pin, "use_rotation", toggle=True, icon="CON_ROTLIKE")
+    draw_held(layout, pin)
     column = labelled(layout.column())
     frames = column.column(align=True)
     for name in ("start", "end", "ease_in", "ease_out"):

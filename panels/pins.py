@@ -6,10 +6,10 @@ import bpy
 
 from ..languages.interface import translated
 from .rig import draw_hindrances
-from .side import Side, chosen_in, draw_list, draw_sentence, draw_tools, labelled, refuses
+from .side import Side, chosen_in, draw_held, draw_list, draw_sentence, draw_tools, labelled, refuses
 from .toolbar import POISE_TOOL_drag
 
-_ICONS = {"use_position": "CON_LOCLIKE", "use_rotation": "CON_ROTLIKE"}
+_KINDS = {(True, True): "PINNED", (True, False): "CON_LOCLIKE", (False, True): "CON_ROTLIKE", (False, False): "NONE"}
 _TIP = 1e-3  # of the bone's length
 TOOL = POISE_TOOL_drag.bl_idname
 _HELD = (("BOTH", "Pin Position and Rotation"), ("POSITION", "Pin Position"), ("ROTATION", "Pin Rotation"))
@@ -42,8 +42,7 @@ class POISE_UL_pins(bpy.types.UIList):
             translate=False,
             icon=_SPACES[item.space] if there else "ERROR",
         )
-        for held, symbol in _ICONS.items():
-            row.prop(item, held, text="", icon=symbol)
+        row.label(text="", icon=_KINDS[item.use_position, item.use_rotation])
         row.prop(item, "mute", text="", icon="HIDE_ON" if item.mute else "HIDE_OFF", emboss=False)
 
 
@@ -103,6 +102,7 @@ def draw_first_steps(layout: Any, context: Any) -> None:
 
 def draw_pin(layout: Any, pin: Any) -> None:
     """Draw the settings of one pin."""
+    draw_held(layout, pin)
     column = labelled(layout.column())
     column.prop(pin, "weight")
     column.prop(pin, "priority")

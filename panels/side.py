@@ -65,6 +65,13 @@ def draw_tools(layout: Any, names: Iterable[str]) -> None:
         layout.operator(f"poise.{name}")
 
 
+def draw_held(layout: Any, pin: Any) -> None:
+    """Draw whether a pin holds the position and the rotation of its bone."""
+    row = layout.row(align=True)
+    row.prop(pin, "use_position", toggle=True, icon="CON_LOCLIKE")
+    row.prop(pin, "use_rotation", toggle=True, icon="CON_ROTLIKE")
+
+
 def draw_sentence(layout: Any, context: Any, sentence: str, icon: str) -> None:
     """Draw a sentence of Poise's, translated, and wrapped to the width of the sidebar."""
     draw_text(layout, context, translated(sentence), icon)

@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 import bpy
-from bpy.props import CollectionProperty, EnumProperty, IntProperty, PointerProperty, StringProperty
+from bpy.props import CollectionProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
 
 class POISE_PG_finding(bpy.types.PropertyGroup):
@@ -41,6 +41,7 @@ class POISE_PG_survey(bpy.types.PropertyGroup):
     entered: IntProperty(name="Entered", description="Armature that was last in Pose Mode")
     said: StringProperty(name="Corrections", description="Corrections of parts that were in use")
     part: StringProperty(name="Part", description="Selected body part", default="hips")
+    leg: FloatProperty(name="Leg Length", description="Length of a leg in the scene, the unit of paths", unit="LENGTH")
     findings: CollectionProperty(type=POISE_PG_finding, name="Findings", description="Finding")
 
 

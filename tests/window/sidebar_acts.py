@@ -2,14 +2,9 @@
 
 import sys
 from collections.abc import Generator
-from pathlib import Path
 from typing import Any
 
 from tests.window import drag_acts as do
-
-sys.path.insert(0, str(Path(__file__).parent))  # this file is loaded by its path
-
-from tutorial_acts import open_alone
 
 NARROW = 220  # pixels
 LANGUAGES = ("en_US", "ja_JP", "zh_HANS")
@@ -46,24 +41,40 @@ def show(hand: Any, file: str, scale: str) -> Generator[float, None, list[str]]:
     yield from do.open_rig(hand, file)
     with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
         fill(bpy.context)
-    preferences = bpy.context.preferences
-    yield from hand.open_tab("Poise")
+    view = bpy.context.preferences.view
+    view.ui_scale = float(scale)
+    hand.rest()
+    hand.press("N")
     side = hand.region("UI")
+    yield from hand.until(lambda: side.width > 1)
     middle = side.y + side.height // 2
-    yield from hand.drag((side.x, middle), (side.x + side.width - NARROW, middle))
-    preferences.view.ui_scale = float(scale)
-    view = preferences.view
+    hand.move(side.x + side.width // 2, middle)  # Blender finds an edge when the mouse comes from inside
+    yield do.SOON
+    yield from hand.drag((side.x, middle), (side.x + side.width - round(NARROW * view.ui_scale), middle))
+    assert side.width < 1.1 * NARROW * view.ui_scale
     view.use_translate_interface = view.use_translate_tooltips = view.use_translate_reports = True
     classes = [cls for cls in sys.modules[f"{do.EXTENSION}.panels"].CLASSES if issubclass(cls, bpy.types.Panel)]
+    classes = [cls for cls in classes if getattr(cls, "bl_category", "") == "Poise"]
+    for cls in reversed(classes):
+        bpy.utils.unregister_class(cls)
     files: list[str] = []
     for panel in classes:
-        if getattr(panel, "bl_category", "") != "Poise" or hasattr(panel, "bl_parent_id"):
+        if hasattr(panel, "bl_parent_id"):
             continue
-        below = [cls.__name__ for cls in classes if getattr(cls, "bl_parent_id", "") == panel.__name__]
-        open_alone(panel.__name__, *below)
+        together = [panel, *(cls for cls in classes if getattr(cls, "bl_parent_id", "") == panel.__name__)]
+        for cls in together:
+            cls.bl_options = set()
+            bpy.utils.register_class(cls)
+        view.language = "en_US"
+        yield do.WAIT
+        side.active_panel_category = "Poise"
         for language in LANGUAGES:
             view.language = language
             hand.rest()
             yield 1.5
             files.append(hand.screenshot(f"sidebar_{panel.__name__}_{language}_{scale}"))
-    return [*files, str(side.width)]
+        for cls in reversed(together):
+            bpy.utils.unregister_class(cls)
+    for cls in classes:
+        bpy.utils.register_class(cls)
+    return files

@@ -310,5 +310,11 @@ def test_the_operator_keys_a_file_in_one_undo_step_and_says_so(tmp_path: Path) -
     file = tmp_path / "other.json"  # the layout that a file says
     file.write_text(json.dumps({"layout": "coco17", "up": "-Y", "frames": [[f[n] for n in order] for f in few]}))
     assert bpy.ops.poise.import_keypoints(filepath=str(file)) == {"FINISHED"}
+    file.write_text(
+        json.dumps({"layout": "coco17", "up": "-Y", "fps": scene_fps(), "frames": [[f[n] for n in order] for f in few]})
+    )
+    for rate, last in (({}, 3), ({"fps": scene_fps() / 2.0}, 5)):  # that of the file, unless another one is set
+        assert bpy.ops.poise.import_keypoints(filepath=str(file), **rate) == {"FINISHED"}
+        assert armature().animation_data.action.frame_range[1] == last
     with pytest.raises(RuntimeError, match="cannot be read"):
         bpy.ops.poise.import_keypoints(filepath=str(tmp_path / "none.json"))
