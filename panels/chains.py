@@ -6,7 +6,7 @@ from typing import Any
 import bpy
 
 from ..languages.interface import translated
-from .side import ArmaturePanel, Side, chosen_in, draw_list, draw_sentence, draw_tools, labelled, refuses
+from .side import ArmaturePanel, Side, chosen_in, draw_list, draw_sentence, draw_tools, is_narrow, labelled, refuses
 
 
 class POISE_UL_chains(bpy.types.UIList):
@@ -37,7 +37,8 @@ class POISE_UL_actuations(bpy.types.UIList):
         )
         row = split.row(align=True)
         row.prop(item, "fraction", text="", slider=True)
-        row.prop(item, "angle", text="")
+        if not is_narrow():  # it is below the list, too
+            row.prop(item, "angle", text="")
 
 
 class POISE_PT_chains(ArmaturePanel, bpy.types.Panel):

@@ -35,8 +35,7 @@ class POISE_UL_phases(bpy.types.UIList):
         flies = item.kind == "FLIGHT"
         row.label(text="Flight" if flies else item.part, icon="FORCE_WIND" if flies else "PINNED", translate=flies)
         row = row.row(align=True)
-        row.prop(item, "start", text="", emboss=False)
-        row.prop(item, "end", text="", emboss=False)
+        row.label(text=f"{item.start} - {item.end}", translate=False)
 
 
 class POISE_PT_generate(ArmaturePanel, bpy.types.Panel):
@@ -144,8 +143,10 @@ def draw_phases(layout: Any, armature: Any) -> None:
     side.operator_menu_enum("poise.add_phase", "part", text="", icon="ADD")
     side.operator("poise.remove_phase", text="", icon="REMOVE")
     phase = chosen_in(armature, "phases")
-    if phase is not None and phase.kind == "SUPPORT":
-        labelled(layout.column()).prop(phase, "frame")
+    if phase is not None:
+        column = labelled(layout.column(align=True))
+        for name in ("start", "end", *(["frame"] if phase.kind == "SUPPORT" else [])):
+            column.prop(phase, name)
 
 
 def _curve(armature: Any, path: str, index: int) -> Any:

@@ -4,7 +4,7 @@ from typing import Any
 
 import bpy
 
-from .side import ArmaturePanel, labelled
+from .side import ArmaturePanel, draw_choice, labelled
 
 
 class POISE_PT_ghosts(ArmaturePanel, bpy.types.Panel):
@@ -21,12 +21,12 @@ class POISE_PT_ghosts(ArmaturePanel, bpy.types.Panel):
         armature: Any = context.active_object
         column = labelled(self.layout)
         column.active = armature.poise_use_ghosts
-        column.row().prop(armature, "poise_ghost_frames", expand=True)
+        draw_choice(column, armature, "poise_ghost_frames")
         frames = column.column(align=True)
         for name in ("ghosts_before", "ghosts_after", "ghost_step"):
             frames.prop(armature, f"poise_{name}")
-        column.row().prop(armature, "poise_ghost_shape", expand=True)
-        column.row().prop(armature, "poise_ghost_bones", expand=True)
+        draw_choice(column, armature, "poise_ghost_shape")
+        draw_choice(column, armature, "poise_ghost_bones")
         column.prop(armature, "poise_ghost_opacity", slider=True)
 
 

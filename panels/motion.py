@@ -40,8 +40,7 @@ class POISE_UL_timed_pins(bpy.types.UIList):
         name = item.label.rpartition(":")[2]  # without the prefix of all bones
         label.label(text=name if there else translated(f"{item.bone} (no such bone)"), translate=False)
         row = row.row(align=True)
-        row.prop(item, "start", text="", emboss=False)
-        row.prop(item, "end", text="", emboss=False)
+        row.label(text=f"{item.start} - {item.end}", translate=False)
         row.prop(item, "mute", text="", icon="HIDE_ON" if item.mute else "HIDE_OFF", emboss=False)
 
 

@@ -76,6 +76,7 @@ class POISE_PT_pins(Side, bpy.types.Panel):
                 side.operator("poise.unpin", text="", icon="REMOVE").bone = pin.name
                 side.operator("poise.goto_pin", text="", icon="RESTRICT_SELECT_OFF").bone = pin.name
                 side.separator()
+                draw_held(layout, pin)
                 draw_pin(layout, pin)
             side.operator("poise.clear_pins", text="", icon="X")
             draw_tools(layout.column(align=True), ("pin_here", "mirror_pins"))
@@ -102,7 +103,6 @@ def draw_first_steps(layout: Any, context: Any) -> None:
 
 def draw_pin(layout: Any, pin: Any) -> None:
     """Draw the settings of one pin."""
-    draw_held(layout, pin)
     column = labelled(layout.column())
     column.prop(pin, "weight")
     column.prop(pin, "priority")

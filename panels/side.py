@@ -3,12 +3,15 @@
 from collections.abc import Iterable
 from typing import Any, Final
 
+import bpy
+
 from .. import bridge
 from ..languages.interface import translated
 from ..languages.lines import width, wrapped
 
 _LETTER: Final = 6.0  # mean width of a letter of Blender's interface, pixels at a scale of 1
 _MARGIN: Final = 70  # pixels: width of the icon and the borders
+_WIDE: Final = 250  # pixels at a scale of 1: with less, names of settings would be cut
 _NARROW: Final = 24  # letters in a line of the narrowest sidebar
 
 
@@ -38,10 +41,32 @@ def refuses(layout: Any, context: Any) -> bool:
     return False
 
 
+def is_narrow() -> bool:
+    """Return whether the sidebar has no room for names of settings beside them."""
+    context: Any = bpy.context
+    return context.region is not None and context.region.width < _WIDE * context.preferences.system.ui_scale
+
+
 def labelled(layout: Any) -> Any:
-    """Return the layout with the names of settings in a column of their own."""
-    layout.use_property_split, layout.use_property_decorate = True, False
+    """Return the layout with the names of settings in a column of their own, if there is room for it."""
+    layout.use_property_split, layout.use_property_decorate = not is_narrow(), False
     return layout
+
+
+def headed(column: Any, name: str) -> Any:
+    """Return a row of a `labelled` column for several fields of one name."""
+    row = column.row(align=True, heading=name)
+    if is_narrow():
+        row.label(text=name)
+    return row
+
+
+def draw_choice(column: Any, data: Any, name: str) -> None:
+    """Draw what can be chosen side by side in a `labelled` column, or as a menu where it is narrow."""
+    if is_narrow():
+        column.prop(data, name)
+    else:
+        column.row().prop(data, name, expand=True)
 
 
 def draw_list(layout: Any, armature: Any, name: str, rows: int) -> Any:

@@ -5,7 +5,7 @@ from typing import Any
 import bpy
 from bl_ui.utils import PresetPanel
 
-from .side import ArmaturePanel, labelled
+from .side import ArmaturePanel, draw_choice, headed, labelled
 
 
 class POISE_PT_presets(PresetPanel, bpy.types.Panel):
@@ -28,14 +28,14 @@ class POISE_PT_solver(ArmaturePanel, bpy.types.Panel):
     def draw(self, context: Any) -> None:
         armature: Any = context.active_object
         column = labelled(self.layout)
-        column.row().prop(armature, "poise_method", expand=True)
-        column.row().prop(armature, "poise_limits", expand=True)
+        draw_choice(column, armature, "poise_method")
+        draw_choice(column, armature, "poise_limits")
         column.prop(armature, "poise_use_anatomy_limits")
         if armature.poise_method != "HUMANOID":
-            column.row().prop(armature, "poise_wins", expand=True)
+            draw_choice(column, armature, "poise_wins")
             column.prop(armature, "poise_root")
-        column.row().prop(armature, "poise_balance", expand=True)
-        row = column.row(align=True, heading="Strength")
+        draw_choice(column, armature, "poise_balance")
+        row = headed(column, "Strength")
         row.prop(armature, "poise_use_strength", text="")
         number = row.row()
         number.active = armature.poise_use_strength

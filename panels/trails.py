@@ -4,7 +4,7 @@ from typing import Any
 
 import bpy
 
-from .side import ArmaturePanel, labelled
+from .side import ArmaturePanel, draw_choice, labelled
 
 
 class POISE_PT_trails(ArmaturePanel, bpy.types.Panel):
@@ -21,10 +21,10 @@ class POISE_PT_trails(ArmaturePanel, bpy.types.Panel):
         armature: Any = context.active_object
         column = labelled(self.layout)
         column.active = armature.poise_use_trails
-        column.row().prop(armature, "poise_trail_bones", expand=True)
+        draw_choice(column, armature, "poise_trail_bones")
         if armature.poise_trail_bones == "PARTS":
             column.column(align=True).prop(armature, "poise_trail_parts", expand=True)
-        column.row().prop(armature, "poise_trail_range", expand=True)
+        draw_choice(column, armature, "poise_trail_range")
         if armature.poise_trail_range == "AROUND":
             column.prop(armature, "poise_trail_around")
         column.prop(armature, "poise_trail_falloff")

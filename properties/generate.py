@@ -121,7 +121,7 @@ class POISE_PG_phase(bpy.types.PropertyGroup):
     end: saved(props.IntProperty, "End", "Last frame", default=10, update=_preview)
     frame: saved(
         props.IntProperty,
-        "Reference Frame",
+        "Reference",
         "Frame from which the position of the part is taken",
         default=1,
         update=_preview,

@@ -439,7 +439,7 @@ def drawn_by(panel: Any) -> list[tuple[str, ...]]:
 
 
 def labels(panel: Any = POISE_PT_pins) -> Iterator[str]:
-    return (text for kind, text in drawn_by(panel) if kind == "label")
+    return (text for kind, text in drawn_by(panel) if kind == "label" and text)
 
 
 def said_by(tool: str, monkeypatch: Any, **settings: Any) -> tuple[str, str]:

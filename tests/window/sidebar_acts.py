@@ -6,7 +6,8 @@ from typing import Any
 
 from tests.window import drag_acts as do
 
-NARROW = 220  # pixels
+NARROW = 220  # pixels at a scale of 1
+WIDER = 2.0
 LANGUAGES = ("en_US", "ja_JP", "zh_HANS")
 FEET = ("LeftFoot", "RightFoot")
 
@@ -42,15 +43,17 @@ def show(hand: Any, file: str, scale: str) -> Generator[float, None, list[str]]:
     with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
         fill(bpy.context)
     view = bpy.context.preferences.view
-    view.ui_scale = float(scale)
+    view.ui_scale = WIDER  # edges are easier to hold
     hand.rest()
     hand.press("N")
     side = hand.region("UI")
     yield from hand.until(lambda: side.width > 1)
     middle = side.y + side.height // 2
-    hand.move(side.x + side.width // 2, middle)  # Blender finds an edge when the mouse comes from inside
+    hand.move(side.x + side.width // 2, middle)
     yield do.SOON
-    yield from hand.drag((side.x, middle), (side.x + side.width - round(NARROW * view.ui_scale), middle))
+    yield from hand.drag((side.x, middle), (side.x + side.width - round(NARROW * WIDER), middle))
+    view.ui_scale = float(scale)
+    yield do.WAIT
     assert side.width < 1.1 * NARROW * view.ui_scale
     view.use_translate_interface = view.use_translate_tooltips = view.use_translate_reports = True
     classes = [cls for cls in sys.modules[f"{do.EXTENSION}.panels"].CLASSES if issubclass(cls, bpy.types.Panel)]
