@@ -5,10 +5,10 @@ from typing import Any, Final
 import bpy
 
 from .. import bridge
-from .side import Side, draw_tools, refuses
+from .side import Side, beside, draw_tools, refuses
 
 _POSTURES: Final = (("T", "T-Pose"), ("A", "A-Pose"), ("RELAXED", "Relaxed"), ("REST", "Rest Pose"))
-_MODELS: Final = (("L", "Left to Right"), ("R", "Right to Left"))
+_MODELS: Final = (("BOTH", "Flip", "ARROW_LEFTRIGHT"), ("L", "Left to Right", "NONE"), ("R", "Right to Left", "NONE"))
 _OF_ASSET: Final = (
     ("apply_pose", "Apply Pose by Parts", False),
     ("apply_pose", "Apply Pose by Parts Mirrored", True),
@@ -34,10 +34,9 @@ class POISE_PT_body(Side, bpy.types.Panel):
         layout.operator("poise.make_rest")
         column = layout.column(align=True)
         column.label(text="Mirror")
-        column.operator("poise.mirror_pose", text="Flip", icon="ARROW_LEFTRIGHT").model = "BOTH"
-        row = column.row(align=True)
-        for model, text in _MODELS:
-            row.operator("poise.mirror_pose", text=text).model = model
+        row = beside(column)
+        for model, text, icon in _MODELS:
+            row.operator("poise.mirror_pose", text=text, icon=icon).model = model
         column = layout.column(align=True)
         column.label(text="Touch")
         row = column.row(align=True)
@@ -53,8 +52,9 @@ class POISE_PT_body(Side, bpy.types.Panel):
         row = column.row(align=True)
         row.operator("poise.copy_pose", text="Copy", icon="COPYDOWN")
         row.operator("poise.apply_pose", text="Paste", icon="PASTEDOWN").source = "CLIPBOARD"
-        column.operator("poise.apply_pose", text="Apply from Selected").source = "ARMATURE"
-        column.operator("poise.blend_pose", text="Blend from Selected").source = "ARMATURE"
+        row = beside(column)
+        row.operator("poise.apply_pose", text="Apply from Selected").source = "ARMATURE"
+        row.operator("poise.blend_pose", text="Blend from Selected").source = "ARMATURE"
 
 
 def _draw_fingers(column: Any) -> None:

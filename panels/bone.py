@@ -5,7 +5,7 @@ from typing import Any
 import bpy
 
 from .pins import draw_pin
-from .side import Side, draw_held, headed, labelled
+from .side import Side, draw_held, labelled
 
 
 class _Bone:
@@ -38,13 +38,13 @@ class _Bone:
             column.prop(bone, f"ik_stiffness_{axis}", text=heading, slider=True)
         column.prop(bone, "ik_stretch", slider=True)
         for axis in "xyz":
-            row = headed(column, f"Limit {axis.upper()}")
+            row = column.row(align=True, heading=f"Limit {axis.upper()}")
             row.prop(bone, f"use_ik_limit_{axis}", text="")
             ends = row.row(align=True)
             ends.active = getattr(bone, f"use_ik_limit_{axis}")
             ends.prop(bone, f"ik_min_{axis}", text="")
             ends.prop(bone, f"ik_max_{axis}", text="")
-        row = headed(column, "Range")
+        row = column.row(align=True, heading="Range")
         row.prop(bone, "poise_use_range", text="")
         row.operator("poise.set_range", text="Anatomy")
         row.operator("poise.mirror_range", text="Mirror")

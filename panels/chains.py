@@ -6,7 +6,18 @@ from typing import Any
 import bpy
 
 from ..languages.interface import translated
-from .side import ArmaturePanel, Side, chosen_in, draw_list, draw_sentence, draw_tools, is_narrow, labelled, refuses
+from .side import (
+    ArmaturePanel,
+    Side,
+    beside,
+    chosen_in,
+    draw_list,
+    draw_sentence,
+    draw_tools,
+    is_narrow,
+    labelled,
+    refuses,
+)  # fmt: skip
 
 
 class POISE_UL_chains(bpy.types.UIList):
@@ -127,7 +138,7 @@ def draw_entries(layout: Any, armature: Any, chain: Any) -> None:
         column = layout.column(align=True)
         column.prop_search(entry, "bone", armature.pose, "bones", text="")
         column.row(align=True).prop(entry, "axis", expand=True)
-        row = column.row(align=True)
+        row = beside(column)
         row.prop(entry, "fraction", slider=True)
         row.prop(entry, "angle")
     column = layout.column(align=True)

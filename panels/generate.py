@@ -6,7 +6,7 @@ import bpy
 from bpy_extras.anim_utils import action_get_channelbag_for_slot
 
 from ..properties.generate import label_of
-from .side import ArmaturePanel, Side, chosen_in, draw_list, draw_tools, labelled
+from .side import ArmaturePanel, Side, beside, chosen_in, draw_list, draw_tools, is_narrow, labelled
 
 _TOOLS = (
     "store_pose", "regenerate", "add_track", "remove_track", "add_sample", "remove_sample", "equal_samples",
@@ -31,11 +31,11 @@ class POISE_UL_phases(bpy.types.UIList):
     def draw_item(
         self, context: Any, layout: Any, data: Any, item: Any, icon: int, active_data: Any, active: str, *_: Any
     ) -> None:
-        row = layout.split(factor=0.5, align=True)
+        row = layout.split(factor=0.6, align=True)
         flies = item.kind == "FLIGHT"
         row.label(text="Flight" if flies else item.part, icon="FORCE_WIND" if flies else "PINNED", translate=flies)
         row = row.row(align=True)
-        row.label(text=f"{item.start} - {item.end}", translate=False)
+        row.label(text=f"{item.start}-{item.end}", translate=False)
 
 
 class POISE_PT_generate(ArmaturePanel, bpy.types.Panel):
@@ -51,7 +51,7 @@ class POISE_PT_generate(ArmaturePanel, bpy.types.Panel):
         for pose, text in (("MIN", "Store Min"), ("MAX", "Store Max")):
             row.operator("poise.store_pose", text=text).pose = pose
         layout.operator_menu_enum("poise.generate", "recipe", text="Generate")
-        row = layout.row(align=True)
+        row = beside(layout)
         row.operator("poise.load_recipe", text="Load Recipe...")
         row.operator("poise.save_recipe", text="Save Recipe...")
         if not len(armature.poise_tracks):
@@ -99,7 +99,7 @@ def draw_track(layout: Any, armature: Any, number: int) -> None:
 def draw_path(layout: Any, context: Any, armature: Any) -> None:
     """Draw the path of the root and its samples as a table."""
     column = layout.column(align=True)
-    column.use_property_split = True
+    column.use_property_split = not is_narrow()
     for index, name in enumerate(("Path Left", "Forward", "Up")):
         column.prop(armature, "poise_path", index=index, text=name)
     survey = context.window_manager.poise_survey
@@ -130,7 +130,7 @@ def draw_samples(layout: Any, names: tuple[str, ...], curves: list[Any], weights
             row.prop(weighed[number], "co", index=1, text="")
         cross = row.operator("poise.remove_sample", text="", icon="X")
         cross.path, cross.row = path, number
-    row = column.row(align=True)
+    row = beside(column)
     row.operator("poise.add_sample", text="Sample", icon="ADD").path = path
     if rows:
         row.operator("poise.equal_samples", text="Equal").path = path

@@ -5,7 +5,7 @@ from typing import Any
 import bpy
 
 from ..languages.interface import translated
-from .side import ArmaturePanel, chosen_in, draw_held, draw_list, draw_tools, labelled
+from .side import ArmaturePanel, beside, chosen_in, draw_choice, draw_held, draw_list, draw_tools, labelled
 
 _ICONS = {"MOTION": "ANIM", "FRAME": "KEYTYPE_KEYFRAME_VEC", "PLACE": "PINNED", "OBJECT": "OBJECT_DATA"}
 _KINDS = {"heel": "REW", "ball": "DOT", "toe": "FF", "hand": "VIEW_PAN"}  # of contacts: back, middle, front of a foot
@@ -31,7 +31,7 @@ class POISE_UL_timed_pins(bpy.types.UIList):
         number: int = -1, *_: Any,
     ) -> None:  # fmt: skip
         there = item.bone in context.active_object.pose.bones
-        row = layout.split(factor=0.38, align=True)
+        row = layout.split(factor=0.5, align=True)
         label = row.row(align=True)
         label.active = not item.mute
         label.alert = not there or (item.held == "OBJECT" and item.target is None)
@@ -40,7 +40,7 @@ class POISE_UL_timed_pins(bpy.types.UIList):
         name = item.label.rpartition(":")[2]  # without the prefix of all bones
         label.label(text=name if there else translated(f"{item.bone} (no such bone)"), translate=False)
         row = row.row(align=True)
-        row.label(text=f"{item.start} - {item.end}", translate=False)
+        row.label(text=f"{item.start}-{item.end}", translate=False)
         row.prop(item, "mute", text="", icon="HIDE_ON" if item.mute else "HIDE_OFF", emboss=False)
 
 
@@ -59,7 +59,7 @@ class POISE_PT_motion(ArmaturePanel, bpy.types.Panel):
         column.operator("poise.export_vrma", text="Export VRM Animation...")
         column = labelled(layout.column())
         column.prop(armature, "poise_use_layers")
-        column.prop(armature, "poise_ground")
+        draw_choice(column, armature, "poise_ground", expand=False)
 
 
 class POISE_PT_timed_pins(ArmaturePanel, bpy.types.Panel):
@@ -81,10 +81,10 @@ class POISE_PT_timed_pins(ArmaturePanel, bpy.types.Panel):
         if pin is not None:
             draw_timed_pin(layout, pin)
         column = layout.column(align=True)
-        row = column.row(align=True)
+        row = beside(column)
         row.operator("poise.solve_motion", icon="PLAY")
         row.prop(armature, "poise_live_pins", text="Live", toggle=True)
-        row = column.row(align=True)
+        row = beside(column)
         row.operator("poise.give_motion_back")
         row.operator("poise.keep_motion", text="Keep")
 
@@ -146,7 +146,7 @@ def draw_timed_pin(layout: Any, pin: Any) -> None:
         frames.prop(pin, name)
     column.prop(pin, "weight")
     column.prop(pin, "priority")
-    column.prop(pin, "held")
+    draw_choice(column, pin, "held", expand=False)
     shown = {"FRAME": "frame", "PLACE": "position", "OBJECT": "target"}.get(pin.held)
     if shown is not None:
         column.prop(pin, shown)

@@ -6,7 +6,7 @@ import bpy
 
 from ..languages.interface import translated
 from .rig import draw_hindrances
-from .side import Side, chosen_in, draw_held, draw_list, draw_sentence, draw_tools, labelled, refuses
+from .side import Side, chosen_in, draw_held, draw_list, draw_sentence, draw_tools, is_narrow, labelled, refuses
 from .toolbar import POISE_TOOL_drag
 
 _KINDS = {(True, True): "PINNED", (True, False): "CON_LOCLIKE", (False, True): "CON_ROTLIKE", (False, False): "NONE"}
@@ -40,9 +40,10 @@ class POISE_UL_pins(bpy.types.UIList):
         label.label(
             text=f"{name}{translated(_said(item))}" if there else translated(f"{name} (no such bone)"),
             translate=False,
-            icon=_SPACES[item.space] if there else "ERROR",
+            icon=_KINDS[item.use_position, item.use_rotation] if there else "ERROR",
         )
-        row.label(text="", icon=_KINDS[item.use_position, item.use_rotation])
+        if not is_narrow():  # it is below the list, too
+            row.label(text="", icon=_SPACES[item.space])
         row.prop(item, "mute", text="", icon="HIDE_ON" if item.mute else "HIDE_OFF", emboss=False)
 
 

@@ -10,7 +10,7 @@ from ..languages.interface import translated
 from ..languages.lines import width, wrapped
 
 _LETTER: Final = 6.0  # mean width of a letter of Blender's interface, pixels at a scale of 1
-_MARGIN: Final = 70  # pixels: width of the icon and the borders
+_MARGIN: Final = 76  # pixels: width of the icon and the borders
 _WIDE: Final = 250  # pixels at a scale of 1: with less, names of settings would be cut
 _NARROW: Final = 24  # letters in a line of the narrowest sidebar
 
@@ -53,20 +53,19 @@ def labelled(layout: Any) -> Any:
     return layout
 
 
-def headed(column: Any, name: str) -> Any:
-    """Return a row of a `labelled` column for several fields of one name."""
-    row = column.row(align=True, heading=name)
-    if is_narrow():
-        row.label(text=name)
-    return row
+def beside(column: Any) -> Any:
+    """Return a part of the column for buttons beside each other, or below each other where it is narrow."""
+    return column.column(align=True) if is_narrow() else column.row(align=True)
 
 
-def draw_choice(column: Any, data: Any, name: str) -> None:
-    """Draw what can be chosen side by side in a `labelled` column, or as a menu where it is narrow."""
+def draw_choice(column: Any, data: Any, name: str, expand: bool = True) -> None:
+    """Draw what can be chosen in a `labelled` column, side by side if it expands, or as a menu where it is narrow."""
     if is_narrow():
-        column.prop(data, name)
+        split = column.split(factor=0.5)
+        split.label(text=data.bl_rna.properties[name].name)
+        split.prop(data, name, text="")
     else:
-        column.row().prop(data, name, expand=True)
+        column.row().prop(data, name, expand=expand)
 
 
 def draw_list(layout: Any, armature: Any, name: str, rows: int) -> Any:

@@ -5,7 +5,7 @@ from typing import Any
 import bpy
 from bl_ui.utils import PresetPanel
 
-from .side import ArmaturePanel, draw_choice, headed, labelled
+from .side import ArmaturePanel, beside, draw_choice, labelled
 
 
 class POISE_PT_presets(PresetPanel, bpy.types.Panel):
@@ -35,7 +35,7 @@ class POISE_PT_solver(ArmaturePanel, bpy.types.Panel):
             draw_choice(column, armature, "poise_wins")
             column.prop(armature, "poise_root")
         draw_choice(column, armature, "poise_balance")
-        row = headed(column, "Strength")
+        row = column.row(align=True, heading="Strength")
         row.prop(armature, "poise_use_strength", text="")
         number = row.row()
         number.active = armature.poise_use_strength
@@ -57,10 +57,10 @@ class POISE_PT_solver_advanced(ArmaturePanel, bpy.types.Panel):
         if armature.poise_method == "HUMANOID":
             return
         column.prop(armature, "poise_use_stretch")
-        column.prop(armature, "poise_joint_targets")
+        draw_choice(column, armature, "poise_joint_targets", expand=False)
         if armature.poise_joint_targets == "ACTION":
             column.prop(armature, "poise_target_action")
-        row = column.row(align=True)
+        row = beside(column)
         row.operator("poise.learn_stiffness")
         row.operator("poise.forget_stiffness", text="Clear")
 
