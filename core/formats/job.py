@@ -394,8 +394,8 @@ JOB: Final = Table(
               "in the panel Active Bone, of other bones about their own axes; 180 is no limit",
               example='"ranges": {"upper_arm.L": {"min": [-40, -30, -60], "max": [90, 60, 80]}}'),
         Field("root", choice(get_args(Root)),
-              'what bones without parents can do: with `"pull"` they come along less readily than joints '
-              'bend, with `"hold"` hardly at all; also `"free"` (by default), `"translate"`, `"fixed"`',
+              'what bones without parents can do: with `"pull"` they follow, but joints bend first; '
+              'with `"hold"` they hardly move; also `"free"` (by default), `"translate"`, `"fixed"`',
               example='"root": "pull"'),
         Field("balance", THE_BALANCE,
               "keep the center of mass above the pinned bones (`true`), or above these bones and a "
