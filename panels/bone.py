@@ -5,7 +5,7 @@ from typing import Any
 import bpy
 
 from .pins import draw_pin
-from .side import Side, draw_held, labelled
+from .side import Side, draw_held, is_narrow, labelled
 
 
 class _Bone:
@@ -40,12 +40,13 @@ class _Bone:
         for axis in "xyz":
             row = column.row(align=True, heading=f"Limit {axis.upper()}")
             row.prop(bone, f"use_ik_limit_{axis}", text="")
-            ends = row.row(align=True)
+            ends = (column if is_narrow() else row).row(align=True)
             ends.active = getattr(bone, f"use_ik_limit_{axis}")
             ends.prop(bone, f"ik_min_{axis}", text="")
             ends.prop(bone, f"ik_max_{axis}", text="")
         row = column.row(align=True, heading="Range")
         row.prop(bone, "poise_use_range", text="")
+        row = (column if is_narrow() else row).row(align=True)
         row.operator("poise.set_range", text="Anatomy")
         row.operator("poise.mirror_range", text="Mirror")
         for index, axis in enumerate("XYZ" if bone.poise_use_range else ""):

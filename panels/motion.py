@@ -5,7 +5,7 @@ from typing import Any
 import bpy
 
 from ..languages.interface import translated
-from .side import ArmaturePanel, beside, chosen_in, draw_choice, draw_held, draw_list, draw_tools, labelled
+from .side import ArmaturePanel, beside, chosen_in, draw_choice, draw_held, draw_list, draw_tools, is_narrow, labelled
 
 _ICONS = {"MOTION": "ANIM", "FRAME": "KEYTYPE_KEYFRAME_VEC", "PLACE": "PINNED", "OBJECT": "OBJECT_DATA"}
 _KINDS = {"heel": "REW", "ball": "DOT", "toe": "FF", "hand": "VIEW_PAN"}  # of contacts: back, middle, front of a foot
@@ -31,7 +31,7 @@ class POISE_UL_timed_pins(bpy.types.UIList):
         number: int = -1, *_: Any,
     ) -> None:  # fmt: skip
         there = item.bone in context.active_object.pose.bones
-        row = layout.split(factor=0.5, align=True)
+        row = layout.split(factor=0.8 if is_narrow() else 0.5, align=True)
         label = row.row(align=True)
         label.active = not item.mute
         label.alert = not there or (item.held == "OBJECT" and item.target is None)
@@ -40,7 +40,8 @@ class POISE_UL_timed_pins(bpy.types.UIList):
         name = item.label.rpartition(":")[2]  # without the prefix of all bones
         label.label(text=name if there else translated(f"{item.bone} (no such bone)"), translate=False)
         row = row.row(align=True)
-        row.label(text=f"{item.start}-{item.end}", translate=False)
+        if not is_narrow():  # they are below the list, too
+            row.label(text=f"{item.start}-{item.end}", translate=False)
         row.prop(item, "mute", text="", icon="HIDE_ON" if item.mute else "HIDE_OFF", emboss=False)
 
 

@@ -121,7 +121,7 @@ class POISE_PT_parts(_Part, bpy.types.Panel):
         row.operator("poise.clear_roles", text="Reset All").role = ""
         column = layout.column(align=True)
         for role, finding in rows.items():
-            split = column.split(factor=0.4)
+            split = column.split(factor=0.5)
             part = split.operator(
                 "poise.show_part", text=role, icon=_STATES[finding.state], emboss=False, translate=False
             )

@@ -9,10 +9,10 @@ from .. import bridge
 from ..languages.interface import translated
 from ..languages.lines import width, wrapped
 
-_LETTER: Final = 6.0  # mean width of a letter of Blender's interface, pixels at a scale of 1
+_LETTER: Final = 6.4  # mean width of a letter of Blender's interface, pixels at a scale of 1
 _MARGIN: Final = 76  # pixels: width of the icon and the borders
 _WIDE: Final = 250  # pixels at a scale of 1: with less, names of settings would be cut
-_NARROW: Final = 24  # letters in a line of the narrowest sidebar
+_NARROW: Final = 20  # letters in a line of the narrowest sidebar
 
 
 class Side:
@@ -62,7 +62,8 @@ def draw_choice(column: Any, data: Any, name: str, expand: bool = True) -> None:
     """Draw what can be chosen in a `labelled` column, side by side if it expands, or as a menu where it is narrow."""
     if is_narrow():
         split = column.split(factor=0.5)
-        split.label(text=data.bl_rna.properties[name].name)
+        setting = data.bl_rna.properties[name]
+        split.label(text=setting.name, text_ctxt=setting.translation_context)
         split.prop(data, name, text="")
     else:
         column.row().prop(data, name, expand=expand)

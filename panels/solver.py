@@ -5,6 +5,7 @@ from typing import Any
 import bpy
 from bl_ui.utils import PresetPanel
 
+from ..languages.interface import CONTEXT
 from .side import ArmaturePanel, beside, draw_choice, labelled
 
 
@@ -35,7 +36,7 @@ class POISE_PT_solver(ArmaturePanel, bpy.types.Panel):
             draw_choice(column, armature, "poise_wins")
             column.prop(armature, "poise_root")
         draw_choice(column, armature, "poise_balance")
-        row = column.row(align=True, heading="Strength")
+        row = column.row(align=True, heading="Strength", heading_ctxt=CONTEXT)
         row.prop(armature, "poise_use_strength", text="")
         number = row.row()
         number.active = armature.poise_use_strength
@@ -59,7 +60,7 @@ class POISE_PT_solver_advanced(ArmaturePanel, bpy.types.Panel):
         column.prop(armature, "poise_use_stretch")
         draw_choice(column, armature, "poise_joint_targets", expand=False)
         if armature.poise_joint_targets == "ACTION":
-            column.prop(armature, "poise_target_action")
+            draw_choice(column, armature, "poise_target_action", expand=False)
         row = beside(column)
         row.operator("poise.learn_stiffness")
         row.operator("poise.forget_stiffness", text="Clear")
