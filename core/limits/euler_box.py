@@ -73,6 +73,22 @@ class EulerBox(RangeGroup):
             angles[outside] = self._nearer(angles[outside], low, high)
         return angles
 
+    def margins(self, matrices: Array, lower: Array, upper: Array) -> Array:
+        """Return numbers (..., k, 6), affine in matrices (..., k, 3, 3), that are 0 where an angle is at a bound.
+
+        lower, upper (..., k, 3): the bounds, in the order of rotation; in place of infinite ones that is where angles
+        begin again. They are 0 half a turn from a first or third bound, too.
+        """
+        entries = np.swapaxes(matrices[..., *self._places] * self._signs, -1, -2)  # (..., k, 7)
+        bounds = np.concatenate([lower, upper], axis=-1)
+        again = np.pi + np.tile(np.zeros(3) if self._middle is None else self._middle, 2)
+        bounds = np.where(np.isfinite(bounds), bounds, again)
+        across = np.ones_like(entries[..., :6])
+        across[..., [0, 2, 3, 5]] = entries[..., [3, 5, 3, 5]]
+        along = np.cos(bounds)
+        along[..., [1, 4]] = 1.0  # the sine of the second angle is an entry
+        return entries[..., [0, 1, 2, 0, 1, 2]] * along - across * np.sin(bounds)
+
     @staticmethod
     def _nearer(angles: Array, lower: Array, upper: Array, middle: Array | float = 0.0) -> Array:
         """Return the triple (..., 3) of the two for one rotation that is less far outside."""

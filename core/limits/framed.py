@@ -44,6 +44,11 @@ class Framed(LimitGroup):
     def coordinates(self, matrices: Array) -> Array:
         return self.group.coordinates(self._framed(matrices))
 
+    def margins(self, matrices: Array, lower: Array, upper: Array) -> Array:
+        """Return what `EulerBox.margins` does, of the limits where these are ranges of Euler angles."""
+        assert isinstance(self.group, EulerBox)
+        return self.group.margins(self._framed(matrices), lower, upper)
+
     def gradients(self, matrices: Array, coordinates: Array) -> Array:
         # before R exp(omega) after = (before R after) exp(after^-1 omega)
         return self.group.gradients(self._framed(matrices), coordinates) @ self._right_back

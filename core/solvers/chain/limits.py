@@ -1,7 +1,7 @@
 """How far a joint of a chain can turn about an axis within its limits."""
 
 from math import atan, cos, hypot
-from typing import Final
+from typing import Final, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ _STEPS: Final = 32  # parts of a range, tried at once for one frame; fewer for m
 _FEW: Final = 32  # frames for which half of that is tried
 _STEP: Final = np.pi / _STEPS  # radians: narrower forbidden ranges may be missed
 
+_QUARTERS: Final = np.array([0.0, 0.5 * np.pi, np.pi])  # radians: turns that tell a wave
 _CLOSE: Final = 1e-6  # radians: more than the error of an angle between two rotations
 _POLE: Final = float(np.radians(85.0))  # of the middle Euler angle, short of gimbal lock
 
@@ -82,8 +83,42 @@ def is_within(room: Room, way: float) -> bool:
 
 
 def allowed(limits: list[Bounded], own: Array, axis: int, angles: Array) -> Array:
-    """Return the largest parts (B,) of `angles` (B,) about an axis, from the left, that keep `own` (B, 4) inside."""
+    """Return the largest parts (B,) of `angles` (B,) about an axis, from the left, that keep `own` (B, 4) inside.
+
+    What is outside may turn inside.
+    """
     matrices = rotation.to_matrix(own)[:, None]
+    boxes = [(group, lower, upper) for group, lower, upper in limits if _is_euler(group)]
+    if len(boxes) < len(limits):
+        return _scanned(limits, matrices, axis, angles)
+    sign, size = np.where(angles < 0.0, -1.0, 1.0), np.abs(angles)
+    turned = _turned(matrices, axis, _QUARTERS[:, None] * sign)
+    crossed = [np.zeros((1, len(own))), size[None]]
+    for group, lower, upper in boxes:
+        begin, quarter, half = group.margins(turned, lower, upper)[:, :, 0].swapaxes(1, 2)
+        # a turn by an angle makes it middle + wave cos(angle - phase)
+        middle, along = 0.5 * (begin + half), 0.5 * (begin - half)
+        beside = quarter - middle
+        phase, wave = np.arctan2(beside, along), np.hypot(along, beside)
+        reached = np.abs(middle) <= wave
+        apart = np.arccos(np.where(reached, -middle / np.where(wave > 0.0, wave, 1.0), 1.0))
+        at = np.concatenate([phase - apart, phase + apart]) % (2.0 * np.pi)
+        crossed.append(np.where(np.tile(reached, (2, 1)) & (at < size), at, size))
+    ends = np.sort(np.concatenate(crossed), axis=0)
+    outside = _outside(limits, matrices, axis, 0.5 * sign * (ends[1:] + ends[:-1]))
+    left = outside & np.logical_or.accumulate(~outside, axis=0)
+    place = np.where(outside.all(axis=0), 0, np.where(left.any(axis=0), left.argmax(axis=0), len(left)))
+    farthest = np.take_along_axis(ends, place[None], axis=0)[0]
+    return sign * np.where(farthest < size, np.maximum(farthest - SLACK, 0.0), size)
+
+
+def _is_euler(group: LimitGroup) -> TypeGuard["EulerBox | Framed"]:
+    """Return whether limits are ranges of Euler angles."""
+    return isinstance(group.group if isinstance(group, Framed) else group, EulerBox)
+
+
+def _scanned(limits: list[Bounded], matrices: Array, axis: int, angles: Array) -> Array:
+    """Return what `allowed` does for matrices (B, 1, 3, 3): bounds are looked for in steps, then between two."""
     count = max(1, int(np.ceil(np.abs(angles).max() / _STEP)))
     outside = _outside(limits, matrices, axis, np.arange(1, count + 1)[:, None] / count * angles)
     stopped = np.flatnonzero(outside.any(axis=0))
