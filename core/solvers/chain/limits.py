@@ -19,10 +19,10 @@ _STEP: Final = np.pi / _STEPS  # radians: narrower forbidden ranges may be misse
 
 _QUARTERS: Final = np.array([0.0, 0.5 * np.pi, np.pi])  # radians: turns that tell a wave
 _CLOSE: Final = 1e-6  # radians: more than the error of an angle between two rotations
-_POLE: Final = float(np.radians(85.0))  # of the middle Euler angle, short of gimbal lock
+_POLE: Final = float(np.radians(85.0))  # of half the angle of a rotation, short of where its angles are not told
 
 Bounded = tuple[LimitGroup, Array, Array]  # limits, and the lowest and highest coordinates inside
-Room = tuple[float, float, float]  # radians: the middle angle's size, its distance from its bounds, and the others'
+Room = tuple[float, float]  # radians: half the angle of a rotation, and the distance of its angles from their bounds
 
 
 def limit_groups(skeleton: Skeleton, bones: list[int], pose: Pose, limits: bool) -> dict[int, tuple[LimitGroup, ...]]:
@@ -53,33 +53,25 @@ def at_frames(groups: tuple[LimitGroup, ...], frames: NDArray[np.int64]) -> list
 
 
 def find_room(limits: list[Bounded], own: Array) -> Room | None:
-    """Return the room that ranges of angles leave around an own rotation (4,); None for other limits."""
-    middle, beside, across = 0.0, np.inf, np.inf
+    """Return the room that angles without an order leave around an own rotation (4,); None for other limits."""
+    middle, across = 0.0, np.inf
     for group, lower, upper in limits:
-        kind = group.group if isinstance(group, Framed) else group
-        angles = group.coordinates(rotation.to_matrix(own)[None])
-        gaps = np.minimum(angles - lower, upper - angles)
-        if isinstance(kind, EulerBox):
-            first, second, third = gaps.reshape(3).tolist()
-            middle = max(middle, abs(float(angles[0, 1])))
-            beside, across = min(beside, second), min(across, first, third)
-        elif isinstance(kind, OrderFreeBox):
-            middle = max(middle, atan(hypot(*np.tan(0.5 * angles[0]).tolist())))
-            across = min(across, float(gaps.min()))
-        else:
+        if not isinstance(group.group if isinstance(group, Framed) else group, OrderFreeBox):
             return None
-    return middle, beside - _CLOSE, across - _CLOSE
+        angles = group.coordinates(rotation.to_matrix(own)[None])
+        middle = max(middle, atan(hypot(*np.tan(0.5 * angles[0]).tolist())))
+        across = min(across, float(np.minimum(angles - lower, upper - angles).min()))
+    return middle, across - _CLOSE
 
 
 def is_within(room: Room, way: float) -> bool:
     """Return whether no turn by `way` radians leaves the room.
 
-    The middle Euler angle changes by at most `way`, the others by at most `way` over its cosine. In their place for
-    angles without an order is half the angle of the rotation, which changes by at most half of `way`.
+    Half the angle of the rotation changes by at most half of `way`, the angles by at most `way` over its cosine.
     """
-    middle, beside, across = room
+    middle, across = room
     farthest = middle + way
-    return way <= beside and farthest < _POLE and way <= cos(farthest) * across
+    return farthest < _POLE and way <= cos(farthest) * across
 
 
 def allowed(limits: list[Bounded], own: Array, axis: int, angles: Array) -> Array:
@@ -88,7 +80,7 @@ def allowed(limits: list[Bounded], own: Array, axis: int, angles: Array) -> Arra
     What is outside may turn inside.
     """
     matrices = rotation.to_matrix(own)[:, None]
-    boxes = [(group, lower, upper) for group, lower, upper in limits if _is_euler(group)]
+    boxes = [(group, lower, upper) for group, lower, upper in limits if is_euler(group)]
     if len(boxes) < len(limits):
         return _scanned(limits, matrices, axis, angles)
     sign, size = np.where(angles < 0.0, -1.0, 1.0), np.abs(angles)
@@ -105,6 +97,7 @@ def allowed(limits: list[Bounded], own: Array, axis: int, angles: Array) -> Arra
         at = np.concatenate([phase - apart, phase + apart]) % (2.0 * np.pi)
         crossed.append(np.where(np.tile(reached, (2, 1)) & (at < size), at, size))
     ends = np.sort(np.concatenate(crossed), axis=0)
+    ends = ends[: max(1, int((ends < size).sum(axis=0).max())) + 1]
     outside = _outside(limits, matrices, axis, 0.5 * sign * (ends[1:] + ends[:-1]))
     left = outside & np.logical_or.accumulate(~outside, axis=0)
     place = np.where(outside.all(axis=0), 0, np.where(left.any(axis=0), left.argmax(axis=0), len(left)))
@@ -112,7 +105,7 @@ def allowed(limits: list[Bounded], own: Array, axis: int, angles: Array) -> Arra
     return sign * np.where(farthest < size, np.maximum(farthest - SLACK, 0.0), size)
 
 
-def _is_euler(group: LimitGroup) -> TypeGuard["EulerBox | Framed"]:
+def is_euler(group: LimitGroup) -> TypeGuard["EulerBox | Framed"]:
     """Return whether limits are ranges of Euler angles."""
     return isinstance(group.group if isinstance(group, Framed) else group, EulerBox)
 

@@ -9,8 +9,9 @@ import numpy as np
 
 from ... import rotation
 from ...rotation import Array
+from .euler_turns import EulerTurns, reach
 from .finisher import RIDGE, Finisher, half_of_y
-from .limits import Room, allowed, at_frames, find_room, is_within
+from .limits import Room, allowed, at_frames, find_room, is_euler, is_within
 from .path import Chain
 from .plan import OPPOSITE, Plan, Round, Step
 from .walk import FLOATS, STILL, ChainWalk, Quaternion, Triple, carried_links, mul
@@ -28,6 +29,12 @@ class ChainFrame(ChainWalk):
         self.own = _quaternions(chain.own[frame])
         self.frames = _quaternions(chain.frames[frame])
         self.limits = {node: at_frames(groups, np.array([frame])) for node, groups in chain.limits.items()}
+        # of joints whose limits are ranges of Euler angles
+        self.ranges = {
+            node: [EulerTurns(one) for one in limits]
+            for node, limits in self.limits.items()
+            if all(is_euler(group) for group, _, _ in limits)
+        }
         self.rooms: dict[int, tuple[Quaternion, Room]] = {}  # an own rotation of the joint, and the room around it
         self.rotations = [STILL] * self.count
         self.finished = False
@@ -91,13 +98,15 @@ class ChainFrame(ChainWalk):
         if not angle:
             return angle
         node, limits, own = step.node, self.limits[step.node], self._own_rotation(step.node)
+        sign = -1.0 if self.inverted[node] else 1.0
+        if node in self.ranges:
+            return sign * reach(self.ranges[node], own, step.axis, sign * angle)
         there, room = self.rooms.get(node, (own, None))
         if room is None or not is_within(room, abs(angle) + _between(own, there)):
             room = find_room(limits, np.array(own))
             if room is not None:
                 self.rooms[node] = own, room
             if room is None or not is_within(room, abs(angle)):
-                sign = -1.0 if self.inverted[node] else 1.0
                 return sign * float(allowed(limits, np.array([own]), step.axis, np.array([sign * angle]))[0])
         return angle
 

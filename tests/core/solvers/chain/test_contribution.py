@@ -27,7 +27,9 @@ from core import (
     solve,
 )
 from core.limits import excess
-from core.solvers.chain.limits import at_frames, find_room, is_within
+from core.solvers.chain.euler_turns import EulerTurns
+from core.solvers.chain.euler_turns import reach as euler_reach
+from core.solvers.chain.limits import allowed, at_frames, find_room, is_within
 from tests.core.rigs import random_pose, skeleton_of
 
 ARM = ("clavicle.R", "upper_arm.R", "forearm.R", "hand.R")
@@ -374,12 +376,14 @@ def test_a_joint_outside_its_limits_is_brought_in_and_named() -> None:
     assert "B started outside its limits and was moved inside" in solution.explain()
 
 
-@pytest.mark.parametrize("order", ["XYZ", "YZX", None])
-def test_no_turn_leaves_the_room_that_a_joint_has(order: str | None) -> None:
+def _framed(kind: type[EulerBox | OrderFreeBox], *rest: object) -> tuple[Framed, np.random.Generator]:
     rng = np.random.default_rng(12)
-    bounds = [[-1.2, -0.9, -np.inf]], [[0.7, 1.3, 2.0]]
-    box = OrderFreeBox([0], *bounds) if order is None else EulerBox([0], [order], *bounds)
-    group = Framed(box, rotation.exp(rng.normal(size=(1, 3))), rotation.exp(rng.normal(size=(1, 3))))
+    box = kind([0], *rest, [[-1.2, -0.9, -np.inf]], [[0.7, 1.3, 2.0]])
+    return Framed(box, rotation.exp(rng.normal(size=(1, 3))), rotation.exp(rng.normal(size=(1, 3)))), rng
+
+
+def test_no_turn_leaves_the_room_that_a_joint_has() -> None:
+    group, rng = _framed(OrderFreeBox)
     limits = at_frames((group,), np.zeros(1, int))
     held = 0
     for own in rotation.from_matrix(group.within(rng.uniform(size=(60, 1, 3))))[:, 0]:
@@ -392,6 +396,28 @@ def test_no_turn_leaves_the_room_that_a_joint_has(order: str | None) -> None:
         turned = rotation.to_matrix(rotation.mul(turns, own))[:, None]
         assert not excess(group, group.coordinates(turned)).any()
     assert held > 15  # else nothing was tried
+
+
+@pytest.mark.parametrize("order", ["XYZ", "YZX", "ZYX"])
+def test_a_turn_goes_to_the_first_bound_in_one_frame_as_in_many(order: str) -> None:
+    """All parts of the turn are within the limits, and what is a little further is not."""
+    group, rng = _framed(EulerBox, [order])
+    own = rotation.from_matrix(group.within(rng.uniform(0.05, 0.95, (120, 1, 3))))[:, 0]
+    many, one = (at_frames((group,), np.zeros(count, int)) for count in (len(own), 1))
+    alone = [EulerTurns(limits) for limits in one]
+    for axis in range(3):
+        angles = rng.uniform(-np.pi, np.pi, len(own))
+        found = allowed(many, own, axis, angles)
+        single = [euler_reach(alone, turn, axis, angle) for turn, angle in zip(own.tolist(), angles, strict=True)]
+        np.testing.assert_allclose(single, found, atol=1e-10)
+        stopped = found != angles
+        assert min(stopped.sum(), (~stopped).sum()) > 8  # else nothing was tried
+        parts = np.linspace(0.0, 1.0, 300)[:, None, None] * found[:, None] * np.eye(3)[axis]
+        turned = rotation.to_matrix(rotation.mul(rotation.exp(parts), own))[:, :, None]
+        assert np.abs(excess(group, group.coordinates(turned))).max() < 2e-9
+        further = (found + 1e-6 * np.sign(angles))[:, None] * np.eye(3)[axis]
+        beyond = rotation.to_matrix(rotation.mul(rotation.exp(further), own))[stopped, None]
+        assert np.abs(excess(group, group.coordinates(beyond))).max(axis=(-1, -2)).min() > 0.0
 
 
 def test_locked_angles_stay() -> None:
