@@ -15,6 +15,7 @@ from ..core import Motion, Pose
 from ..core.body.anatomy import carrier_of
 from ..core.body.unfolding import rebased, unfold
 from ..core.editing.contacts import BodyPoint, point_positions
+from ..core.editing.smoothing import steady_part
 from ..core.rotation import Array
 from ..core.steps import run_steps
 from .controls import ControlMotion, find_control_motion, frames_of_body
@@ -32,10 +33,13 @@ class BodyMotion(MotionEdit):
 
     besides: names of controls that are to be bones of the body, as far as they move with a part of it.
     placed: bones of the rig that have their pose of `channels` before the controls are posed.
+    steady: whether a first and a last frame from which the body jumps, as from a rest pose, are left out.
     """
 
     besides: Sequence[str] = ()
     placed: Sequence[int] = ()
+    steady = False
+    left_out: Sequence[float] = ()
 
     def __init__(self, context: Any, armature: Any, frames: tuple[int, int] | Frames) -> None:
         super().__init__(context, armature, frames)
@@ -57,6 +61,11 @@ class BodyMotion(MotionEdit):
             else:
                 self.before = replace(self.before, pose=self.controlled.read(seen))
             self.after, self.always_keyed = self.before, np.zeros(len(self.skeleton), bool)
+        if self.steady:
+            part = steady_part(self.skeleton, self.before)
+            self.left_out = np.delete(self.before.frames, part).tolist()
+            if self.left_out:
+                self.keep(part)
 
     @property
     def hips(self) -> int:
@@ -73,6 +82,10 @@ class BodyMotion(MotionEdit):
         )
         self.after, self.worlds = self.before, self.worlds[part]
         self.controlled = None if self.controlled is None else self.controlled.take(part)
+
+    def jumps(self) -> list[str]:
+        """Return a sentence about each frame that was left out."""
+        return [f"the body jumps at frame {frame:g}, which stays as it is" for frame in self.left_out]
 
     def read_frames(self, armature: Any, part: slice | Frames) -> tuple[Motion, Array]:
         if self.controlled is None:

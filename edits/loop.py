@@ -33,6 +33,7 @@ class LoopEdit(HeldMotion):
     """
 
     method = "make-loop"
+    steady = True
 
     def __init__(
         self, context: Any, armature: Any, frames: tuple[int, int], find: bool = False, fade: float = FADE,
@@ -44,6 +45,7 @@ class LoopEdit(HeldMotion):
         if find:
             first, last = find_cycle(skeleton, self.before, self.hips, up)
             self.keep(slice(first, last + 1))
+            self.left_out = ()
             self.surface = bridge.read_ground(context, armature, self.worlds[0], skeleton.size)
             up = bridge.world_up(self.worlds[0])
         hips, rise = forward_of(skeleton, self.before.pose[[0, -1]], [self.hips])[0][:, 0], 0.0
@@ -86,7 +88,8 @@ class LoopEdit(HeldMotion):
     def change(self) -> str:
         """Return by how much the motion has changed, in words."""
         most = self._differences(self.before.pose, self.after.pose)
-        return "the motion changes by at most {:.1f} cm and {:.0f} degrees".format(*most)
+        changed = "the motion changes by at most {:.1f} cm and {:.0f} degrees".format(*most)
+        return "; ".join([changed, *self.jumps()])
 
     def _differences(self, one: Pose, other: Pose) -> tuple[float, float]:
         """Return how far bones are from each other at most, in centimetres, and how far joints turn, in degrees."""

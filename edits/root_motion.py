@@ -37,6 +37,7 @@ class RootMotion(BodyMotion):
     """
 
     method = "root-motion"
+    steady = True
 
     def __init__(
         self, context: Any, armature: Any, frames: tuple[int, int], carrier: Carrier, smooth: float = SMOOTH,
@@ -95,7 +96,8 @@ class RootMotion(BodyMotion):
         """Return how far the body travels from the first frame to the last, in words."""
         way = float(lengths(self.worlds[0, :3, :3] @ self.travel.shifts[-1]))
         turn = float(np.degrees(rotation.angle_between(rotation.IDENTITY, self.travel.turns[-1])))
-        return f"The body travels {way:.2f} m and turns {turn:.0f} degrees"
+        travels = f"The body travels {way:.2f} m and turns {turn:.0f} degrees"
+        return "; ".join([travels, *self.jumps()])
 
 
 def check_root_motion(smooth: float, axes: Collection[str]) -> None:

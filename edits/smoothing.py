@@ -5,10 +5,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from .. import bridge
 from ..core import CoreError, rotation
 from ..core.editing.contacts import foot_points
-from ..core.editing.smoothing import CUTOFF, STICKS_OUT, smooth_motion, steady_part
+from ..core.editing.smoothing import CUTOFF, STICKS_OUT, smooth_motion
 from ..core.motion import blocks
 from ..core.pose import forward
 from ..core.rotation import lengths
@@ -22,7 +21,7 @@ MOST: Final = 180.0  # degrees
 
 
 class SmoothEdit(HeldMotion):
-    """A motion without jitter: see `smooth_motion`. A first or last frame from which the body jumps is left out.
+    """A motion without jitter: see `smooth_motion`.
 
     bones   names, roles or parts, by default all
     cutoff  Hz
@@ -31,6 +30,7 @@ class SmoothEdit(HeldMotion):
     """
 
     method = "smooth"
+    steady = True
 
     def __init__(
         self, context: Any, armature: Any, frames: tuple[int, int], bones: Sequence[str] = (), cutoff: float = CUTOFF,
@@ -39,11 +39,6 @@ class SmoothEdit(HeldMotion):
         check_smoothing(cutoff, pop)
         super().__init__(context, armature, frames)
         self._chosen = np.array(sorted(set(chosen_bones(armature, self.skeleton, bones))), int)
-        part = steady_part(self.skeleton, self.before)
-        self._left_out = np.delete(self.before.frames, part)
-        if len(self._left_out):
-            self.keep(part)
-            self.surface = bridge.read_ground(context, armature, self.worlds[0], self.skeleton.size)
         self._without_pops = smooth_motion(self.skeleton, self.before, self._chosen, np.inf, float(np.radians(pop)))
         self._points = foot_points(self.skeleton, self.roles) if plant else ()
         self.smooth(cutoff)
@@ -66,8 +61,7 @@ class SmoothEdit(HeldMotion):
         at = self.before.frames[far.argmax()]
         turned = np.degrees(rotation.angle_between(self.before.pose.rotations, self.after.pose.rotations).max())
         changed = f"The motion changes by at most {far.max():.1f} cm, at frame {at:g}, and {turned:.0f} degrees"
-        jumps = [f"the body jumps at frame {frame:g}, which stays as it is" for frame in self._left_out]
-        return "; ".join([changed, *jumps])
+        return "; ".join([changed, *self.jumps()])
 
 
 def check_smoothing(cutoff: float, pop: float) -> None:

@@ -48,16 +48,16 @@ def smooth_motion(
 def steady_part(skeleton: Skeleton, motion: Motion) -> slice:
     """Return the frames without a first and a last one from which the body jumps, as from a rest pose.
 
-    There joints are away from where they are in the next two frames and from where the line through these leads: one by
-    the length that weighs as much as `STICKS_OUT`, and the median of all by more than anywhere else.
+    There the median joint is away from where it is in the next two frames, and from where the line through these leads,
+    by the length that weighs as much as `STICKS_OUT`, and by more than anywhere else.
     """
     places = matrices_of(skeleton, motion.pose, range(len(skeleton)))[..., 3]
 
     def begins_with_a_jump(places: Array) -> bool:
         here, beside, second = places[:-2], places[1:-1], places[2:]
         away = np.min([lengths(here - guess) for guess in (beside, second, 2.0 * beside - second)], axis=0)
-        body = np.median(away, axis=1)
-        return bool(away[0].max() > ROTATION_LENGTH * skeleton.size * STICKS_OUT and body[0] > body[1:].max())
+        first, *others = np.median(away, axis=1).tolist()
+        return first > max(ROTATION_LENGTH * skeleton.size * STICKS_OUT, *others)
 
     count = len(places)
     if count <= SHORT:

@@ -59,6 +59,20 @@ def run(rig: Any, carrier: Any, **settings: Any) -> dict[str, np.ndarray]:
     return seen(rig)
 
 
+def test_a_rest_pose_before_a_clip_does_not_travel(walker: Any) -> None:
+    found = []
+    for first in (1, FRAMES[0]):
+        edit = RootMotion(context, walker, (first, FRAMES[1]), "nobody")
+        edit.solve()
+        assert len(edit.jumps()) == (first == 1)
+        source, name = walker.animation_data.action, edit.write(walker).action
+        found.append(seen(walker))
+        walker.animation_data.action = source
+        bpy.data.actions.remove(bpy.data.actions[str(name)])
+    for name, ends in found[0].items():
+        np.testing.assert_array_equal(ends, found[1][name])
+
+
 def test_the_root_bone_travels_and_gives_the_travel_back(rooted: Any) -> None:
     before, action = seen(rooted), rooted.animation_data.action
     given = run(rooted, "root")
