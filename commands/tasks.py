@@ -50,6 +50,7 @@ VERBS: Final = (
     "fix-ground",
     "in-betweens",
     "grip",
+    "apply-pose",
     *CLIPS,
 )
 # verb -> the option that takes a JOB.json with a "version", and how that is read; any other has the verb's options

@@ -45,7 +45,7 @@ def find_armature(name: str | None) -> bpy.types.Object:
     found = find_armatures(name)
     if len(found) > 1:
         names = ", ".join(f'"{armature.name}"' for armature in found)
-        raise CoreError(f"armature: missing; the file has {names}.")
+        raise CoreError(f"The file has several armatures, {names}. Name one of them.")
     return found[0]
 
 

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import sys
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from concurrent.futures import Future
@@ -29,6 +30,7 @@ from .words import counted
 
 NAMING: Final = "{armature} {file} {take}"
 FIELDS: Final = ("armature", "file", "take", "number")
+_FIELD: Final = re.compile(r"\{(armature|file|take)\}|\{number(?::(0?\d{0,2}d?))?\}")  # digits as in Python
 TRACK: Final = "Retargeted Motions"  # the NLA track of their strips
 DONE, SHORT, THERE, FAILED, LEFT = "done", "short", "there already", "failed", "not done"
 _STATES: Final = {0: DONE, 1: SHORT}  # by the exit code of `retarget`
@@ -65,9 +67,7 @@ def find_motions(paths: Iterable[Path]) -> list[Path]:
 
 def check_naming(naming: str) -> None:
     """Raise CoreError for names of actions that would be empty or ask for what is not known."""
-    left = naming
-    for field in FIELDS:
-        left = left.replace(f"{{{field}}}", "")
+    left = _FIELD.sub("", naming)
     if not naming.strip() or "{" in left or "}" in left:
         known = ", ".join(f"{{{field}}}" for field in FIELDS)
         raise CoreError(f'"{naming}" is not a valid name pattern; it can contain {known}.')
@@ -128,6 +128,7 @@ class MotionFiles:
         check_sure(armature)
         self._armature, self._words, self._jobs = armature.name, tuple(words), jobs
         self._files = list(files)
+        self._names = _told_names(self._files)
         self._rows: dict[Path, Row] = {}  # of files that have no motions
         self._sums: dict[Path, str] = {}
         self._keys: dict[Path, str] = {}
@@ -139,12 +140,12 @@ class MotionFiles:
             try:
                 self._sums[file] = hashlib.sha256(file.read_bytes()).hexdigest()
             except OSError as error:
-                self._rows[file] = Row(file.name, "", FAILED, f"it cannot be read: {error.strerror or error}")
+                self._rows[file] = Row(self._names[file], "", FAILED, f"it cannot be read: {error.strerror or error}")
                 continue
             said = json.dumps([armature.name, self._sums[file], *words, *below])
             self._keys[file] = hashlib.sha256(said.encode()).hexdigest()
             if self._keys[file] in there:
-                self._rows[file] = Row(file.name, "", THERE)
+                self._rows[file] = Row(self._names[file], "", THERE)
         self._motions: dict[Path, list[_Motion]] = {}
         self._open: dict[Path, int] = {}  # file -> its motions that are not answered yet
         self._folder = TemporaryDirectory(prefix="poise-retarget-", ignore_cleanup_errors=True)
@@ -201,13 +202,13 @@ class MotionFiles:
         state = _STATES.get(answer["code"], FAILED)
         motions = self._motions.setdefault(file, [])
         if state == FAILED:
-            motions.append(_Motion(Row(file.name, take, state, answer["said"].rpartition("\n")[2]), output))
+            motions.append(_Motion(Row(self._names[file], take, state, answer["said"].rpartition("\n")[2]), output))
             return []
         report = json.loads(output.with_name(f"{output.name}.json").read_text(encoding="utf-8"))
         takes = report["takes"]
         contacts = sum(goal["kind"] == "hold" for goal in report["goals"])
         take = take or (takes[0] if len(takes) > 1 else "")
-        row = Row(file.name, take, state, answer["said"], report["action"], answer["frames"], contacts)
+        row = Row(self._names[file], take, state, answer["said"], report["action"], answer["frames"], contacts)
         motions.append(_Motion(row, output))
         return takes[1:] if len(motions) == 1 else []
 
@@ -236,7 +237,7 @@ class MotionFiles:
                 actions += there.get(self._keys.get(file, ""), []) if self._rows[file].state == THERE else []
                 continue
             if self._open.get(file, 1):
-                rows.append(Row(file.name, "", LEFT))
+                rows.append(Row(self._names[file], "", LEFT))
                 continue
             for motion in self._motions[file]:
                 if motion.row.action is None:
@@ -244,7 +245,7 @@ class MotionFiles:
                     continue
                 made += 1
                 named = {"armature": armature.name, "file": file.stem, "take": motion.row.take}
-                name = _name(naming, named | {"number": f"{made:03}"})
+                name = _name(naming, named | {"number": made})
                 action = _take_action(motion.output, motion.row.action, name)
                 action.poise_made_of = self._keys[file]
                 action.use_fake_user = True
@@ -261,11 +262,21 @@ class MotionFiles:
         return rows
 
 
-def _name(naming: str, values: dict[str, str]) -> str:
+def _name(naming: str, values: Mapping[str, str | int]) -> str:
     """Return the name of an action by its pattern; what is empty leaves no gap."""
-    for field, value in values.items():
-        naming = naming.replace(f"{{{field}}}", value)
-    return " ".join(naming.split())
+    named = _FIELD.sub(
+        lambda found: format(values[found[1] or "number"], found[2] or ("" if found[1] else "03")), naming
+    )
+    return " ".join(named.split())
+
+
+def _told_names(files: Sequence[Path]) -> dict[Path, str]:
+    """Return the names of files in reports: with their folders where names are alike."""
+    if len({file.name for file in files}) == len(files):
+        return {file: file.name for file in files}
+    parts = [file.parts for file in files]
+    shared = next((n for n, same in enumerate(zip(*parts, strict=False)) if len({*same}) > 1), 0)
+    return {file: "/".join(file.parts[shared:]) for file in files}
 
 
 def _take_action(path: Path, name: str, new: str) -> Any:

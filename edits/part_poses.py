@@ -89,7 +89,10 @@ def pose_of_action(context: Any, armature: Any, action: Any, frame: float | None
     bridge.check(body)
     check_sure(body)
     ((_, slot),) = find_takes(body, [action]).values()
-    at = action.frame_range[0] if frame is None else frame
+    first, last = action.frame_range
+    at = first if frame is None else frame
+    if not first <= at <= last:
+        raise CoreError(f'Frame {at:g} is outside of "{action.name}", which has frames {first:g} to {last:g}.')
     with bridge.posed_by(context, body, action, slot, at):
         return pose_of_armature(body, names.intersection(body.data.bones.keys()))
 

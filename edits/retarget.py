@@ -208,6 +208,7 @@ def imported(
             if moving is None:
                 raise CoreError(f'There is no armature with a motion in "{path.name}".')
             source, takes = moving
+            take = take if take in takes else take.rpartition("|")[2]  # as `info` names it
             if take and take not in takes:
                 raise CoreError(f'There is no take "{take}" in "{path.name}"; there are {", ".join(takes)}.')
             data = source.animation_data or source.animation_data_create()

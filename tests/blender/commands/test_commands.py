@@ -586,7 +586,7 @@ def test_a_job_has_to_name_one_of_several_armatures(run: Run, folder: Path) -> N
     options = ("solve", "--blend", folder / "walk.blend", "--job", job_file(folder, FEET))
     result = run(*options)
     assert result.code == 2
-    assert 'armature: missing; the file has "chain", "rig"' in result.error
+    assert 'The file has several armatures, "chain", "rig". Name one of them' in result.error
     job_file(folder, FEET, armature="rig")
     assert run(*options).code == 0
 

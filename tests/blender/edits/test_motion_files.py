@@ -100,7 +100,8 @@ def test_every_motion_of_a_folder_becomes_an_action_as_one_by_one_and_a_second_r
         pass
     rows = files.write(context, rig)
     states = {row.file: row.state for row in rows}
-    assert states == {"a.bvh": "there already", "b.bvh": "done", "bad.bvh": "failed", "two.fbx": "there already"}
+    there = dict.fromkeys(("a.bvh", "more/a.bvh", "two.fbx"), "there already")  # of the same name, with their folders
+    assert states == {**there, "b.bvh": "done", "bad.bvh": "failed"}
     assert [row.action for row in rows if row.action] == ["Armature b"]
     assert next(row for row in rows if row.file == "bad.bvh").reason.startswith("There is no armature with a motion")
 
@@ -159,7 +160,7 @@ def test_parts_of_all_files_go_over_the_motion_that_is_there_from_a_start_on(fol
 def test_the_verb_makes_assets_and_strips_one_after_the_other(folder: Path, tmp_path: Path) -> None:
     output, report = tmp_path / "all.blend", tmp_path / "report.json"
     argv = ["retarget", "--blend", str(RIG), "--no-feet", "--jobs", "1", "--assets", "--strips"]
-    argv += ["--names", "clip {number}", "--report", str(report), "--output", str(output)]
+    argv += ["--names", "clip {number:03d}", "--report", str(report), "--output", str(output)]
     assert commands.run([*argv, "--motion", str(folder / "a.bvh"), str(folder / "b.bvh")]) == 0
     bpy.ops.wm.open_mainfile(filepath=str(output))
     rig = next(object for object in bpy.data.objects if object.type == "ARMATURE")
@@ -232,7 +233,9 @@ def test_after_ctrl_c_the_verb_writes_what_is_finished(
     assert "Armature b" not in bpy.data.actions
 
 
-@pytest.mark.parametrize("naming", ["", "{clip}", "{file", "{armature.name}"])
+@pytest.mark.parametrize(
+    "naming", ["", "{clip}", "{file", "{armature.name}", "{number:x}", "{take:03d}", "{number:999999d}"]
+)
 def test_names_that_make_no_sense_are_refused(naming: str) -> None:
     with pytest.raises(CoreError, match="is not a valid name pattern"):
         check_naming(naming)

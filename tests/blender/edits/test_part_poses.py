@@ -345,6 +345,14 @@ def test_an_action_without_its_rig_is_refused_with_the_reason(tmp_path: Path) ->
         pose_of_asset(context, rig, "run")
 
 
+def test_a_frame_beyond_the_action_is_refused() -> None:
+    rig = make_armature()
+    action = add_walker().animation_data.action
+    first, last = action.frame_range
+    with pytest.raises(CoreError, match=f'Frame {last + 1:g} is outside of "walk", which has frames {first:g} to'):
+        pose_of_action(context, rig, action, last + 1)
+
+
 def test_a_pose_is_pasted_on_another_body() -> None:
     rig = vrm()
     walker = add_walker()
