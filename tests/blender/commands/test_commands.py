@@ -607,7 +607,7 @@ def test_help_is_no_error(run: Run, options: list[str]) -> None:
             '"clip.bvh" cannot be read; "Frame Time: nan" is not the time of a frame',
         ),
         ("CHANNELS 3 Z", "CHANNELS 3 X", '"clip.bvh" cannot be read; the BVH file is incomplete'),
-        ("OFFSET 0.0", "OFFSET zero", '"clip.bvh" cannot be read; the BVH file is incomplete'),
+        ("OFFSET 0.0", "OFFSET zero", '"clip.bvh" cannot be read; "zero" is where the BVH file must have a number'),
     ],
 )
 def test_a_strangers_clip_is_refused_in_one_sentence_without_an_importers_traceback(
