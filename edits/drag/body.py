@@ -198,7 +198,7 @@ class DragBody:
         if found[0] != grabs[0]:
             self.notes.append(bridge.explain_idle(self.rig, self.controlled, name))
         elif _is_locked(armature, self.rig, self.controlled, name):
-            self.notes.append(f'"{name}" is locked, so the body does not move: unlock its location to move it')
+            self.notes.append(f'"{name}" is locked: unlock its location to move it')
         return found
 
     def _able(self, armature: Any, grabs: Sequence[Grab], turning: bool) -> list[Grab]:
@@ -271,6 +271,8 @@ def _has_location(rig: bridge.Rig, bone: int) -> bool:
 
 
 def _is_locked(armature: Any, rig: bridge.Rig, controlled: ControlledBody, name: str) -> bool:
-    """Return whether a lock of this control holds the whole body."""
-    first = controlled.parts().get(rig.skeleton.index(name)) == 0 and controlled.controls[0] == bridge.Control()
-    return first and any(armature.pose.bones[name].lock_location)
+    """Return whether a lock keeps this control from moving the whole body, or a limb on IK."""
+    bone = rig.skeleton.index(name)
+    part = controlled.parts().get(bone, -1)
+    moves = part == 0 or part in controlled.targets
+    return moves and controlled.controls[part].moves != bone and any(armature.pose.bones[name].lock_location)

@@ -181,3 +181,14 @@ def test_no_control_above_the_body_comes_unless_it_is_dragged(name: str) -> None
             for bone in rig.pose.bones:
                 bone.matrix_basis = before[bone.name]
             context.view_layer.update()
+
+
+@pytest.mark.parametrize(("name", "control"), [("legs on IK with poles", "foot_ik.L"), ("Rigify on IK", "hand_ik.L")])
+def test_a_locked_control_of_a_limb_is_named(name: str, control: str, capfd: Any) -> None:
+    """What drives the hidden bone between it and the limb was named."""
+    rig, _ = RIGS[name]()
+    rig.pose.bones[control].lock_location = (True, False, True)
+    before = world(rig, control)
+    assert bpy.ops.poise.drag(bone=control, shift=(0.0, -0.08, 0.06)) == FINISHED
+    assert f'"{control}" is locked: unlock its location to move it\n' in capfd.readouterr().out
+    np.testing.assert_allclose(world(rig, control), before, atol=1e-6)
