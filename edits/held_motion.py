@@ -9,7 +9,7 @@ import numpy as np
 from .. import bridge
 from ..core import CoreError, Motion, PinAndDrag, Skeleton
 from ..core.body.anatomy import carrier_of
-from ..core.editing.contacts import BodyPoint, Contacts, Surface, find_contacts, stands_on
+from ..core.editing.contacts import BodyPoint, Contacts, Surface, find_contacts, foot_points, stands_on
 from ..core.editing.floor import Floor, floor_pins, floor_under
 from ..core.editing.foot_lock import EASE, contact_pins, foot_lock_settings, raised_onto
 from ..core.editing.root_motion import with_object
@@ -50,15 +50,17 @@ class HeldMotion(BodyMotion):
         self.after = self.hold(self.after, self.pins, progress)
 
     def hold(self, motion: Motion, pins: Sequence[TimedPin], progress: Progress = no_progress) -> Motion:
-        """Return a motion with some pins, and then with its feet on the floor or above, while the pins hold."""
+        """Return a motion with some pins, and then with its feet on the floor or above, planted ones in place."""
         motion = self._pinned(motion, pins, progress)
         if self.floor is None:
             return motion
         raised = self.in_armature(floor_pins(self.skeleton, self.on_ground(motion), self.roles, self.floor))
+        feet = {point.bone for point in foot_points(self.skeleton, self.roles)}
         held = [
             replace(pin, ease_in=0.0, ease_out=0.0, priority=pin.priority + 1)
             for pin in pins
-            if any(one.start <= pin.end and pin.start <= one.end for one in raised)
+            if self.skeleton.index(pin.bone) in feet
+            and any(one.start <= pin.end and pin.start <= one.end for one in raised)
         ]
         return self._pinned(motion, [*raised, *held], progress)
 
