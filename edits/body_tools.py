@@ -11,6 +11,7 @@ import bpy
 import numpy as np
 
 from .. import bridge
+from ..bridge.words import listed
 from ..core import CoreError, Goal, Humanoid, PinAndDrag, Pose, Solution, forward, rotation, solve
 from ..core.body import SIDES
 from ..core.body.anatomy import with_anatomy
@@ -168,6 +169,7 @@ class GripObject(BodyTool):
         pose, world = body.pose, bridge.world_matrix(armature)
         scale = float(bridge.length_scale(world))
         touching, missed, held = 0, list[str](), dict[str, str]()
+        apart = list[str]()  # fingers of hands that grip
         for side in _chosen_sides(self.side, body, "hand"):
             meshes = self._meshes(context, armature, body, side)
             if not meshes:
@@ -178,6 +180,8 @@ class GripObject(BodyTool):
             if not found.touching:
                 continue
             pose, touching = found.pose, touching + len(found.touching)
+            fingers = finger_chains(body.roles, side)
+            apart += [f"{finger}.{side}" for finger in fingers if finger not in found.touching]
             beside = [np.abs(bridge.MeshSurface(context, [mesh], world)(found.places)[0]).mean() for mesh in meshes]
             held[f"hand.{side}"] = meshes[int(np.argmin(beside))].name
             if scale * found.depth + min(self.margin, 0.0) > _INSIDE:
@@ -186,6 +190,8 @@ class GripObject(BodyTool):
             return Posed(body.pose, "", ("No finger reaches a mesh. Move the hand closer, its palm facing the mesh",))
         turned = rotation.slerp(body.pose.rotations, pose.rotations, self.close)
         said = f"{counted(touching, 'finger')} {'touches' if touching == 1 else 'touch'}"
+        if apart:
+            said = f"{said}, but not {listed(apart)}"
         return Posed(replace(pose, rotations=turned), said, tuple(missed), held)
 
     def _meshes(self, context: Any, armature: Any, body: bridge.Body, side: str) -> list[Any]:

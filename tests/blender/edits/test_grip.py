@@ -165,6 +165,18 @@ def test_what_was_reached_is_said(monkeypatch: Any) -> None:
     assert (level, said.partition(";")[0]) == ("INFO", "5 fingers touch")
 
 
+def test_fingers_that_do_not_reach_a_short_prop_are_named(monkeypatch: Any) -> None:
+    rig = body("mixamo")
+    held = prop_for(rig, "cylinder", "L", "mixamo")
+    held.scale.z *= 0.2
+    context.view_layer.update()
+    _, said = said_by("grip", monkeypatch, side="L")
+    far = {finger: gaps.min() for finger, gaps in skin_distances(rig, "L", held).items()}
+    apart = {finger for finger, gap in far.items() if gap > TOUCHING}
+    assert apart
+    assert {one for one in far if f"{one}.L" in said.partition(", but not ")[2]} == apart
+
+
 def test_a_prop_that_is_moved_turned_and_mirrored_with_the_body_is_gripped_alike() -> None:
     found = []
     for moved in (False, True):
