@@ -395,10 +395,14 @@ class POISE_OT_drag(bpy.types.Operator):
         return {"FINISHED"}
 
     def _select(self, context: Any) -> None:
-        """Select the dragged bone, unless it is or is hidden: timeline and dope sheet then show its new keys."""
+        """Make the dragged armature active: the panels are then its own. Select the bone: the timeline shows its keys.
+
+        A bone that is hidden or selected is left as it is.
+        """
         armature: Any = bpy.data.objects[self.object]
         bone = armature.pose.bones[self.bone]
-        if armature == context.active_object and bone in {*context.visible_pose_bones} - {*context.selected_pose_bones}:
+        context.view_layer.objects.active = armature
+        if bone in {*context.visible_pose_bones} - {*context.selected_pose_bones}:
             select_only(context, armature, bone)
 
     def _keep(self, context: Any, recording: Recording | None = None) -> None:

@@ -638,8 +638,15 @@ def two(hand: Any) -> Act:
     seen["off alone"] = [x - hand.x, y - hand.y]
     seen["first alone"] = do.channels(bpy.data.objects[names[0]])
     yield from do.cancel(hand, "RIGHTMOUSE")
+    pixel = hand.pixel(do.head(HAND, bpy.data.objects[names[0]]))
+    seen["active"] = [bpy.context.active_object.name]
+    yield from do.grab(hand, pixel)
+    yield from do.lead(hand, (pixel[0] + 30, pixel[1] + 30))
+    yield from do.drop(hand)
+    seen["active"].append(bpy.context.active_object.name)
+    yield from do.key(hand, "Z", ctrl=True)
     seen["end"] = [do.channels(bpy.data.objects[name]) for name in names]
-    return seen
+    return seen | {"names": names}
 
 
 def fault(hand: Any) -> Act:

@@ -207,5 +207,6 @@ def test_two_armatures_are_dragged_together_by_what_is_selected_and_alone_otherw
     assert np.linalg.norm(seen["ways"][0]) > 0.1
     np.testing.assert_allclose(seen["ways"][1], seen["ways"][0], atol=NEAR)
     np.testing.assert_allclose(seen["jumped"], 0, atol=NEAR)  # in Adjust Last Operation
+    assert seen["active"] == seen["names"][::-1]  # the panels are those of the armature that was dragged last
     assert seen["undone"] == seen["end"] == seen["start"]
     assert seen["first alone"] == seen["start"][0]

@@ -47,13 +47,41 @@ def test_all_properties_on_blenders_own_types_have_names_and_tooltips() -> None:
             assert list(described(owner.bl_rna.properties[f"poise_{name}"])) == []
 
 
-def test_search_finds_every_tool_through_the_pose_menu(empty_file: None) -> None:
-    make_armature()
+def searched() -> list[tuple[str, ...]]:
+    """What is in the Pose menu, through which F3 goes, and in all menus below it."""
     seen = drawn_by(POISE_MT_pose)
     for kind, name in seen:  # which grows by what the menus show
         seen += drawn_by(getattr(bpy.types, name)) if kind == "menu" else []
-    listed = {name.removeprefix("poise.") for kind, name in seen if kind == "operator"}
+    return seen
+
+
+def test_search_finds_every_tool_through_the_pose_menu(empty_file: None) -> None:
+    make_armature()
+    listed = {name.removeprefix("poise.") for kind, name in searched() if kind == "operator"}
     assert listed == set(OPERATORS) - UNLISTED
+
+
+@pytest.mark.parametrize(
+    ("words", "tool"),
+    [
+        ("lock feet", "solve_motion"),
+        ("foot", "find_contacts"),
+        ("ground", "plant_feet"),
+        ("ragdoll", "drag"),
+        ("ik", "solve"),
+        ("mocap", "import_keypoints"),
+        ("retarget", "retarget_files"),
+    ],
+)
+def test_search_finds_a_tool_by_the_words_of_animators(empty_file: None, words: str, tool: str) -> None:
+    make_armature()
+    text, found = "", set[str]()
+    for kind, name in searched():
+        if kind == "operator":
+            label = text or getattr(bpy.ops.poise, name.removeprefix("poise.")).get_rna_type().name
+            found |= {name} if words in label.lower() else set()
+        text = name if kind == "text" else ""
+    assert f"poise.{tool}" in found
 
 
 def linked(folder: Path) -> None:
