@@ -128,7 +128,10 @@ def tick(problem: Problem, state: State) -> State:
 
 
 def unlock(problem: Problem, state: State) -> State:
-    """Try the reference with joints bent that a limit holds the other way, where a goal is missed at rest."""
+    """Try joints bent that a limit holds the other way, where a goal is missed at rest.
+
+    Where a leg is pushed in and its knee is locked, other joints have given way in its place: heels have sunk.
+    """
     frame = state.frame
     goes_on = problem.dragged and not state.progress.done.all()
     if frame is None or goes_on or problem.met(state.progress.lengths).all():

@@ -99,16 +99,13 @@ class FrameSolver:
         self.at = self.places.place(self.at.x)
 
     def unlocked(self) -> Array | None:
-        """Return x (D,) of the reference with joints bent that a limit holds the other way; None where there are none.
-
-        Where a leg is pushed in and its knee is locked, other joints have given way in its place: heels have sunk.
-        """
+        """Return x (D,) with joints bent that a limit holds the other way; None where there are none."""
         bends = 2.0 * self.bends * self.spread  # from so far back to so far on
         bent = self.limits.bent(self.at, self.places.rates(self.at), bends)
-        x = np.zeros_like(bends)
-        for row in bent:
-            span = slice(3 * self.limits.owner[row], 3 * self.limits.owner[row] + 3)
-            x[span] = bends[span]
+        joints = {self.limits.owner[row] for row in bent}
+        x = self.at.x.copy()
+        for joint in joints:
+            x[3 * joint : 3 * joint + 3] = bends[3 * joint : 3 * joint + 3]
         return x if bent else None
 
     def descend(self, goals: GoalRows, most: int, still: float, begun: Array | None = None) -> int:
