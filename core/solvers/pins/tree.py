@@ -134,7 +134,9 @@ class LinkTree:
         self.mass_nodes = np.array([self._place[bone] for bone in above], int)
         self.order = np.arange(self.rows) if order is None else order
         self._workspace: dict[str, Array] = {}
+        self._find_order()
         self._find_rows()
+        self._find_scaled()
 
     def workspace(self, name: str, *shape: int) -> Array:
         """Return a reused array to overwrite: page faults of fresh large arrays cost more than arithmetic."""
@@ -174,84 +176,55 @@ class LinkTree:
             place = int(self.parents[place])
         return chain
 
+    def _find_order(self) -> None:
+        """Set which nodes are at or above which, `over` (N, N), and which of them turn them, `turns` (N, N).
+
+        A bone that does not inherit rotation is turned by itself alone: it only moves with its head. And set `broken`
+        (N,), the next such node at or above each, -1 for none; and `above` (D, D): 1 where turning the row's joint
+        turns the column's, 1/2 where both are of one joint.
+        """
+        self.over, self.turns = np.eye(len(self.nodes), dtype=bool), np.eye(len(self.nodes))
+        self.broken = np.where(np.isin(np.arange(len(self.nodes)), self.breaks), np.arange(len(self.nodes)), -1)
+        for node, parent in enumerate(self.parents.tolist()):
+            if parent >= 0:
+                self.over[:, node] |= self.over[:, parent]
+                if self.broken[node] < 0:
+                    self.turns[:, node] += self.turns[:, parent]
+                    self.broken[node] = self.broken[parent]
+        joints = np.repeat(self.joints, 3)
+        self.above = np.zeros((self.degrees, self.degrees))  # roots shift without turning
+        self.above[: self.turning, : self.turning] = (self.turns - 0.5 * np.eye(len(self.nodes)))[np.ix_(joints, joints)]
+
     def _find_rows(self) -> None:
         """Set which column moves which row, and with which lever.
 
-        A bone that does not inherit rotation only moves with its head: for joints above it the lever ends there
-        (`levers`: further points, whose rows are added to those of the feature).
+        Where a bone does not inherit rotation the lever of joints above it ends at its head (`levers`: further points,
+        with the rows of the feature to which theirs are added, and their masks). And set which joint moves which mass:
+        (R + T, masses) directly, (R + T, masses, breaks) by such a head.
         """
-        columns = np.concatenate([np.repeat(self.joints, 3), np.repeat(self.roots, 3), self.stretching])
-        turning = np.arange(self.degrees) < self.turning
-        blocked = set(self.breaks.tolist())
-        levers: list[int] = []  # nodes whose heads are further levers
-        lever_goals: list[int] = []
-        masks: list[Array] = []
-        lever_masks: list[Array] = []
-        for order, place in enumerate(self.point_nodes.tolist()):
-            lever: int | None = None
-            segments: dict[int | None, set[int]] = {None: set()}
-            for link in self.chain(place):
-                segments.setdefault(lever, set()).add(link)
-                if link in blocked:
-                    lever = link
-            for key, links in segments.items():
-                mask = np.isin(columns, list(links)).astype(float)
-                mask[self.moving :] = 0.0
-                if key is None:
-                    masks.append(mask)
-                else:
-                    levers.append(key)
-                    lever_goals.append(order)
-                    lever_masks.append(mask)
-        end_masks: list[Array] = []
-        for place in self.end_nodes.tolist():
-            turners: list[int] = []
-            for link in self.chain(place):
-                turners.append(link)
-                if link in blocked:
-                    break
-            end_masks.append((np.isin(columns, turners) & turning).astype(float))
-        empty = np.zeros((0, self.degrees))
-        mask = np.concatenate([np.repeat(np.array(m) if m else empty, 3, axis=0) for m in (masks, end_masks)])
-        self.mask = mask[self.order]
-        self.levers = np.array(levers, int)
-        place_of_row = np.argsort(self.order)
-        self.lever_rows = [place_of_row[3 * goal : 3 * goal + 3] for goal in lever_goals]
-        self.lever_masks = lever_masks
+        carriers, column = np.concatenate([self.joints, self.roots]), np.arange(self.degrees)
+        moves = self.turns[np.concatenate([np.repeat(carriers, 3), self.stretching])].T * (column < self.moving)
+        mask = np.concatenate([moves[self.point_nodes], moves[self.end_nodes] * (column < self.turning)])
+        self.mask = np.repeat(mask, 3, axis=0)[self.order]
+        place_of_row = np.argsort(self.order).reshape(-1, 3)
+        self.levers = [
+            (int(lever), place_of_row[point], moves[self.parents[lever]])
+            for point, node in enumerate(self.point_nodes)
+            for lever in self.breaks[self.over[self.breaks, node]]
+        ]
         # levers (M, 6) of the spatial columns: [-[r], I] for a point r, [I, 0] for an end; linear in the points (P, 3)
         points, ends = len(self.point_nodes), len(self.end_nodes)
         constant = np.zeros((self.rows, 6))
         constant[: 3 * points, 3:] = np.tile(np.eye(3), (points, 1))
         constant[3 * points :, :3] = np.tile(np.eye(3), (ends, 1))
-        slope = np.zeros((3 * points, self.rows, 6))
-        for point in range(points):
-            for axis in range(3):
-                slope[3 * point + axis, 3 * point : 3 * point + 3, :3] = -rotation.skew(np.eye(3)[axis])
+        place = np.arange(points)
+        slope = np.zeros((points, 3, points + ends, 3, 6))
+        slope[place, :, place, :, :3] = -rotation.skew(np.eye(3))
         self.lever_constant = constant[self.order]
-        self.lever_slope = slope[:, self.order].reshape(3 * points, 6 * self.rows)
-
-        self._find_masses()
-        self._find_scaled()
-        self._find_order()
-
-    def _find_order(self) -> None:
-        """Set `above` (D, D): 1 where turning the row's joint turns the column's, 1/2 where both are of one joint.
-
-        And `turns` (N, N), the same of nodes; and `broken` (N,), the next node at or above each that does not inherit
-        rotation, -1 for none.
-        """
-        breaks = set(self.breaks.tolist())
-        broken = [next((link for link in self.chain(node) if link in breaks), -1) for node in range(len(self.nodes))]
-        self.broken = np.array(broken)
-        turns = 0.5 * np.eye(len(self.nodes))
-        for node in range(len(self.nodes)):
-            link = node
-            while link not in breaks and self.parents[link] >= 0:
-                link = int(self.parents[link])
-                turns[link, node] = 1.0
-        joints = np.repeat(self.joints, 3)
-        self.turns, self.above = turns, np.zeros((self.degrees, self.degrees))
-        self.above[: self.turning, : self.turning] = turns[np.ix_(joints, joints)]  # roots shift without turning
+        self.lever_slope = slope.reshape(-1, self.rows, 6)[:, self.order].reshape(3 * points, 6 * self.rows)
+        self.mass_below = self.turns[np.ix_(carriers, self.mass_nodes)]
+        by_head = self.turns[np.ix_(carriers, self.parents[self.breaks])]
+        self.mass_beyond = by_head[:, None] * self.over[np.ix_(self.breaks, self.mass_nodes)].T
 
     def _find_scaled(self) -> None:
         """Set `scaled` (N, S), the node along whose Y a stretching bone scales a node's children, -1 for none.
@@ -266,24 +239,7 @@ class LinkTree:
             elif parent >= 0 and mode == "ALIGNED":
                 self.scaled[node] = np.where(self.scaled[parent] >= 0, node, -1)
             self.scaled[node, self.stretching == node] = node
-        hangs = [np.isin(np.arange(len(self.nodes)), self.chain(node)) for node in self.point_nodes]
-        self.hangs = np.array(hangs, bool).reshape(-1, len(self.nodes))
-
-    def _find_masses(self) -> None:
-        """Set which joint moves which mass: (R + T, masses) directly, (R + T, masses, breaks) by a break's head."""
-        carriers = np.concatenate([self.joints, self.roots])
-        self.mass_below = np.zeros((len(carriers), len(self.mass_nodes)))
-        self.mass_beyond = np.zeros((len(carriers), len(self.mass_nodes), len(self.breaks)))
-        blocked = {place: number for number, place in enumerate(self.breaks.tolist())}
-        for mass, node in enumerate(self.mass_nodes.tolist()):
-            lever: int | None = None
-            for link in self.chain(node):
-                for carrier in np.flatnonzero(carriers == link).tolist():
-                    if lever is None:
-                        self.mass_below[carrier, mass] = 1.0
-                    else:
-                        self.mass_beyond[carrier, mass, lever] = 1.0
-                lever = blocked.get(link, lever)
+        self.hangs = self.over[:, self.point_nodes].T
 
     @property
     def rows(self) -> int:
@@ -447,7 +403,7 @@ class Links(Batch):
         torques = np.zeros_like(heads)  # of what grows in the frame of each node
         np.add.at(torques, tree.parents, np.cross(heads, np.tensordot(tree.hangs, forces, (0, 0))))
         np.add.at(torques, tree.point_nodes, np.cross(arms, forces))
-        by_joint = np.tensordot(np.ceil(tree.turns[tree.joints]), torques, 1)
+        by_joint = np.tensordot(tree.turns[tree.joints], torques, 1)
         curvature = np.zeros((tree.degrees, len(tree.stretching)))
         own = axes[:, : tree.turning].reshape(3, -1, 3)
         curvature[: tree.turning] = np.einsum("cjk,jsc->jks", own, by_joint).reshape(tree.turning, -1)
@@ -472,7 +428,7 @@ class Links(Batch):
             longer = np.tensordot(tree.hangs, heads, (1, 1)).swapaxes(0, 1) + arms
             longer = longer.swapaxes(2, 3).reshape(count, len(rows), len(tree.stretching))
             result[:, rows, tree.moving :] += scales[:, rows, None] * longer
-        for lever, rows, mask in zip(tree.levers, tree.lever_rows, tree.lever_masks, strict=True):
+        for lever, rows, mask in tree.levers:
             eyes = np.broadcast_to(np.eye(3), (count, 3, 3))
             arm = np.concatenate([-rotation.skew(at.frames[:, lever, :3, 3]), eyes], axis=-1)
             result[:, rows] += scales[:, rows, None] * (arm @ spatial) * mask

@@ -102,7 +102,7 @@ class Places:
         """Return the branches, and set the pairs of a block and a triple of columns that moves it, branch by branch."""
         tree, points = self.tree, len(self.tree.point_nodes)
         nodes = np.concatenate([tree.point_nodes, tree.end_nodes])[self.order]
-        chains = np.array([np.isin(np.arange(len(tree.nodes)), tree.chain(node)) for node in nodes.tolist()])
+        chains = tree.over[:, nodes].T
         triples: dict[tuple[int, int], list[int]] = {}
         for triple, node in enumerate([*tree.joints.tolist(), *tree.roots.tolist()]):
             moved = np.flatnonzero(chains[:, node])
