@@ -329,11 +329,10 @@ class Links(Batch):
         """Return the forward kinematics of x (B, D)."""
         tree = self.tree
         turns, rates = rotation.exp_and_jacobian(x[:, : tree.turning].reshape(len(x), -1, 3))
-        frames = np.zeros((*self.turn.shape[:2], 4, 4))
-        frames[..., 3, 3] = 1.0
-        local = frames.copy()
-        if len(tree.joints) < len(tree.nodes):
-            local[..., :3, :3] = self.turn
+        count, nodes = self.turn.shape[:2]
+        frames = np.tile(np.eye(4), (count, nodes + 1, 1, 1))  # the last one is the parent of the roots
+        local = frames[:, :-1].copy()
+        local[..., :3, :3] = self.turn
         local[:, tree.joint_places, :3, :3] = self.turn[:, tree.joint_places] @ turns
         shift, arms = self.shift, self.arms
         if len(tree.stretching):
@@ -345,22 +344,15 @@ class Links(Batch):
             shifts = x[:, tree.turning : tree.moving].reshape(len(x), -1, 3)
             local[:, tree.roots, :3, 3:] += self.slide @ shifts[..., None]
         for start, stop, parents in tree.levels:
-            if parents[0] < 0 and (parents < 0).all():
-                frames[:, start:stop] = local[:, start:stop]
-                continue
             frames[:, start:stop] = frames.take(parents, axis=1) @ local[:, start:stop]
-            loose = parents < 0
-            if loose.any():
-                frames[:, start:stop][:, loose] = local[:, start:stop][:, loose]
-            for place in tree.breaks:
-                if start <= place < stop:
-                    frames[:, place, :3, :3] = local[:, place, :3, :3]
+            broken = tree.breaks[(tree.breaks >= start) & (tree.breaks < stop)]
+            frames[:, broken, :3, :3] = local[:, broken, :3, :3]
+        frames = frames[:, :-1]
         at = frames[:, tree.point_nodes]
         points = (at[..., :3, :3] @ arms[..., None])[..., 0] + at[..., :3, 3]
         ends = frames[:, tree.end_nodes, :3, :3] @ self.ends
         heavy = frames[:, tree.mass_nodes]
-        heads = heavy[..., :3, 3]
-        masses = (heavy[..., :3, :3] @ self.centres[..., None])[..., 0] + heads
+        masses = (heavy[..., :3, :3] @ self.centres[..., None])[..., 0] + heavy[..., :3, 3]
         return Kinematics(x, frames, turns, rates, points, ends, masses)
 
     def _spatial(self, at: Kinematics) -> Array:
