@@ -68,19 +68,16 @@ def reasons(problem: Problem, index: int) -> list[str]:
     ]
     straight = [sentence for _, sentence in balancing]
     known = [_rival(problem, index, other) for other, _ in balancing if other is not None]
-    if not straight and np.isfinite(problem.settings.strength) and rows.goals[index].priority > _first(problem):
+    first = min(goal.priority for goal in rows.goals)
+    if not straight and np.isfinite(problem.settings.strength) and rows.goals[index].priority > first:
         holds.append(_Hold(left, "the body resists more than it pulls"))
     holds = [hold for hold in holds if hold.share > _WORTH_SAYING and hold.sentence not in known]
     sentences = [hold.sentence for hold in sorted(holds, key=lambda hold: -hold.share)]
-    said = list(dict.fromkeys([*straight, *_too_far(problem, index, straight), *sentences]))
+    too_far = [] if straight else [said for other, said in _stretched(problem, index, bent=True) if other is None]
+    said = list(dict.fromkeys([*straight, *too_far, *sentences]))
     if not said and rows.scales[0][np.repeat(own, 3)].max() < _WORTH_SAYING:
         return ["its weight is too low against Joint Targets"]
     return said or ["the solver has not converged yet"]
-
-
-def _first(problem: Problem) -> int:
-    """Return the first priority."""
-    return min(goal.priority for goal in problem.goals)
 
 
 def _without_leverage(problem: Problem, index: int) -> list[str]:
@@ -98,12 +95,6 @@ def _without_leverage(problem: Problem, index: int) -> list[str]:
     if stiff:
         return [f"{skeleton.names[bone]} has the maximum stiffness" for bone in stiff]
     return ["as near as the lengths of its bones allow"]
-
-
-def _too_far(problem: Problem, index: int, straight: list[str]) -> list[str]:
-    """Return that a target is out of reach of a chain with a fixed end, though the chain is bent."""
-    found = [] if straight else _stretched(problem, index, bent=True)
-    return [sentence for other, sentence in found if other is None]
 
 
 def _holds(
@@ -253,13 +244,6 @@ def _place_of(problem: Problem, bone: str | int, point: Vector, heads: Array, tu
 
 def _is_too_short(points: list[Array], target: Array, bent: bool) -> bool:
     """Return whether a chain of points, tip first, is too short for a target, and straight (or `bent`)."""
-    reaches = float(lengths(points[-1] - target)) <= _STRETCHED * _length(points)
-    return not reaches and (bent or _is_straight(points))
-
-
-def _is_straight(points: list[Array]) -> bool:
-    return float(lengths(points[-1] - points[0])) > _STRETCHED * _length(points)
-
-
-def _length(points: list[Array]) -> float:
-    return float(lengths(np.diff(np.array(points), axis=0)).sum())
+    straight = _STRETCHED * float(lengths(np.diff(np.array(points), axis=0)).sum())
+    wanted, here = (float(lengths(points[-1] - end)) for end in (target, points[0]))
+    return wanted > straight and (bent or here > straight)

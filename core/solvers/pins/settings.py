@@ -80,15 +80,12 @@ class Settings:
                 raise CoreError(f"{name} must be True or False, not {getattr(self, name)!r}.")
         if self.reference is not None and not isinstance(self.reference, Pose):  # pyright: ignore
             raise CoreError(f"The reference must be a Pose, not {self.reference!r:.40}.")
-        for name in ("position_tolerance", "rotation_tolerance", "fps"):
+        for name in ("position_tolerance", "rotation_tolerance", "fps", "strength", "turn"):
             value = getattr(self, name)
             if name == "position_tolerance" and value is None:
                 continue
-            if not isinstance(value, (int, float, np.number)) or not 0.0 < value < np.inf:
-                raise CoreError(f"{name} must be a positive number, not {value}.")
-        for name in ("strength", "turn"):
-            value = getattr(self, name)
-            if not isinstance(value, (int, float, np.number)) or not value > 0.0:
+            endless = name in ("strength", "turn") and value == np.inf
+            if not isinstance(value, (int, float, np.number)) or not (0.0 < value < np.inf or endless):
                 raise CoreError(f"{name} must be a positive number, not {value}.")
         if not is_whole(self.iterations) or self.iterations < 1:
             raise CoreError(f"iterations must be at least 1, not {self.iterations}.")

@@ -57,7 +57,6 @@ class Kinematics(Batch):
 
     x: Array  # (B, D)
     frames: Array  # (B, N, 4, 4) of the nodes, in units of the skeleton's size
-    turns: Array  # (B, R, 3, 3) rotations of the joints about their reference, exp(x)
     rates: Array  # (B, R, 3, 3) right Jacobians of exp
     points: Array  # (B, P, 3)
     ends: Array  # (B, Q, 3, 3)
@@ -193,7 +192,8 @@ class LinkTree:
                     self.broken[node] = self.broken[parent]
         joints = np.repeat(self.joints, 3)
         self.above = np.zeros((self.degrees, self.degrees))  # roots shift without turning
-        self.above[: self.turning, : self.turning] = (self.turns - 0.5 * np.eye(len(self.nodes)))[np.ix_(joints, joints)]
+        turns = self.turns - 0.5 * np.eye(len(self.nodes))
+        self.above[: self.turning, : self.turning] = turns[np.ix_(joints, joints)]
 
     def _find_rows(self) -> None:
         """Set which column moves which row, and with which lever.
@@ -353,7 +353,7 @@ class Links(Batch):
         ends = frames[:, tree.end_nodes, :3, :3] @ self.ends
         heavy = frames[:, tree.mass_nodes]
         masses = (heavy[..., :3, :3] @ self.centres[..., None])[..., 0] + heavy[..., :3, 3]
-        return Kinematics(x, frames, turns, rates, points, ends, masses)
+        return Kinematics(x, frames, rates, points, ends, masses)
 
     def _spatial(self, at: Kinematics) -> Array:
         """Return (B, 6, D): angular velocities of the columns and their linear velocities at the armature's origin.

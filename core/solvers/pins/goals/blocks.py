@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Final, Protocol, Self
+from typing import Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,23 +28,25 @@ Frames = NDArray[np.int64] | slice
 Flat = Callable[..., Array]  # (*batch_shape, ...) -> (F, ...), given the number of axes that are not of the batch
 
 
-class Block(Protocol):
+class Block(ABC):
     """Three rows. Targets are arrays for all F frames of the problem; `frames` are the indices of those in `at`."""
 
-    turning: bool  # the error is an angle
-    one_sided: bool  # only the first row counts, and only where its error is negative
+    turning = False  # the error is an angle
+    one_sided = False  # only the first row counts, and only where its error is negative
+    points: tuple[int, ...]  # all that the error depends on
+    ends: tuple[int, ...]
 
+    @abstractmethod
     def aimed(self, goal: AnyGoal, flat: Flat) -> Self:
         """Return the block with the targets of a goal."""
-        ...
 
+    @abstractmethod
     def error(self, at: Kinematics, frames: Frames) -> Array:
         """Return the error (B, 3)."""
-        ...
 
+    @abstractmethod
     def rows(self, links: Links, at: Kinematics, raw: Array, frames: Frames) -> Array:
         """Return the rows (B, 3, D), from those of the features."""
-        ...
 
     def bend(
         self, links: Links, at: Kinematics, raw: Array, forces: Array, weights: Array, frames: NDArray[np.int64]
@@ -52,27 +54,9 @@ class Block(Protocol):
         """Return the curvature of the rows J under forces and with weights (B, 3), in two parts.
 
         The forces (B, M) on the features' rows, which turn with their bones; and (B, D, D) J^T W J less the second
-        derivatives of 1/2 e^T W e, or plus those of f^T e, for features that move straight on.
+        derivatives of 1/2 e^T W e, or plus those of f^T e, for features that move straight on. By differences of
+        J^T (f + W (e - e_0)) with each feature moved along each axis.
         """
-        ...
-
-
-class _Seen(ABC):
-    """A block whose error depends on some points and frames only."""
-
-    points: tuple[int, ...]
-    ends: tuple[int, ...]
-
-    @abstractmethod
-    def error(self, at: Kinematics, frames: Frames) -> Array: ...
-
-    @abstractmethod
-    def rows(self, links: Links, at: Kinematics, raw: Array, frames: Frames) -> Array: ...
-
-    def bend(
-        self, links: Links, at: Kinematics, raw: Array, forces: Array, weights: Array, frames: NDArray[np.int64]
-    ) -> tuple[Array, Array]:
-        """See `Block.bend`; by differences of J^T (f + W (e - e_0)) with each feature moved along each axis."""
         points, count = at.points.shape[1], len(at.x)
         moved = [*self.points, *(points + end for end in self.ends)]
         columns = (3 * np.array(moved)[:, None] + np.arange(3)).ravel()
@@ -135,11 +119,9 @@ class _Carried:
         return point_rows(raw, point) - skew(arm) @ end_rows(raw, end, len(at.points[0]))
 
 
-class PositionBlock(_Seen):
+class PositionBlock(Block):
     """A position relative to another bone, or with weights by axis in a frame: A^T (q - p)."""
 
-    turning = False
-    one_sided = False
     axes: Array | None  # (F, 3, 3)
 
     def __init__(self, goal: Goal, collector: Collector) -> None:
@@ -179,11 +161,10 @@ class PositionBlock(_Seen):
         return self._frame(at, frames) @ (moved - point_rows(raw, head) + turned)
 
 
-class RotationBlock(_Seen):
+class RotationBlock(Block):
     """A rotation relative to another bone, or with weights by axis: A^T log(T R^T)."""
 
     turning = True
-    one_sided = False
     target: Array  # (F, 3, 3)
     axes: Array | None  # (F, 3, 3)
 
@@ -229,11 +210,10 @@ class RotationBlock(_Seen):
         return turn if frame is None else frame @ turn
 
 
-class LookAtBlock(_Seen):
+class LookAtBlock(Block):
     """The shortest rotation from an axis d of a bone at p to the direction u = (t - p) / |t - p| of a target t."""
 
     turning = True
-    one_sided = False
 
     def __init__(self, goal: LookAt, collector: Collector) -> None:
         self.point, self.end = collector.point(goal.bone, goal.point), collector.end(goal.bone)
@@ -273,10 +253,9 @@ class LookAtBlock(_Seen):
         return across @ end_rows(raw, self.end, len(at.points[0])) + skew(there / far[:, None]) @ moved
 
 
-class DistanceBlock:
+class DistanceBlock(Block):
     """A distance between two points, or from a point to a place."""
 
-    turning = False
     length: Array  # (F,)
 
     def __init__(self, goal: Distance, collector: Collector) -> None:
@@ -285,6 +264,7 @@ class DistanceBlock:
         self.point = collector.point(goal.bone, goal.point)
         self.other = None if goal.other is None else collector.point(goal.other, goal.other_point)
         self.place = _Carried(None, collector)
+        self.points, self.ends = (self.point,) if self.other is None else (self.point, self.other), ()
 
     def aimed(self, goal: AnyGoal, flat: Flat) -> Self:
         assert isinstance(goal, Distance)
@@ -312,31 +292,14 @@ class DistanceBlock:
             moved = moved - point_rows(raw, self.other)
         return _first_row(self.sign * self._direction(at, frames)[0], moved)
 
-    def bend(
-        self, links: Links, at: Kinematics, raw: Array, forces: Array, weights: Array, frames: NDArray[np.int64]
-    ) -> tuple[Array, Array]:
-        """See `Block.bend`."""
-        direction, far = self._direction(at, frames)
-        force = self.sign * forces[:, 0]
-        moved, pulls = point_rows(raw, self.point), np.zeros(raw.shape[:2])
-        pulls[:, 3 * self.point : 3 * self.point + 3] = direction * force[:, None]
-        if self.other is not None:
-            moved = moved - point_rows(raw, self.other)
-            pulls[:, 3 * self.other : 3 * self.other + 3] = -direction * force[:, None]
-        across = moved - direction[:, :, None] * (direction[:, None, :] @ moved)
-        return pulls, np.swapaxes(across, -1, -2) @ across * (force / np.maximum(far, numbers.CENTIMETRE))[
-            :, None, None
-        ]
 
-
-class BalanceBlock:
+class BalanceBlock(Block):
     """The distance of the centre of mass from the support polygon, at most `radius`.
 
     With n the direction to the centre c from the nearest point q = (1 - t) a + t b of the polygon, between two of its
     corners, the row is n . (J_c - (1 - t) J_a - t J_b).
     """
 
-    turning = False
     one_sided = True
 
     def __init__(self, goal: Balance, collector: Collector) -> None:

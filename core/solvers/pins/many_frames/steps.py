@@ -76,7 +76,8 @@ class FramesSolver:
         still = numbers.CLOSE if settings.settle else numbers.NEWTON_RESTS
         given = self.places.given(goals, frames)
         at = self.places.place(given, x.T.copy())
-        state = self._begun(at)
+        nothing = np.zeros(count, int)
+        state = State(np.ones(at.values.shape, bool), nothing, nothing.copy(), self._merit(at))
         end = End(*(array.copy() for array in vars(End.of(at, state)).values()))
         done, iterations = np.zeros(count, bool), np.zeros(count, int)
         ids, everything = np.arange(count), given
@@ -121,18 +122,6 @@ class FramesSolver:
         assert end.active is not None
         x, lengths = (np.ascontiguousarray(part.T) for part in (end.x, end.lengths))
         return Progress(x, iterations, end.active.T.copy(), done, lengths)
-
-    def _begun(self, at: Placed) -> State:
-        """Return the state before the first step."""
-        count = at.x.shape[1]
-        state = State(
-            active=np.ones((len(at.values), count), bool),
-            steps=np.zeros(count, int),
-            rounds=np.zeros(count, int),
-            here=np.zeros(count),
-        )
-        state.here[:] = self._merit(at)
-        return state
 
     def _merit(self, at: Placed) -> Array:
         """Return the merit (B,), which a step must not raise."""

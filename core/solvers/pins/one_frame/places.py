@@ -148,7 +148,7 @@ class Places:
         masses = (heavy[:, :3, :3] @ self.links.centres[0, :, :, None])[..., 0] + heavy[:, :3, 3]
         points, ends = seen[: self.points, :3, 3], seen[self.points :, :3, :3]
         none = np.zeros((1, 0, 3, 3))
-        return Kinematics(at.x[None], at.frames[None, :-1], none, none, points[None], ends[None], masses[None])
+        return Kinematics(at.x[None], at.frames[None, :-1], none, points[None], ends[None], masses[None])
 
     def inside(self, at: Placed) -> Placed:
         """Return the place with joints clamped that are outside their limits."""
