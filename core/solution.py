@@ -1,7 +1,7 @@
 """Solutions: the pose that a solver found, its errors, and explanations."""
 
 from collections.abc import Callable, Container, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -18,11 +18,14 @@ _MANY: Final = 4  # reasons in one sentence, at most
 _LEAST_TURN: Final = np.radians(0.1)  # least rotation of a bone that is named
 
 
+Reasons = Callable[[int], list[str]]  # why a goal is not met, given its index; the greatest first
+
+
 class Explains(Protocol):
     """A solver that can tell why a goal is not met."""
 
-    def reasons(self, skeleton: Skeleton, pose: Pose, goals: tuple[AnyGoal, ...], index: int) -> list[str]:
-        """Return the reasons why goal `index` of one pose is not met, the greatest first."""
+    def explain(self, skeleton: Skeleton, pose: Pose, goals: tuple[AnyGoal, ...]) -> Reasons:
+        """Return what tells why a goal of one pose is not met."""
         ...
 
 
@@ -57,6 +60,8 @@ class Solution:
     limit_names: tuple[tuple[int, str], ...] = ()
     limits_active: NDArray[np.bool_] | None = None
     finished: NDArray[np.bool_] | None = None
+    # of the last frame that was asked for
+    _explained: dict[int, Reasons] = field(init=False, repr=False, default_factory=dict[int, Reasons])
 
     @property
     def by_frame(self) -> dict[str, NDArray[Any]]:
@@ -134,17 +139,24 @@ class Solution:
 
         Raises CoreError if there is no such goal or frame.
         """
-        batch = self.pose.batch_shape
         for value, count, what in ((index, len(self.goals), "goal"), (frame, self.iterations.size, "frame")):
             if not is_whole(value) or not 0 <= value < count:
                 raise CoreError(f"There is no {what} {value!r}: there are {count}.")
+        if frame not in self._explained:
+            self._explained.clear()
+            self._explained[frame] = self._reasons_at(frame)
+        found = self._explained[frame](index)
+        return found[:_MANY] + ([f"{len(found) - _MANY} more"] if len(found) > _MANY else [])
+
+    def _reasons_at(self, frame: int) -> Reasons:
+        """Return what tells why a goal is not met in one frame of the flat batch."""
+        batch = self.pose.batch_shape
         at = np.unravel_index(frame, batch) if batch else ()
         pose = self.pose[at] if batch else self.pose
         goals = tuple(goal.at(at, batch) for goal in self.goals)
         limits = tuple(group.at_frames(np.array([frame])) for group in self.skeleton.limits)
         skeleton = replace(self.skeleton, limits=limits) if batch and limits else self.skeleton
-        found = self.method.reasons(skeleton, pose, goals, index)
-        return found[:_MANY] + ([f"{len(found) - _MANY} more"] if len(found) > _MANY else [])
+        return self.method.explain(skeleton, pose, goals)
 
 
 def joined_solutions(

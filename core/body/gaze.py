@@ -1,6 +1,7 @@
 """Aim head and eyes at a target."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -11,7 +12,7 @@ from ..goals import AnyGoal, LookAt
 from ..pose import Pose, forward
 from ..rotation import Array
 from ..skeleton import Skeleton
-from ..solution import Solution
+from ..solution import Reasons, Solution
 from .anatomy import anatomy
 from .axes import canonical_frame, left_vector, unit
 from .posture import rest_turn
@@ -96,8 +97,11 @@ def gaze_error(goal: LookAt, skeleton: Skeleton, pose: Pose) -> float:
 class _Reach:
     """The `Solution.method` of a look: explains which limit the target is beyond."""
 
-    def reasons(self, skeleton: Skeleton, pose: Pose, goals: tuple[AnyGoal, ...], index: int) -> list[str]:
-        """Return why a goal is missed."""
+    def explain(self, skeleton: Skeleton, pose: Pose, goals: tuple[AnyGoal, ...]) -> Reasons:
+        """Return what tells why a goal is missed."""
+        return partial(self._reasons, skeleton, pose, goals)
+
+    def _reasons(self, skeleton: Skeleton, pose: Pose, goals: tuple[AnyGoal, ...], index: int) -> list[str]:
         goal = goals[index]
         if not isinstance(goal, LookAt) or gaze_error(goal, skeleton, pose) <= MISSED:
             return []

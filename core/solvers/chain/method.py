@@ -22,7 +22,7 @@ from ...limits import clamp_rotations
 from ...pose import Pose, forward
 from ...rotation import Array
 from ...skeleton import Skeleton, is_whole
-from ...solution import Solution
+from ...solution import Reasons, Solution
 from ...steps import Progress, no_progress
 from ..batches import batch_shape_of, flat_array, flat_pose
 from ..pins import PinAndDrag
@@ -109,9 +109,10 @@ class ContributionCCD:
         problem = self.prepare(skeleton, pose, goals)
         return problem.follow(progress) if self.successive else problem.solve(progress)
 
-    def reasons(self, skeleton: Skeleton, pose: Pose, goals: tuple[AnyGoal, ...], index: int) -> list[str]:
-        """Return why the goal is missed."""
-        return self.prepare(skeleton, pose, goals).reasons()
+    def explain(self, skeleton: Skeleton, pose: Pose, goals: tuple[AnyGoal, ...]) -> Reasons:
+        """Return what tells why the goal is missed."""
+        problem = self.prepare(skeleton, pose, goals)
+        return lambda index: problem.reasons()
 
     def larger_passes(self) -> tuple[bool, ...]:
         """Return for each pass whether the larger of fraction and angle counts."""
@@ -312,7 +313,7 @@ class ChainProblem:
         if not any(self.path.axes):
             return [f"the list cannot turn {self.skeleton.names[self.skeleton.index(self.goal.bone)]}"]
         method, skeleton, goals = self._least_squares(self.given, 0)
-        return method.reasons(skeleton, self.given[0], tuple(goals), len(goals) - 1)
+        return method.explain(skeleton, self.given[0], tuple(goals))(len(goals) - 1)
 
     def _solution(
         self, pose: Pose, errors: Array, iterations: NDArray[np.int64], finished: NDArray[np.bool_]

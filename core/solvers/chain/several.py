@@ -18,7 +18,7 @@ from ...goals import AnyGoal
 from ...pose import Pose
 from ...rotation import Array
 from ...skeleton import Skeleton
-from ...solution import Solution
+from ...solution import Reasons, Solution
 from ...steps import Progress, no_progress, share_of
 from ..batches import batch_shape_of, flat_pose
 from ..pins import PinAndDrag
@@ -82,9 +82,9 @@ class SeveralChains:
             self.pins.rotation_tolerance, start, outside, self,
         ).reshape(shape)  # fmt: skip
 
-    def reasons(self, skeleton: Skeleton, pose: Pose, goals: tuple[AnyGoal, ...], index: int) -> list[str]:
-        """Return why a goal is missed: what is in the way of the joints of the lists, and of those that pins turn."""
-        return replace(self.pins, reference=None).reasons(self._freed(skeleton, goals), pose, goals, index)
+    def explain(self, skeleton: Skeleton, pose: Pose, goals: tuple[AnyGoal, ...]) -> Reasons:
+        """Return what tells why a goal is missed: what is in the way of joints of the lists and of those that pins turn."""
+        return replace(self.pins, reference=None).explain(self._freed(skeleton, goals), pose, goals)
 
     def _freed(self, skeleton: Skeleton, goals: Sequence[AnyGoal]) -> Skeleton:
         """Return the skeleton in which only joints of lists, and what the other goals hang on, may turn."""

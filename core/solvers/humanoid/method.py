@@ -8,6 +8,7 @@ the targets, and continuous wherever these are.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -22,7 +23,7 @@ from ...limits import clamp_rotations
 from ...pose import Pose
 from ...rotation import Array
 from ...skeleton import Skeleton
-from ...solution import Solution
+from ...solution import Reasons, Solution
 from ...steps import Progress, no_progress
 from ..batches import batch_shape_of, check_inputs, flat_array, flat_pose
 from ..pins import PinAndDrag
@@ -89,14 +90,18 @@ class Humanoid:
         """Return a drag: the goals of one pose move step by step. Raises CoreError as `solve` does."""
         return HumanoidDrag(self, skeleton, pose, goals)
 
-    def reasons(self, skeleton: Skeleton, pose: Pose, goals: tuple[AnyGoal, ...], index: int) -> list[str]:
+    def explain(self, skeleton: Skeleton, pose: Pose, goals: tuple[AnyGoal, ...]) -> Reasons:
+        """Return what tells why a goal is missed."""
+        return partial(self._reasons, skeleton, pose, goals)
+
+    def _reasons(self, skeleton: Skeleton, pose: Pose, goals: tuple[AnyGoal, ...], index: int) -> list[str]:
         """Return why a goal is missed: settings that hold parts of the body, then the reasons of `PinAndDrag`."""
         figure = Figure(skeleton, self.roles)
         said, still = self._kept(figure, goals[index])
         movable = skeleton.movable & ~np.isin(np.arange(len(skeleton)), list(still))
         fixed = figure.root in still
         method = PinAndDrag(limits=self.limits, root="fixed" if fixed else "free", root_bone=figure.root)
-        found = method.reasons(replace(skeleton, movable=movable), pose, goals, index)
+        found = method.explain(replace(skeleton, movable=movable), pose, goals)(index)
         return [*said, *found] if found else []
 
     def _kept(self, figure: Figure, goal: AnyGoal) -> tuple[list[str], set[int]]:

@@ -17,10 +17,10 @@ from dataclasses import dataclass, replace
 from ...goals import AnyGoal
 from ...pose import Pose
 from ...skeleton import Skeleton
-from ...solution import Solution
+from ...solution import Reasons, Solution
 from ...steps import Progress, no_progress
 from .drag import Drag
-from .explain import reasons
+from .explain import explained
 from .problem import Problem
 from .settings import ROOTS as ROOTS
 from .settings import Root as Root
@@ -47,6 +47,6 @@ class PinAndDrag(Settings):
         progress(1.0)
         return solution
 
-    def reasons(self, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal], index: int) -> list[str]:
-        """Return sentences that say why goal `index` is missed in `pose`, one frame; none if it is met."""
-        return reasons(Problem.of(replace(self, reference=None), skeleton, pose, goals), index)
+    def explain(self, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]) -> Reasons:
+        """Return what says in sentences why a goal is missed in `pose`, one frame; nothing if it is met."""
+        return explained(Problem.of(replace(self, reference=None), skeleton, pose, goals))

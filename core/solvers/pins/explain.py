@@ -5,6 +5,7 @@ these leave is held by the joints themselves; where it vanishes, only the length
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -14,6 +15,7 @@ from ... import rotation
 from ...goals import Balance, Goal, Vector
 from ...pose import forward
 from ...rotation import Array, lengths
+from ...solution import Reasons
 from . import numbers
 from .one_frame.places import Placed, Places
 from .problem import Problem
@@ -30,15 +32,16 @@ class _Hold:
     sentence: str
 
 
-def reasons(problem: Problem, index: int) -> list[str]:
-    """Return what keeps goal `index` from being met in the start pose, one frame, the largest first.
-
-    Nothing if it is met.
-    """
-    rows, tree = problem.rows, problem.tree
+def explained(problem: Problem) -> Reasons:
+    """Return what tells what keeps a goal from being met in the start pose, one frame; nothing if it is met."""
     x, links = problem.begin()
     places = Places(problem, links, 0)
-    at = places.place(x[0])
+    return partial(_reasons, problem, places, places.place(x[0]))
+
+
+def _reasons(problem: Problem, places: Places, at: Placed, index: int) -> list[str]:
+    """Return what keeps goal `index` from being met, the largest first."""
+    rows, tree = problem.rows, problem.tree
     missing = places.aims.lengths(at)
     own = rows.owners == index
     unmet = own & (missing > problem.tolerances)
