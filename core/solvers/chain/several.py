@@ -83,7 +83,7 @@ class SeveralChains:
         ).reshape(shape)  # fmt: skip
 
     def explain(self, skeleton: Skeleton, pose: Pose, goals: tuple[AnyGoal, ...]) -> Reasons:
-        """Return what tells why a goal is missed: what is in the way of joints of the lists and of those that pins turn."""
+        """Return what tells why a goal is missed: what holds joints of the lists and those that pins turn."""
         return replace(self.pins, reference=None).explain(self._freed(skeleton, goals), pose, goals)
 
     def _freed(self, skeleton: Skeleton, goals: Sequence[AnyGoal]) -> Skeleton:
