@@ -130,13 +130,14 @@ def tick(problem: Problem, state: State) -> State:
 def unlock(problem: Problem, state: State) -> State:
     """Try joints bent that a limit holds the other way, where a goal is missed at rest.
 
-    Where a leg is pushed in and its knee is locked, other joints have given way in its place: heels have sunk.
+    Where a leg is pushed in and its knee is locked, other joints have given way in its place: heels have sunk. What
+    settles has come from the reference, and goes on from its rest; a drag begins there, for the same answer.
     """
     frame = state.frame
     goes_on = problem.dragged and not state.progress.done.all()
     if frame is None or goes_on or problem.met(state.progress.lengths).all():
         return state
-    x = frame.unlocked()
+    x = frame.unlocked(state.x[0] if problem.settings.settle else np.zeros_like(state.x[0]))
     if x is None:
         return state
     kept, before = frame.state(), frame.objective.value(state.x[0])

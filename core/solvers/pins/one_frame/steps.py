@@ -98,12 +98,12 @@ class FrameSolver:
         self.places.fit(links)
         self.at = self.places.place(self.at.x)
 
-    def unlocked(self) -> Array | None:
+    def unlocked(self, x: Array) -> Array | None:
         """Return x (D,) with joints bent that a limit holds the other way; None where there are none."""
         bends = 2.0 * self.bends * self.spread  # from so far back to so far on
         bent = self.limits.bent(self.at, self.places.rates(self.at), bends)
         joints = {self.limits.owner[row] for row in bent}
-        x = self.at.x.copy()
+        x = x.copy()
         for joint in joints:
             x[3 * joint : 3 * joint + 3] = bends[3 * joint : 3 * joint + 3]
         return x if bent else None
