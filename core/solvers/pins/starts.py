@@ -60,29 +60,30 @@ def short_levels(problem: Problem, links: Links, x: Array, frames: NDArray[np.in
 
 def _anchor(tree: LinkTree, point: int) -> int | None:
     """Return the first joint above a point if nothing moves its head."""
-    chain = tree.chain(tree.point_nodes[point])
-    turning = [node for node in chain if node in tree.joints]
-    return turning[-1] if turning and chain[-1] not in tree.roots else None
+    above = np.flatnonzero(tree.over[:, tree.point_nodes[point]])
+    turning = above[np.isin(above, tree.joints)]
+    return int(turning[0]) if len(turning) and above[0] not in tree.roots else None
 
 
 def _length(links: Links, point: int, above: int) -> Array:
     """Return the length (n,) of the bones from a point to the head of a node above it."""
-    chain = links.tree.chain(links.tree.point_nodes[point])
-    return lengths(links.arms[:, point]) + lengths(links.shift[:, chain[: chain.index(above)]]).sum(axis=1)
+    over = links.tree.over
+    path = over[:, links.tree.point_nodes[point]] & ~over[:, above]
+    return lengths(links.arms[:, point]) + lengths(links.shift[:, path]).sum(axis=1)
 
 
 def _between(links: Links, one: int, other: int) -> Array:
     """Return the length (n,) of the bones between two points, infinite if nothing joins them."""
-    chain, theirs = (links.tree.chain(links.tree.point_nodes[point]) for point in (one, other))
-    shared = next((node for node in chain if node in theirs), None)
-    if shared is None:
+    paths = links.tree.over[:, links.tree.point_nodes[[one, other]]].T
+    shared = paths.all(axis=0)
+    if not shared.any():
         return np.full(len(links.shift), np.inf)
     ends: list[Array] = []  # in the frame of the node that both hang on
     length = np.zeros(len(links.shift))
-    for point, path in ((one, chain), (other, theirs)):
-        below = path[: path.index(shared)]
-        ends.append(links.shift[:, below[-1]] if below else links.arms[:, point])
-        length = length + (_length(links, point, below[-1]) if below else 0.0)
+    for point, path in zip((one, other), paths, strict=True):
+        below = np.flatnonzero(path & ~shared)[:1].tolist()
+        ends.append(links.shift[:, below[0]] if below else links.arms[:, point])
+        length = length + (_length(links, point, below[0]) if below else 0.0)
     return length + lengths(ends[0] - ends[1])
 
 

@@ -167,14 +167,6 @@ class LinkTree:
             start = stop
         return runs
 
-    def chain(self, place: int) -> list[int]:
-        """Return a node and its ancestors."""
-        chain: list[int] = []
-        while place >= 0:
-            chain.append(place)
-            place = int(self.parents[place])
-        return chain
-
     def _find_order(self) -> None:
         """Set which nodes are at or above which, `over` (N, N), and which of them turn them, `turns` (N, N).
 
