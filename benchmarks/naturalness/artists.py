@@ -44,7 +44,7 @@ PARTS: Final = {
 
 def frames_of(file: Path) -> Frames:
     """Return the frames of all actions of a rig, facing +Z with Y up as those of the motion packs do."""
-    armature = load(file)[0]
+    armature: Any = load(file)[0]
     skeleton = bridge.read_rig(armature).skeleton
     roles = bridge.read_roles(armature, skeleton)
     hips, rest, size = roles.bone("hips"), skeleton.rest_matrices, skeleton.size
@@ -78,13 +78,14 @@ def _played(armature: Any) -> list[Array]:
     if armature.animation_data is None:
         armature.animation_data_create()
     actions: Any = bpy.data.actions
+    data: Any = armature.animation_data
     for action in actions:
-        armature.animation_data.action = action
-        if armature.animation_data.action_slot is None:
+        data.action = action
+        if data.action_slot is None:
             slots = [slot for slot in action.slots if slot.target_id_type in ("OBJECT", "UNSPECIFIED")]
             if not slots:
                 continue
-            armature.animation_data.action_slot = slots[0]
+            data.action_slot = slots[0]
         first, last = map(int, action.frame_range)
         for frame in range(first, last + 1, STRIDE):
             scene.frame_set(frame)
