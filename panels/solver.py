@@ -6,7 +6,7 @@ import bpy
 from bl_ui.utils import PresetPanel
 
 from ..languages.interface import CONTEXT
-from .side import ArmaturePanel, beside, draw_choice, labelled
+from .side import ArmaturePanel, beside, draw_choice, is_narrow, labelled
 
 
 class POISE_PT_presets(PresetPanel, bpy.types.Panel):
@@ -60,7 +60,7 @@ class POISE_PT_solver_advanced(ArmaturePanel, bpy.types.Panel):
         column.prop(armature, "poise_use_stretch")
         draw_choice(column, armature, "poise_joint_targets", expand=False)
         if armature.poise_joint_targets == "ACTION":
-            draw_choice(column, armature, "poise_target_action", expand=False)
+            column.prop(armature, "poise_target_action", **({"text": ""} if is_narrow() else {}))
         row = beside(column)
         row.operator("poise.learn_stiffness")
         row.operator("poise.forget_stiffness", text="Clear")
