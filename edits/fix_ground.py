@@ -36,8 +36,7 @@ class FixedGround(HeldMotion):
         others = self._others if self.roles.humanoid else (*self._feet, *self._others)
         pins = raised_pins(self.skeleton, self.on_ground(self.before), others, self._ground)
         self.pins = self.in_armature(pins)
-        raised = self._pinned(self.before, self.pins, progress)
-        self.after = self.hold(raised, (), progress)  # feet that are still below raise the rest with them
+        super().compute(progress)
 
     def summary(self) -> str:
         """Return how far the body was below the ground, and still is, in words."""
