@@ -1,5 +1,6 @@
 """Texts in the language of Blender's interface."""
 
+import re
 from typing import Any, Final
 
 import bpy
@@ -9,6 +10,8 @@ from .book import LANGUAGES, entries, translate
 # Of labels that Blender looks up; its own has other words, of Feet as a unit of length.
 CONTEXT: Final = "Poise"
 _CONTEXTS: Final = ("*", CONTEXT)  # tooltips, and labels without any other
+# A name with a prefix; one that is to be typed stays whole.
+_PREFIXED: Final = re.compile(r'(?<!did you mean ")(?<![\w.:-])(?:[\w.-]+:)+([\w.-]*\w)')
 
 
 def messages() -> dict[str, dict[tuple[str, str], str]]:
@@ -37,7 +40,19 @@ def translated(text: str, where: str = "interface") -> str:
     """Return a text that Blender does not look up itself, in the language in which the user wants it.
 
     where: "interface", "tooltips" or "reports", as the preferences say of which texts are translated.
+    Names of bones in it lose their prefix.
     """
+    text = without_prefixes(text)
     context: Any = bpy.context
     wanted = getattr(context.preferences.view, f"use_translate_{where}")
     return translate(text, bpy.app.translations.locale) if wanted else text
+
+
+def without_prefixes(text: str) -> str:
+    """Return a text in which names of bones have lost the prefix that programs such as Mixamo give to all bones."""
+
+    def plain(found: re.Match[str]) -> str:
+        armatures: Any = bpy.data.armatures
+        return found[1] if any(found[0] in armature.bones for armature in armatures) else found[0]
+
+    return _PREFIXED.sub(plain, text)

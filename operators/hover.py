@@ -8,7 +8,7 @@ import numpy as np
 from .. import bridge
 from ..bridge import Grab
 from ..bridge.grab import picks, stepped
-from ..languages.interface import translated
+from ..languages.interface import translated, without_prefixes
 from ..overlay.draw import draw_marks, ui_scale
 from ..overlay.marks import BoneMark, Marks
 
@@ -76,7 +76,7 @@ class POISE_GT_hover(bpy.types.Gizmo):
             return
         count = len(self.grabs)
         which = f", {self.grabs.index(grab) + 1} of {count} (J: next)" if count > 1 else ""
-        marks.text = [f"{grab.bone}{translated(which)}"]
+        marks.text = [f"{without_prefixes(grab.bone)}{translated(which)}"]
         draw_marks(context, marks, bridge.read_view(context.region, context.region_data))
 
 

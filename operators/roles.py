@@ -18,6 +18,7 @@ from ..edits.files import check_writable, write_files
 from ..edits.info import find_controls, find_parts
 from ..edits.parts import take_mapping
 from ..edits.words import counted
+from ..languages.interface import without_prefixes
 from .survey import look
 from .tool import Tool, name_property, select, selected_bones
 
@@ -47,7 +48,7 @@ class POISE_OT_show_part(bpy.types.Operator):
     def description(cls, context: Any, properties: Any) -> str:
         found = context.window_manager.poise_survey.findings
         bones = next((row.text for row in found if row.kind == "ROLE" and row.name == properties.role), "")
-        return f"{properties.role}: {bones or 'no bone'}. A click selects it in Pose Mode"
+        return f"{properties.role}: {without_prefixes(bones) or 'no bone'}. A click selects it in Pose Mode"
 
     def execute(self, context: Any) -> set[str]:
         context.window_manager.poise_survey.part = self.role

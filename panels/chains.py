@@ -5,7 +5,7 @@ from typing import Any
 
 import bpy
 
-from ..languages.interface import translated
+from ..languages.interface import translated, without_prefixes
 from .side import (
     ArmaturePanel,
     Side,
@@ -42,7 +42,7 @@ class POISE_UL_actuations(bpy.types.UIList):
         name = split.row()
         name.alert = not there
         name.label(
-            text=f"{short(item.bone)} {item.axis}" if there else translated(f"{item.bone} (no such bone)"),
+            text=f"{without_prefixes(item.bone)} {item.axis}" if there else translated(f"{item.bone} (no such bone)"),
             translate=False,
             icon="NONE" if there else "ERROR",
         )
@@ -70,7 +70,7 @@ class POISE_PT_chains(ArmaturePanel, bpy.types.Panel):
         if chain is None:
             draw_sentence(layout, context, "Select the base of a chain, then its effector, and press +", "INFO")
             return
-        draw_sentence(layout, context, f"From {short(chain.base)} to {short(chain.effector)}", "BONE_DATA")
+        draw_sentence(layout, context, f"From {chain.base} to {chain.effector}", "BONE_DATA")
         draw_entries(layout, armature, chain)
         if chain.problem:
             draw_sentence(layout, context, chain.problem, "ERROR")
@@ -114,13 +114,13 @@ class POISE_PT_turns(Side, bpy.types.Panel):
         layout: Any = self.layout
         chain = _chain(context)
         if not len(chain.turns):
-            first = f"Drag {short(chain.effector)} once. After that, changed numbers take effect immediately"
+            first = f"Drag {chain.effector} once. After that, changed numbers take effect immediately"
             draw_sentence(layout, context, first, "INFO")
             return
         column = layout.column(align=True)
         for turn in chain.turns:
             split = column.split(factor=0.45)
-            split.label(text=short(turn.name), translate=False)
+            split.label(text=without_prefixes(turn.name), translate=False)
             split.progress(factor=turn.share, text=f"{degrees(turn.turned):.0f}°, {turn.share:.0%}")
 
 
@@ -147,11 +147,6 @@ def draw_entries(layout: Any, armature: Any, chain: Any) -> None:
     row = column.row(align=True)
     row.operator("poise.import_list", text="Load...")
     row.operator("poise.export_list", text="Save...")
-
-
-def short(bone: str) -> str:
-    """Return a bone's name without the prefix that some programs give to all bones."""
-    return bone.rpartition(":")[2]
 
 
 def _chain(context: Any) -> Any:

@@ -5,6 +5,7 @@ from typing import Any
 import bpy
 from bpy_extras.anim_utils import action_get_channelbag_for_slot
 
+from ..languages.interface import without_prefixes
 from ..properties.generate import label_of
 from .side import ArmaturePanel, Side, beside, chosen_in, draw_list, draw_tools, is_narrow, labelled
 
@@ -21,7 +22,7 @@ class POISE_UL_tracks(bpy.types.UIList):
         self, context: Any, layout: Any, data: Any, item: Any, icon: int, active_data: Any, active: str, *_: Any
     ) -> None:
         row = layout.row(align=True)
-        row.label(text=label_of(item), icon="FCURVE", translate=False)
+        row.label(text=without_prefixes(label_of(item)), icon="FCURVE", translate=False)
         row.prop(item, "offset", text="")
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import bpy
 
-from ..languages.interface import translated
+from ..languages.interface import translated, without_prefixes
 from .side import ArmaturePanel, beside, chosen_in, draw_choice, draw_held, draw_list, draw_tools, is_narrow, labelled
 
 _ICONS = {"MOTION": "ANIM", "FRAME": "KEYTYPE_KEYFRAME_VEC", "PLACE": "PINNED", "OBJECT": "OBJECT_DATA"}
@@ -37,7 +37,7 @@ class POISE_UL_timed_pins(bpy.types.UIList):
         label.alert = not there or (item.held == "OBJECT" and item.target is None)
         sign = _icon(item) if there else "ERROR"
         label.operator("poise.goto_timed_pin", text="", icon=sign, emboss=False).row = number
-        name = item.label.rpartition(":")[2]  # without the prefix of all bones
+        name = without_prefixes(item.label)
         label.label(text=name if there else translated(f"{item.bone} (no such bone)"), translate=False)
         row = row.row(align=True)
         if not is_narrow():  # they are below the list, too

@@ -4,7 +4,7 @@ from typing import Any
 
 import bpy
 
-from ..languages.interface import translated
+from ..languages.interface import translated, without_prefixes
 from .rig import draw_hindrances
 from .side import Side, chosen_in, draw_held, draw_list, draw_sentence, draw_tools, is_narrow, labelled, refuses
 from .toolbar import POISE_TOOL_drag
@@ -32,7 +32,7 @@ class POISE_UL_pins(bpy.types.UIList):
         self, context: Any, layout: Any, data: Any, item: Any, icon: int, active_data: Any, active: str, *_: Any
     ) -> None:
         there = item.name in context.active_object.pose.bones
-        name = item.name.rpartition(":")[2]  # prefixes of Mixamo and Maya would fill the row
+        name = without_prefixes(item.name)
         row = layout.row(align=True)
         label = row.row()
         label.active = not item.mute

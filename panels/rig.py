@@ -6,7 +6,7 @@ from typing import Any, Final
 import bpy
 
 from .. import bridge
-from ..languages.interface import translated
+from ..languages.interface import translated, without_prefixes
 from .side import ArmaturePanel, Side, draw_sentence, draw_text, draw_tools
 
 _ICONS: Final = {"BODY": "ARMATURE_DATA", "ASK": "QUESTION", "HINDRANCE": "ERROR"}
@@ -126,13 +126,13 @@ class POISE_PT_parts(_Part, bpy.types.Panel):
                 "poise.show_part", text=role, icon=_STATES[finding.state], emboss=False, translate=False
             )
             part.role = role
-            split.label(text=finding.text or "-", translate=False)
+            split.label(text=without_prefixes(finding.text) or "-", translate=False)
 
 
 def _draw_part(layout: Any, finding: Any) -> None:
     """Draw the chosen role and the tools that correct it."""
     box = layout.box()
-    text = f"{finding.name}: {finding.text or translated('no bone')}"
+    text = f"{finding.name}: {without_prefixes(finding.text) or translated('no bone')}"
     box.label(text=text, icon=_STATES[finding.state], translate=False)
     if bridge.can_correct(finding.name):
         row = box.row(align=True)
@@ -151,7 +151,7 @@ class POISE_PT_driven(_Part, bpy.types.Panel):
         for finding in POISE_PT_driven.findings(context):
             draw_sentence(layout, context, finding.text, "CONSTRAINT_BONE")
             if finding.name:
-                draw_text(layout, context, finding.name, "BLANK1")
+                draw_text(layout, context, without_prefixes(finding.name), "BLANK1")
 
 
 class POISE_MT_rig(bpy.types.Menu):

@@ -30,4 +30,4 @@ def test_beside_the_body_the_active_bone_follows_and_escape_gives_it_back(seen: 
 
 
 def test_a_button_drags_the_active_bone_and_not_what_is_under_the_mouse(seen: dict[str, Any]) -> None:
-    assert seen["button drags"].startswith("Dragging mixamorig:LeftFoot")
+    assert seen["button drags"].startswith("Dragging LeftFoot")

@@ -23,7 +23,7 @@ def test_p_pins_the_part_whose_mesh_is_under_the_mouse(seen: dict[str, Any]) -> 
 
 
 def test_the_point_of_the_mesh_goes_with_the_mouse_and_the_pin_holds(seen: dict[str, Any]) -> None:
-    assert seen["text"] == "Dragging mixamorig:LeftForeArm"
+    assert seen["text"] == "Dragging LeftForeArm"
     np.testing.assert_allclose(seen["led"], WAY, atol=PIXELS)
     np.testing.assert_allclose(seen["off"], 0, atol=NEAR)
     np.testing.assert_allclose(seen["foot off"], 0, atol=NEAR)

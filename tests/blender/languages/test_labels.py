@@ -7,9 +7,10 @@ import bpy
 import pytest
 
 from languages import LANGUAGES
-from languages.interface import CONTEXT, messages
+from languages.interface import CONTEXT, messages, translated
 from panels import CLASSES as PANELS
 from properties import CLASSES, OWNERS
+from tests.blender.rigs import make_chain
 
 ROLES = {"head", "hips", "neck", "spine"}  # as in files
 NAMES = {"Poise", "COCO", "VMC"} | ROLES
@@ -66,3 +67,13 @@ def test_blender_finds_a_translation_of_every_label_and_tooltip(language: str) -
     known = {text for _, text in messages()[language]}
     missing = sorted({text for text in shown() if words(text)} - known)
     assert not missing, "\n".join(missing)
+
+
+def test_names_of_bones_lose_the_prefix_of_their_rig_and_nothing_else_does(empty_file: None) -> None:
+    rig = make_chain(2)
+    rig.data.bones[0].name, rig.data.bones[1].name = "mixamorig:Hips", "A:b:c.L"
+    said = 'mixamorig:Hips is 3 cm short: "A:b:c.L" is locked, unlike other:Hips in C:/walk.bvh. See mixamorig:Hips.'
+    wanted = 'Hips is 3 cm short: "c.L" is locked, unlike other:Hips in C:/walk.bvh. See Hips.'
+    assert translated(said) == translated(said, "reports") == wanted
+    typed = 'No bone "Hips"; did you mean "mixamorig:Hips"?'
+    assert translated(typed, "reports") == typed
