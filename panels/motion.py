@@ -148,11 +148,11 @@ def draw_timed_pin(layout: Any, pin: Any) -> None:
     column.prop(pin, "weight")
     column.prop(pin, "priority")
     draw_choice(column, pin, "held", expand=False)
-    shown = {"FRAME": "frame", "PLACE": "position", "OBJECT": "target"}.get(pin.held)
-    if shown is not None:
-        column.prop(pin, shown)
-    if pin.held == "PLACE" and pin.use_rotation:
-        column.prop(pin, "rotation")
+    for held, name in (("FRAME", "frame"), ("PLACE", "position"), ("PLACE", "angles"), ("OBJECT", "target")):
+        setting = column.column()  # all have their row: buttons keep their place
+        setting.enabled = pin.held == held and (name != "angles" or pin.use_rotation)
+        setting.active = name != "angles" or any(pin.rotation)
+        setting.prop(pin, name)
     column.operator("poise.place_timed_pin", icon="POSE_HLT")
 
 

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import bpy
 from bpy import props
+from mathutils import Euler, Quaternion
 
 from .marks import mark, marking
 from .overrides import key, keying, saved, stored
@@ -17,6 +18,7 @@ HELD: Final = (
     ("OBJECT", "Object", "Follow an object, starting from where the bone is at the first frame"),
 )
 
+_SAME: Final = 2e-3  # radians: what is left of angles in single precision
 
 # Called with context and armature when a timed pin changes while Live is on; registration fills it.
 CHANGED: Final[list[Callable[..., None]]] = []
@@ -27,6 +29,18 @@ def _follow(pin: Any, context: Any) -> None:
     if pin.id_data.poise_live_pins:
         for call in CHANGED:
             call(context, pin.id_data)
+
+
+def _angles(pin: Any) -> Any:
+    """Return the rotation as Euler angles: those that were entered last, unless it was set otherwise since."""
+    rotation, entered = Quaternion(pin.rotation), Euler(pin.entered)
+    changed = any(rotation) and entered.to_quaternion().rotation_difference(rotation).angle > _SAME
+    return rotation.to_euler() if changed else entered
+
+
+def _enter(pin: Any, angles: Any) -> None:
+    pin.entered = angles
+    pin.rotation = Euler(angles).to_quaternion()
 
 
 class POISE_PG_timed_pin(bpy.types.PropertyGroup):
@@ -76,6 +90,12 @@ class POISE_PG_timed_pin(bpy.types.PropertyGroup):
         default=(0.0, 0.0, 0.0, 0.0),
         update=_follow,
     )
+    entered: saved(props.FloatVectorProperty, "Angles", "Euler angles as entered", size=3, options={"HIDDEN"})
+    angles: saved(
+        props.FloatVectorProperty, "Orientation",
+        "Rotation of the bone in armature space. Until it is set, the rotation at the first frame is used",
+        size=3, subtype="EULER", get=_angles, set=_enter,
+    )  # fmt: skip
     target: saved(props.PointerProperty, "Object", "Object that the pin follows", type=bpy.types.Object, update=_follow)
     priority: saved(
         props.IntProperty, "Priority",

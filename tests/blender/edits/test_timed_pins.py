@@ -5,10 +5,11 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
-from mathutils import Quaternion
+from mathutils import Euler, Quaternion
 
+from panels.motion import POISE_PT_timed_pins
 from tests.blender.edits.rigs import again, hold, keyed, overridden, pins_of, stays
-from tests.blender.rigs import context, select, world
+from tests.blender.rigs import context, drawn_by, select, world
 from tests.paths import DATA
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -92,6 +93,32 @@ def test_the_list_goes_to_the_frames_of_a_pin_and_holds_it_as_posed() -> None:
     assert pin.rotation.rotation_difference(bone.matrix.to_quaternion()).angle < 1e-3
     with pytest.raises(RuntimeError, match="No timed pin is selected"):
         bpy.ops.poise.goto_timed_pin(row=7)
+
+
+def test_the_orientation_of_a_pin_is_entered_in_degrees_about_three_axes(tmp_path: Path) -> None:
+    pin = hold(keyed(), "hand.R", 5, 4)
+    assert tuple(pin.angles) == (0.0, 0.0, 0.0)  # not set yet
+    entered = np.radians((100.0, 95.0, -170.0))  # two other triples of angles give this rotation
+    for axis in range(3):  # as the fields of a panel are filled in
+        pin.angles[axis] = entered[axis]
+    np.testing.assert_allclose(pin.angles, entered, atol=1e-6)
+    assert abs(pin.rotation.dot(Euler(entered).to_quaternion())) == pytest.approx(1.0, abs=1e-6)
+    pin.rotation = Quaternion((0.0, 0.6, 0.8), 0.7)  # by a tool: what was entered no longer counts
+    assert abs(Euler(pin.angles).to_quaternion().dot(pin.rotation)) == pytest.approx(1.0, abs=1e-6)
+    rotation = tuple(pin.rotation)
+    (pin,) = again(tmp_path / "pins.blend").poise_timed_pins
+    assert tuple(pin.rotation) == rotation
+    assert abs(Euler(pin.angles).to_quaternion().dot(pin.rotation)) == pytest.approx(1.0, abs=1e-6)
+
+
+def test_the_fields_of_a_pin_keep_their_rows_wherever_it_holds() -> None:
+    rig = keyed()
+    pin = hold(rig, "hand.R", 5, 4)
+    drawn = []
+    for pin.held in ("MOTION", "FRAME", "PLACE", "OBJECT"):
+        drawn.append([name for kind, name in drawn_by(POISE_PT_timed_pins) if kind == "prop"])
+    assert drawn[1:] == drawn[:-1]
+    assert {"frame", "position", "angles", "target"} <= {*drawn[0]}
 
 
 def test_contacts_come_before_pins_that_are_added_and_both_have_weights() -> None:
