@@ -34,7 +34,7 @@ def _follow(pin: Any, context: Any) -> None:
 def _angles(pin: Any) -> Any:
     """Return the rotation as Euler angles: those that were entered last, unless it was set otherwise since."""
     rotation, entered = Quaternion(pin.rotation), Euler(pin.entered)
-    changed = any(rotation) and entered.to_quaternion().rotation_difference(rotation).angle > _SAME
+    changed = any(pin.rotation) and entered.to_quaternion().rotation_difference(rotation).angle > _SAME
     return rotation.to_euler() if changed else entered
 
 
