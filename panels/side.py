@@ -64,7 +64,7 @@ def draw_choice(column: Any, data: Any, name: str, expand: bool = True) -> None:
         split = column.split(factor=0.5)
         setting = data.bl_rna.properties[name]
         split.label(text=setting.name, text_ctxt=setting.translation_context)
-        split.prop(data, name, text="")
+        split.prop(data, name, text="", placeholder=translated("None"))  # the name of a type would be cut
     else:
         column.row().prop(data, name, expand=expand)
 

@@ -92,7 +92,7 @@ class POISE_PG_track(bpy.types.PropertyGroup):
         update=_preview,
     )
     gamma: saved(
-        props.FloatProperty, "Regularization",
+        props.FloatProperty, "Closeness",
         "How closely the curve follows its samples (gamma of the least-squares support vector machine)",
         default=1e4, min=1e-3, soft_max=1e6, update=_preview,
     )  # fmt: skip
