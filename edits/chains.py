@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import bridge
 from ..bridge import autokey
-from ..core import Actuation, ContributionCCD, CoreError, Goal, Pose, Skeleton, forward, rotation
+from ..core import Actuation, ContributionCCD, CoreError, Goal, Pose, Skeleton, Solution, forward, rotation
 from ..core.contribution import preset, preset_for, with_hinges
 from ..core.formats.chain_list import NUMBERS, Ccd
 from ..core.formats.goals import Followed, JobGoal
@@ -242,8 +242,8 @@ def _heads_and_point(skeleton: Skeleton, pose: Pose, goal: Goal) -> tuple[np.nda
     return heads, effector_place(skeleton, goal, heads[None], turns[None])[0]
 
 
-def solve_again(armature: Any, chain: Any, rig: bridge.Rig, pose: Pose) -> tuple[Pose, list[int]]:
-    """Solve a chain's present list from the pose before its first solve; return the pose and the bones it may change.
+def solve_again(armature: Any, chain: Any, rig: bridge.Rig, pose: Pose) -> tuple[Solution, list[int]]:
+    """Solve a chain's present list from the pose before its first solve; return this and the bones it may change.
 
     Raises CoreError if the chain's bones are missing, or if the pose has changed since the last solve.
     """
@@ -254,11 +254,13 @@ def solve_again(armature: Any, chain: Any, rig: bridge.Rig, pose: Pose) -> tuple
     before = [rig.skeleton.index(turn.name) for turn in chain.turns]
     bones = list(dict.fromkeys([*chain_bones(skeleton, chain), *before]))
     store_solve(chain, skeleton, bones, start, solution.pose, goal)
-    return solution.pose, bones
+    return solution, bones
 
 
 def tune(context: Any, armature: Any, chain: Any) -> str:
-    """Solve a chain again if the pose is as its last solve left it, and key it; return what is in the way, or ""."""
+    """Solve a chain again if the pose is as its last solve left it, and key it; return what is in the way, or "".
+
+    The panel also shows why the target is missed, as numbers may change nothing then."""
     chain.problem = ""
     if not len(chain.turns):
         return ""
@@ -267,12 +269,15 @@ def tune(context: Any, armature: Any, chain: Any) -> str:
         autokey.check(context, armature)
         rig = bridge.find_held(context, armature).lock(bridge.read_rig(armature))
         before = bridge.read_pose(armature, rig)
-        pose, bones = solve_again(armature, chain, rig, before)
+        solution, bones = solve_again(armature, chain, rig, before)
     except CoreError as error:
         chain.problem = str(error)
         return chain.problem
     channels = bridge.read_channels(armature)
-    bridge.write_pose(armature, rig, pose, bones)
-    changed, names = bridge.changed_bones(before, pose, rig.skeleton.size), rig.skeleton.names
+    bridge.write_pose(armature, rig, solution.pose, bones)
+    changed, names = bridge.changed_bones(before, solution.pose, rig.skeleton.size), rig.skeleton.names
     autokey.key(context, armature, *(tuple(names[bone] for bone in bones) for bones in changed), before=channels)
+    scale = float(bridge.length_scale(np.array(armature.matrix_world)))
+    said = solution.explain(say_length=lambda length: bridge.say_length(context.scene, scale * length))
+    chain.problem = ". ".join(sentence for sentence in said if sentence not in solution.explain_finish())
     return ""

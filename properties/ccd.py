@@ -167,7 +167,9 @@ class POISE_PG_chain(bpy.types.PropertyGroup):
         props.FloatVectorProperty, "Reached", "Position that the last solve reached, in armature space", size=3,
         subtype="XYZ",
     )  # fmt: skip
-    problem: saved(props.StringProperty, "Problem", "Reason why the chain could not be solved again")
+    problem: saved(
+        props.StringProperty, "Problem", "Reason why the chain could not be solved again, or misses its target"
+    )
     quiet: saved(props.BoolProperty, "Quiet", "Do not solve again when values change", options={"HIDDEN", "SKIP_SAVE"})
 
 

@@ -171,14 +171,14 @@ class ChainProblem:
         self.walk = ChainFrame(self.chain, self.plan) if self.count == 1 else ChainBatch(self.chain, self.plan)
 
     def move(self, position: Array) -> None:
-        """Set another finite target (..., 3), else raise CoreError; `Solution.goals` keeps the first one."""
+        """Set another finite target (..., 3), else raise CoreError."""
         try:
-            targets = np.broadcast_to(np.asarray(position, float), (*self.batch_shape, 3)).reshape(-1, 3)
+            targets = np.broadcast_to(np.asarray(position, float), (*self.batch_shape, 3))
         except (TypeError, ValueError):
             raise CoreError(f'The target of "{self.goal.bone}" needs 3 numbers.') from None
         if not (np.abs(targets) <= LARGEST).all():
             raise CoreError(f'The target of "{self.goal.bone}" is not a finite number.')
-        self.targets = targets
+        self.goal, self.targets = self.goal.at_targets(position=targets), targets.reshape(-1, 3)
 
     # -- solving ------------------------------------------------------------------------------------------------------
 
