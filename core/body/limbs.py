@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import cos
 from typing import Final
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..rotation import Array, cross, lengths
 from ..skeleton import Flags, Skeleton
 
 _STRAIGHT: Final = 0.03  # of the way to its end: a joint so far beside it is hardly bent, by four degrees
+_LEAST_BEND: Final = float(np.radians(0.3))  # of Blender's IK, which leaves 0.26 to 0.31 degrees however far it reaches
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +75,7 @@ def take_twists(skeleton: Skeleton, pose: Pose, shown: Pose, bones: Flags) -> Po
 def _bend(first: Array, second: Array, hinge: Array, far: Array) -> Array:
     """Return the angle (...) to turn `second` by about a hinge (3,), so that the sum with `first` has a length (...).
 
-    first, second (..., 3). Where none does, it is the nearest one; of two it is the one on the same side of the angle
+    first, second (..., 3). Where none does, it is the nearest one, which is never quite straight; of two it is the one on the same side of the angle
     with the longest sum as 0.
     """
     along = (second @ hinge)[..., None] * hinge
@@ -81,7 +83,7 @@ def _bend(first: Array, second: Array, hinge: Array, far: Array) -> Array:
     sine, cosine = _dot(first, cross(hinge, across)), _dot(first, across)
     straight = np.arctan2(sine, cosine)
     wanted = 0.5 * (far * far - _dot(first, first) - _dot(second, second)) - _dot(first, along)
-    return straight - np.sign(straight) * np.arccos(np.clip(wanted / np.hypot(sine, cosine), -1.0, 1.0))
+    return straight - np.sign(straight) * np.arccos(np.clip(wanted / np.hypot(sine, cosine), -1.0, cos(_LEAST_BEND)))
 
 
 def _swivel(way: Array, here: Array, wanted: Array) -> Array:

@@ -11,7 +11,7 @@ import bridge
 from bridge import Grab, pick
 from edits.drag.session import DragSession
 from tests.blender.control_drags import RIGS, STILL, WAYS, key_step, pin_feet
-from tests.blender.rigs import make_view, world
+from tests.blender.rigs import make_empty, make_view, world
 
 context: Any = bpy.context
 
@@ -77,3 +77,16 @@ def test_a_part_is_grabbed_however_many_tweaks_and_gears_are_nearer_to_the_mouse
             grab = pick(context, view, tuple(view.pixels(world(rig, parts[role])) + aside))
             assert grab is not None
             assert part_of(grab.bone) == parts[role], (role, aside, grab)
+
+
+def test_ik_never_makes_a_limb_straighter_than_the_solver_takes_it_to() -> None:
+    """`core.body.limbs` has this bend from here: nothing else says it."""
+    rig, _ = RIGS["legs on IK with poles"]()
+    rig.animation_data_clear()
+    upper, lower = (rig.pose.bones[name] for name in ("thigh.L", "shin.L"))
+    ik = next(one for one in lower.constraints if one.type == "IK")
+    ik.target = target = make_empty("out of reach")
+    for reach in (1.0, 1.01, 2.0):
+        target.location = upper.head + reach * (upper.length + lower.length) * (lower.tail - upper.head).normalized()
+        context.view_layer.update()
+        assert abs(np.degrees(upper.y_axis.angle(lower.y_axis)) - 0.3) < 0.05

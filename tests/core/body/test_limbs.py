@@ -85,12 +85,14 @@ def test_lengths_that_are_shown_are_taken_over_and_the_end_stays() -> None:
     np.testing.assert_allclose(cosines, 1.0, atol=1e-9)
 
 
-def test_an_end_out_of_reach_is_as_near_as_the_lengths_let_it_be() -> None:
+def test_an_end_out_of_reach_is_as_near_as_the_lengths_and_ik_let_it_be() -> None:
     skeleton = arm(0.05)
     pose = poses(skeleton, 0.0, 0.01)
     short = Pose(pose.rotations, np.tile([[0.0, 0.0, 0.0]] * 2 + [[0.0, 0.0, -0.05]] * 2, (COUNT, 1, 1)))
     heads, before = (forward(skeleton, one)[0] for one in (bend_limbs(skeleton, pose, [LIMB], short), pose))
-    lack = np.linalg.norm(before[:, 3] - before[:, 1], axis=-1) - segments(forward(skeleton, short)[0]).sum(axis=-1)
+    first, second = segments(forward(skeleton, short)[0]).T
+    straight = np.sqrt(first**2 + second**2 + 2.0 * first * second * np.cos(np.radians(0.3)))  # as Blender's IK has it
+    lack = np.linalg.norm(before[:, 3] - before[:, 1], axis=-1) - straight
     np.testing.assert_allclose(np.linalg.norm(heads[:, 3] - before[:, 3], axis=-1), lack, atol=1e-9)
 
 
