@@ -75,8 +75,8 @@ def take_twists(skeleton: Skeleton, pose: Pose, shown: Pose, bones: Flags) -> Po
 def _bend(first: Array, second: Array, hinge: Array, far: Array) -> Array:
     """Return the angle (...) to turn `second` by about a hinge (3,), so that the sum with `first` has a length (...).
 
-    first, second (..., 3). Where none does, it is the nearest one, which is never quite straight; of two it is the one on the same side of the angle
-    with the longest sum as 0.
+    first, second (..., 3). Where none does, it is the nearest one, which is never quite straight; of two it is the one
+    on the same side of the angle with the longest sum as 0.
     """
     along = (second @ hinge)[..., None] * hinge
     across = second - along
