@@ -148,8 +148,7 @@ def explain_missed_bones(body: Body, wanted: Pose, now: Pose) -> list[str]:
         kept = differ.reshape(-1, len(skeleton), 3).any(axis=(0, 2)) & ~driven
         if kept.any():
             names = [skeleton.names[bone] for bone in np.flatnonzero(kept)]
-            said.append(f"the scale{'s' if len(names) > 1 else ''} of {listed(names)} "
-                        f"{'are' if len(names) > 1 else 'is'} locked")  # fmt: skip
+            said.append(f"the scale of {listed(names)} is locked")
     return said
 
 

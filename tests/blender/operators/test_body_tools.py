@@ -172,7 +172,7 @@ def test_locked_scales_stay_when_a_pose_is_mirrored_and_are_named(mixamo: Any, m
     assert after["RightLeg"].tolist() == [1.0, 1.0, 1.0]
     np.testing.assert_allclose(after["LeftArm"], (1.2, 1.5, 1.2), atol=1e-6)
     assert (level, said.partition("; ")[0]) == (
-        "WARNING", "the scales of mixamorig:RightArm and mixamorig:RightLeg are locked"
+        "WARNING", "the scale of mixamorig:RightArm and mixamorig:RightLeg is locked"
     )  # fmt: skip
 
 
