@@ -1,6 +1,7 @@
 """Draw marks into 3D viewports. The only module that uses the GPU."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final
 
 import blf
@@ -53,6 +54,9 @@ class Drawing:
             return
         marks = self._find(context)
         if marks is not None:
+            *_, last = (region for region in context.area.regions if region.type == "WINDOW")
+            if context.region != last:  # of the four views of Quad View one has the text
+                marks = replace(marks, text=[])
             draw_marks(context, marks, self._see(context.region, context.region_data))
 
 

@@ -582,12 +582,24 @@ def quad(hand: Any) -> Act:
         hand.move(*hand.pixel(do.head(HAND), region, region.data))
         yield RESTS
     seen["lit"] = yield from lit(hand, "ways_quad_hover")
+    draw = sys.modules[f"{do.EXTENSION}.overlay.draw"]
+    write, texts = draw._write, set[int]()
+
+    def noted(context: Any, lines: list[str], scale: float) -> None:
+        if lines:
+            texts.add(views.index(context.region))
+        write(context, lines, scale)
+
     for number, region in enumerate(views):
         data = region.data
         x, y = hand.pixel(do.head(HAND), region, data)
         yield from do.grab(hand, (x, y))
         yield from do.lead(hand, (x - 16, y + 12))
         yield RESTS
+        draw._write = noted
+        hand.viewport.tag_redraw()
+        yield do.SOON
+        draw._write = write
         reached = hand.pixel(do.head(HAND), region, data)
         seen["off"].append([reached[0] - hand.x, reached[1] - hand.y])
         hand.screenshot(f"ways_quad_{number}")
@@ -595,7 +607,7 @@ def quad(hand: Any) -> Act:
     with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=views[-1]):
         bpy.ops.screen.region_quadview()
     yield do.SOON
-    return seen | {"end": do.channels()}
+    return seen | {"end": do.channels(), "texts": sorted(texts)}
 
 
 def two(hand: Any) -> Act:

@@ -197,6 +197,7 @@ def test_in_the_view_of_a_camera_the_bone_is_under_the_mouse(all_seen: dict[str,
 
 def test_in_quad_view_the_bone_is_under_the_mouse_in_all_four(all_seen: dict[str, Any]) -> None:
     assert len(all_seen["quad"]["off"]) == 4
+    assert all_seen["quad"]["texts"] == [3]  # one of them has the text
     np.testing.assert_allclose(all_seen["quad"]["off"], 0, atol=PIXELS)
     assert all_seen["quad"]["end"] == all_seen["quad"]["start"]
 
