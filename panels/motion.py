@@ -152,7 +152,10 @@ def draw_timed_pin(layout: Any, pin: Any) -> None:
         setting = column.column()  # all have their row: buttons keep their place
         setting.enabled = pin.held == held and (name != "angles" or pin.use_rotation)
         setting.active = name != "angles" or any(pin.rotation)
-        setting.prop(pin, name)
+        if name == "target" and is_narrow():
+            setting.prop(pin, name, text="")  # its empty field says the name
+        else:
+            setting.prop(pin, name)
     column.operator("poise.place_timed_pin", icon="POSE_HLT")
 
 
