@@ -99,7 +99,7 @@ class InBetweenEdit(HeldMotion):
         """Return what was keyed, as 'Added 6 breakdowns between 5 key poses, with the body ...'."""
         return (
             f"Added {counted(len(self.breakdowns), 'breakdown')} between {counted(len(self.keys), 'key pose')}, "
-            f"with the body at most {1e3 * self.error:.2g} mm off the motion between keys"
+            f"with the body at most {1e3 * self.error:.1f} mm off the motion between keys"
         )
 
     def pose_at(self, frame: float) -> Pose:

@@ -38,10 +38,23 @@ class SmoothEdit(HeldMotion):
     ) -> None:  # fmt: skip
         check_smoothing(cutoff, pop)
         super().__init__(context, armature, frames)
-        self._chosen = np.array(sorted(set(chosen_bones(armature, self.skeleton, bones))), int)
+        self._chosen = np.array(sorted(self._find_chosen(armature, bones)), int)
         self._without_pops = smooth_motion(self.skeleton, self.before, self._chosen, np.inf, float(np.radians(pop)))
         self._points = foot_points(self.skeleton, self.roles) if plant else ()
         self.smooth(cutoff)
+
+    def _find_chosen(self, armature: Any, bones: Sequence[str]) -> set[int]:
+        """Return the bones of the body that are named, or that named controls pose: of IK the whole limb."""
+        if self.controlled is None or not bones:
+            return set(chosen_bones(armature, self.skeleton, bones))
+        named, found = chosen_bones(armature, self.rig.skeleton, bones), set[int]()
+        for body in self.controlled.bodies:
+            parts = body.parts()
+            own = [parts[bone] for bone in named if bone in parts]
+            found.update(own, np.flatnonzero(np.isin(body.ends, own)).tolist())
+        if not found:
+            raise CoreError("None of the bones moves with the body. Name bones of the body, or controls that pose it.")
+        return found
 
     def smooth(self, cutoff: float) -> None:
         """Smooth the motion, from as it was, with another cutoff; contacts are held once it is solved."""

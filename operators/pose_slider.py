@@ -7,6 +7,7 @@ from bpy.props import FloatProperty
 from .. import bridge
 from ..core import CoreError
 from ..edits.breakdown import PoseSlider
+from ..edits.words import counted
 from .slider import Slider
 
 
@@ -56,5 +57,5 @@ class PoseTool(Slider):
 
     def _end(self, context: Any, armature: Any, poses: PoseSlider) -> tuple[str, str]:
         keyed = poses.key(context, armature)
-        said = "not keyed, since auto-keying is off" if keyed is None else f"{len(keyed)} bones keyed"
+        said = "not keyed, since auto-keying is off" if keyed is None else f"{counted(len(keyed), 'bone')} keyed"
         return "INFO", f"{self.factor:.0%} of {self.of}; {said}"

@@ -10,6 +10,7 @@ import pytest
 
 import commands
 from edits.smoothing import SmoothEdit
+from tests.blender.control_drags import RIGS, key_step
 from tests.blender.edits.rigs import heads_over
 from tests.blender.rigs import contents, context, curves, load
 from tests.paths import DATA
@@ -137,3 +138,18 @@ def test_what_makes_no_sense_is_refused_and_nothing_changes(
     assert commands.run(["smooth", option, *given]) == 2
     assert sentence in capsys.readouterr().err
     assert contents() == before
+
+
+@pytest.mark.parametrize(("chosen", "moves"), [("arm.L", "hand.L"), ("hand_ik.L", "forearm.L")])
+def test_parts_of_a_control_rig_are_smoothed_by_the_names_of_roles_and_controls(chosen: str, moves: str) -> None:
+    """Roles were asked of the body, which has fewer bones than the rig: the tool failed."""
+    rig, _ = RIGS["Rigify on IK"]()
+    key_step(rig, (1, 20, 40))
+    before = heads_over(rig, 1, 40)
+    edit = SmoothEdit(context, rig, (1, 40), [chosen], cutoff=1.0, plant=False)
+    edit.solve()
+    edit.write(rig)
+    moved = np.linalg.norm(heads_over(rig, 1, 40) - before, axis=-1).max(axis=0)
+    assert moved[rig.pose.bones.find(f"DEF-{moves}")] > 1e-3
+    assert max(moved[rig.pose.bones.find(f"DEF-shin.{side}")] for side in "LR") < 1e-4
+    assert moved[rig.pose.bones.find("DEF-hand.R")] < 1e-4
