@@ -13,7 +13,8 @@ from mathutils import Euler, Matrix
 import commands
 from edits.retarget import Retargeted, imported
 from edits.root_motion import RootMotion
-from tests.blender.control_drags import NEAR, RIGS
+from tests.blender.control_drags import NEAR, RIGS, key_step
+from tests.blender.edits.rigs import heads_over
 from tests.blender.rigs import FULL, contents, context, load, make_armature
 from tests.paths import DATA
 
@@ -216,3 +217,19 @@ def test_numbers_that_make_no_sense_are_refused(options: tuple[str, str], tmp_pa
     given = ["--blend", str(tmp_path / "rig.blend"), "--output", str(tmp_path / "out.blend")]
     assert commands.run(["root-motion", "--to", "nobody", "=".join(options), *given]) == 2
     assert "The smoothing of root motion must be between 0 and 60 seconds." in capsys.readouterr().err
+
+
+def test_feet_that_hang_on_the_root_stay_where_they_are_beside_their_legs() -> None:
+    """They were taken to the ends of the legs, a fifth of the body away, and nobody said so."""
+    rig, _ = RIGS["Quaternius"]()
+    for bone in rig.pose.bones:
+        for constraint in list(bone.constraints):
+            bone.constraints.remove(constraint)
+    key_step(rig, (1, 20, 40))
+    before = heads_over(rig, 1, 40)
+    beside = rig.pose.bones["Foot.L"].head - rig.pose.bones["LowerLeg.L"].tail
+    assert beside.length > 0.02
+    edit = RootMotion(context, rig, (1, 40), "BODY")
+    edit.solve()
+    edit.write(rig)
+    np.testing.assert_allclose(heads_over(rig, 1, 40), before, atol=1e-4)
