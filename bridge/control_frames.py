@@ -77,7 +77,7 @@ class ControlledFrames:
         return found
 
     def read(self, matrices: Array) -> Pose:
-        """Return the poses (F) of the body as it is seen, see `read_controlled`: hands and feet keep their own places."""
+        """Return the poses (F) of the body as it is seen, see `read_controlled`, hands and feet in their places."""
         rotations, translations = (np.empty((len(matrices), len(self.skeleton), width)) for width in (4, 3))
         for number, body in enumerate(self.bodies):
             on = self.which == number

@@ -21,6 +21,7 @@ from .path import move_roots
 Carrier = Literal["root", "object", "body", "nobody"]
 
 _WIDE: Final = 3.0  # standard deviations of the smoothing kernel on either side
+_CLOSED: Final = 1e-4  # radians, and of the size: a motion whose last pose differs less from the first is a loop
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +56,8 @@ def find_travel(
 
     smooth   standard deviation in seconds of the Gaussian kernel of a local linear regression (Fan and Gijbels, *Local
              Polynomial Modelling*, 1996, 2.3), which keeps what is straight and even: ups and downs, sway and what a
-             step turns the hips stay with the body; 0: all of it travels
+             step turns the hips stay with the body; 0: all of it travels. A loop goes on beyond both of its ends, and
+             stays one
     axes     (k, 3) unit vectors, orthogonal to each other, along which travel counts; None for all across `up`
     turning  whether the turn counts
     """
@@ -64,13 +66,38 @@ def find_travel(
     flat = heads - (heads @ vertical)[:, None] * vertical
     twists = rotation.swing_twist(rotation.mul(frames, rotation.inv(frames[:1])), vertical)[1]
     angles = np.unwrap(2.0 * np.arctan2(twists[:, 1:] @ vertical, twists[:, 0]))
-    even = smoothed(np.column_stack([flat, angles]), smooth * motion.fps)
+    way, reach = np.column_stack([flat, angles]), int(np.ceil(_WIDE * smooth * motion.fps))
+    if _is_loop(skeleton, motion, bone, heads @ vertical):
+        even = smoothed(_repeated(way, vertical, reach), smooth * motion.fps)[reach : reach + len(way)]
+    else:
+        even = smoothed(way, smooth * motion.fps)
     shifts = even[:, :3] - even[0, :3]
     if axes is not None:
         along = np.asarray(axes, float).reshape(-1, 3)
         shifts = shifts @ along.T @ along
     turned = (even[:, 3] - even[0, 3]) * turning
     return Travel(even[0, :3], rotation.exp(turned[:, None] * vertical), shifts)
+
+
+def _is_loop(skeleton: Skeleton, motion: Motion, bone: int, heights: Array) -> bool:
+    """Return whether a motion ends in the pose and at the height in which it begins, but for where it has gone."""
+    own = np.ones(len(skeleton), bool)
+    own[skeleton.ancestors(bone)] = False  # they travel
+    turned = float(rotation.angle_between(*motion.pose.rotations[[0, -1]][:, own]).max(initial=0.0))
+    return len(motion) > 2 and max(turned, abs(heights[-1] - heights[0]) / skeleton.size) < _CLOSED
+
+
+def _repeated(way: Array, up: Array, reach: int) -> Array:
+    """Return the way (F, 4) of a loop, places over the ground and angles about `up`, and `reach` frames on either side.
+
+    Each cycle is the one before it, moved as the body has from the first frame to the last.
+    """
+    gone = (way[-1] - way[0])[None]
+    travel = Travel(way[0, :3], rotation.exp(gone[:, 3:] * up), gone[:, :3]).matrices[0]
+    cycles, frames = np.divmod(np.arange(-reach, len(way) + reach), len(way) - 1)
+    by = np.stack([np.linalg.matrix_power(travel, cycle) for cycle in cycles.tolist()])
+    places = (by[:, :3, :3] @ way[frames, :3, None])[..., 0] + by[:, :3, 3]
+    return np.column_stack([places, way[frames, 3] + cycles * gone[0, 3]])
 
 
 def smoothed(values: Array, deviation: float) -> Array:
