@@ -148,6 +148,7 @@ def test_an_animal_that_walks_on_the_spot_stays_as_it_is_but_for_its_ends() -> N
     bpy.ops.import_scene.fbx(filepath=str(file))
     cat = next(object for object in bpy.data.objects if object.type == "ARMATURE")
     cat.animation_data.action = next(one for one in bpy.data.actions if "walk" in one.name.lower())
+    cat.animation_data.action_slot = cat.animation_data.action.slots[0]
     first, last = (round(frame) for frame in cat.animation_data.action.frame_range)
     before = seen(cat, first, last)
     edit = LoopEdit(context, cat, (first, last))
