@@ -95,7 +95,8 @@ def _repeated(way: Array, up: Array, reach: int) -> Array:
     gone = (way[-1] - way[0])[None]
     travel = Travel(way[0, :3], rotation.exp(gone[:, 3:] * up), gone[:, :3]).matrices[0]
     cycles, frames = np.divmod(np.arange(-reach, len(way) + reach), len(way) - 1)
-    by = np.stack([np.linalg.matrix_power(travel, cycle) for cycle in cycles.tolist()])
+    powers: list[Array] = [np.linalg.matrix_power(travel, cycle) for cycle in cycles.tolist()]
+    by = np.array(powers)
     places = (by[:, :3, :3] @ way[frames, :3, None])[..., 0] + by[:, :3, 3]
     return np.column_stack([places, way[frames, 3] + cycles * gone[0, 3]])
 
