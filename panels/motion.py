@@ -78,16 +78,16 @@ class POISE_PT_timed_pins(ArmaturePanel, bpy.types.Panel):
         side.operator("poise.remove_timed_pin", text="", icon="REMOVE")
         side.separator()
         side.operator("poise.remove_timed_pin", text="", icon="X").all = True
-        pin = chosen_in(armature, "timed_pins")
-        if pin is not None:
-            draw_timed_pin(layout, pin)
-        column = layout.column(align=True)
+        column = layout.column(align=True)  # above the fields, of which there are more than a window may show
         row = beside(column)
         row.operator("poise.solve_motion", icon="PLAY")
         row.prop(armature, "poise_live_pins", text="Live", toggle=True)
         row = beside(column)
         row.operator("poise.give_motion_back")
         row.operator("poise.keep_motion", text="Keep")
+        pin = chosen_in(armature, "timed_pins")
+        if pin is not None:
+            draw_timed_pin(layout, pin)
 
 
 class POISE_PT_edit_motion(ArmaturePanel, bpy.types.Panel):
