@@ -39,6 +39,7 @@ from .control_frames import (
     find_misfits,
     read_state,
     repeated,
+    say_beside,
 )
 from .control_switch import Switch, find_switch
 from .controls import (

@@ -21,7 +21,7 @@ from .controls import ControlledBody, read_controlled, with_ik_starts
 from .motion import iterate_frames, preserve_channels
 from .words import say_length
 
-_BESIDE: Final = 1e-3  # of the skeleton's size: a part of an IK limb that is further from where it was solved is said
+_BESIDE: Final = 1e-3  # of the skeleton's size: a bone that is further from where it is to be is said
 _TURNED: Final = float(np.radians(0.5))  # likewise
 
 State = bytes  # of all constraints of an armature: what of them is in force
@@ -164,13 +164,24 @@ class Misfit:
     def sentence(self, armature: ArmatureObject, skeleton: Skeleton) -> str:
         """Return it in words."""
         context: Any = bpy.context
-        away = say_length(context.scene, float(length_scale(world_matrix(armature))) * self.far)
-        off = [away] if self.far > _BESIDE * skeleton.size else []
-        off += [f"{np.degrees(self.turned):.1f} degrees"] if self.turned > _TURNED else []
-        beside, part = " and ".join(off), skeleton.names[self.part]
+        scale = float(length_scale(world_matrix(armature)))
+        beside = say_beside(
+            skeleton.size, self.far, self.turned, lambda length: say_length(context.scene, scale * length)
+        )
+        part = skeleton.names[self.part]
         if self.end < 0:
             return f'The rig misses the solved pose by up to {beside} (at "{part}")'
         return f'IK of "{skeleton.names[self.end]}" misses the solved pose by up to {beside} (at "{part}")'
+
+
+def say_beside(size: float, far: float, turned: float, say: Callable[[float], str]) -> str:
+    """Return how far a bone is from where it is to be, as "3 mm and 1.2 degrees"; nothing if it is near.
+
+    size, far in armature units, turned in radians; say: of a length in these units.
+    """
+    said = [say(far)] if far > _BESIDE * size else []
+    said += [f"{np.degrees(turned):.1f} degrees"] if turned > _TURNED else []
+    return " and ".join(said)
 
 
 def find_misfits(controlled: ControlledFrames, pose: Pose, matrices: Array) -> list[Misfit]:

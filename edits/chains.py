@@ -260,7 +260,8 @@ def solve_again(armature: Any, chain: Any, rig: bridge.Rig, pose: Pose) -> tuple
 def tune(context: Any, armature: Any, chain: Any) -> str:
     """Solve a chain again if the pose is as its last solve left it, and key it; return what is in the way, or "".
 
-    The panel also shows why the target is missed, as numbers may change nothing then."""
+    The panel also shows why the target is missed, as numbers may change nothing then.
+    """
     chain.problem = ""
     if not len(chain.turns):
         return ""
@@ -277,7 +278,8 @@ def tune(context: Any, armature: Any, chain: Any) -> str:
     bridge.write_pose(armature, rig, solution.pose, bones)
     changed, names = bridge.changed_bones(before, solution.pose, rig.skeleton.size), rig.skeleton.names
     autokey.key(context, armature, *(tuple(names[bone] for bone in bones) for bones in changed), before=channels)
-    scale = float(bridge.length_scale(np.array(armature.matrix_world)))
+    scale = float(bridge.length_scale(bridge.world_matrix(armature)))
     said = solution.explain(say_length=lambda length: bridge.say_length(context.scene, scale * length))
-    chain.problem = ". ".join(sentence for sentence in said if sentence not in solution.explain_finish())
+    finish = solution.explain_finish()
+    chain.problem = ". ".join(sentence for sentence in said if sentence not in finish)
     return ""

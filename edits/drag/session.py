@@ -27,8 +27,6 @@ from .writer import DragWriter
 _LIVE: Final[dict[str, Any]] = {"iterations": 8, "turn": float(np.radians(11.5))}
 _AGREES: Final = 6  # largest number of solves with what the rig has shown
 _RESTS: Final = 40  # largest number of ticks until rest: together they take as many steps as a solve may
-_BESIDE: Final = 1e-3  # of the skeleton's size: a dragged or pinned bone that is further from its target is said
-_TURNED: Final = np.radians(0.5)  # likewise
 _STILL: Final = np.radians(0.01)  # a body that turns by less in a tick is at rest
 
 
@@ -293,15 +291,12 @@ class DragSession:
         asked += [(pin.bone, pin.point, *pin.in_armature_space(self.body.world))
                   for pin in self.pins.holding(self.turning)]  # fmt: skip
         for (name, point, place, turn), goal, met in zip(asked, self.solution.goals, self.solution.met(), strict=False):
-            matrix, off = np.array(armature.pose.bones[name].matrix), list[str]()
+            matrix, turned = np.array(armature.pose.bones[name].matrix), 0.0
             far = 0.0 if place is None else float(rotation.lengths(matrix[:3, :3] @ point + matrix[:3, 3] - place))
-            if far > _BESIDE * self.body.skeleton.size:
-                off.append(self._say_length(far))
             if turn is not None and isinstance(goal, Goal) and goal.rotation is not None:
                 turned = float(rotation.angle_between(frame_rotations(matrix[None, :3, :3])[0], turn))
-                off += [f"{np.degrees(turned):.1f} degrees"] if turned > _TURNED else []
-            if met and off:
-                away = " and ".join(off)
+            away = bridge.say_beside(self.body.skeleton.size, far, turned, self._say_length)
+            if met and away:
                 said.append(f'"{name}" is {away} short of its target: a driver or constraint of the rig holds it there')
         return said
 
