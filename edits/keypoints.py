@@ -256,7 +256,9 @@ def resample(
     """
     at = np.asarray(times, float) - times[0]
     if at[-1] * fps > MOST_FRAMES:
-        raise CoreError(f"By its times the motion lasts {at[-1]:.3g} s, which is more than {MOST_FRAMES} frames.")
+        raise CoreError(
+            f"According to its times, the motion lasts {at[-1]:.3g} s, which is more than {MOST_FRAMES} frames."
+        )
     frames = np.arange(int(np.floor(at[-1] * fps + _SAME_FRAME)) + 1)
     if not -FRAME_LIMIT <= start <= start + len(frames) - 1 <= FRAME_LIMIT:
         raise CoreError(

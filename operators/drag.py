@@ -102,10 +102,15 @@ class POISE_OT_drag(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: Any) -> bool:
-        if context.mode != "POSE":
-            cls.poll_message_set(translated("Switch to Pose Mode to drag bones", "tooltips"))
-            return False
-        return True
+        if context.mode == "POSE":
+            return True
+        try:
+            bridge.check(context.active_object)
+            reason = "Switch to Pose Mode to drag bones."
+        except CoreError as error:
+            reason = str(error)
+        cls.poll_message_set(translated(reason.removesuffix("."), "tooltips"))
+        return False
 
     # -- from Python, and from Adjust Last Operation -----------------------------------------------------------------
 

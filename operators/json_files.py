@@ -22,6 +22,13 @@ class SavesFile(_File, ExportHelper):
     """A tool that writes a file, and changes nothing in the .blend file."""
 
     bl_options = {"REGISTER"}
+    filename_ext: str
+
+    @property
+    def path(self) -> Path:
+        """The chosen file, with an extension if it has a name."""
+        path = super().path
+        return path if path.suffix or not path.name else path.with_suffix(self.filename_ext)
 
     def content(self, context: Any, armature: Any, path: Path) -> tuple[str, str | bytes]:
         """Return what is saved, in words, and the text or the data of the file; raises CoreError."""

@@ -12,7 +12,7 @@ from .tool import Tool, selected_bones
 
 
 class POISE_OT_set_range(Tool, bpy.types.Operator):
-    """Give the selected bones the range of human joints. Bones of no body part are not limited"""
+    """Limit the selected bones to the range of human joints. Bones that are not part of the body are left out"""
 
     bl_idname = "poise.set_range"
     bl_label = "Set Range from Anatomy"
@@ -23,7 +23,7 @@ class POISE_OT_set_range(Tool, bpy.types.Operator):
         roles = bridge.read_roles(armature, skeleton)
         for name in names:
             bridge.write_range(armature.pose.bones[name], joint_range(skeleton, roles, skeleton.index(name)))
-        return "INFO", f"Set the range of people for {counted(len(names), 'bone')}"
+        return "INFO", f"Set the human range for {counted(len(names), 'bone')}"
 
 
 class POISE_OT_mirror_range(Tool, bpy.types.Operator):

@@ -48,9 +48,9 @@ class RetargetOptions:
         name="Mapping", description="JSON file that assigns the bones of both bodies to body parts",
         subtype="FILE_PATH",
     )  # fmt: skip
-    up: EnumProperty(name="Up", description="Axis that points up in a file of SMPL", items=_UPS)
+    up: EnumProperty(name="Up", description="Axis that points up in an SMPL file", items=_UPS)
     body_model: StringProperty(
-        name="Body Model", description="Body model of SMPL (.npz) with the proportions for a file of SMPL",
+        name="Body Model", description="SMPL body model (.npz) with the proportions for an SMPL file",
         subtype="FILE_PATH",
     )  # fmt: skip
     plant: BoolProperty(
@@ -164,7 +164,7 @@ class POISE_OT_retarget(Background, RetargetOptions, bpy.types.Operator):
         frames, contacts = counted(len(report.frames), "frame"), counted(len(edit.pins) - edit.rests, "foot contact")
         said = [f'Retargeted {frames} from "{self._from}" with {contacts}']
         if self.hands:
-            said.append(f"hands rest {edit.rests} times")
+            said.append(counted(edit.rests, "hand contact"))
         if "\n" in self.takes:
             said.append(
                 f"the file has {len(self.takes.splitlines())} takes, choose another Take in Adjust Last Operation"

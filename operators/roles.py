@@ -2,11 +2,10 @@
 
 import json
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import bpy
 from bpy.props import EnumProperty, StringProperty
-from bpy_extras.io_utils import ExportHelper, ImportHelper
 
 from .. import bridge
 from ..core import CoreError
@@ -14,15 +13,13 @@ from ..core.body.axes import DIRECTED_AXES
 from ..core.body.corrections import NO_PART
 from ..core.body.roles import LISTS, ROLES, opposite_role
 from ..core.formats.mapping import mapping_of, read_mapping
-from ..edits.files import check_writable, write_files
 from ..edits.info import find_controls, find_parts
 from ..edits.parts import take_mapping
 from ..edits.words import counted
 from ..languages.interface import without_prefixes
+from .json_files import LoadsJson, SavesJson
 from .survey import look
 from .tool import Tool, name_property, select, selected_bones
-
-_KIND: Final = ".json"
 
 
 class _RolesTool(Tool):
@@ -157,40 +154,28 @@ class POISE_OT_set_facing(_RolesTool, bpy.types.Operator):
         return "INFO", f'"{armature.name}" faces {bridge.read_roles(armature).facing}'
 
 
-class POISE_OT_export_roles(Tool, ExportHelper, bpy.types.Operator):
+class POISE_OT_export_roles(SavesJson, Tool, bpy.types.Operator):
     """Save the body parts to a file, for other armatures with the same bone names"""
 
     bl_idname = "poise.export_roles"
     bl_label = "Save Mapping"
-    bl_options = {"REGISTER"}
 
-    filename_ext = _KIND
-    filter_glob: StringProperty(default=f"*{_KIND}", options={"HIDDEN"})
-
-    def act(self, context: Any, armature: Any) -> tuple[str, str]:
-        operator: Any = self
-        path = Path(operator.filepath)
-        path = path if path.suffix.lower() == _KIND else path.with_name(path.name + _KIND)
+    def content(self, context: Any, armature: Any, path: Path) -> tuple[str, str]:
         mapping = mapping_of(find_parts(armature), armature.poise_facing or None)
         if not mapping["roles"]:
             raise CoreError("No part of a human body was detected, so there is nothing to save.")
-        check_writable(path)
-        write_files(None, {path: json.dumps(mapping, indent=2, ensure_ascii=False) + "\n"})
-        return "INFO", f'Saved {counted(len(mapping["roles"]), "part")} as "{path.name}"'
+        text = json.dumps(mapping, indent=2, ensure_ascii=False) + "\n"
+        return counted(len(mapping["roles"]), "part"), text
 
 
-class POISE_OT_import_roles(_RolesTool, ImportHelper, bpy.types.Operator):
+class POISE_OT_import_roles(LoadsJson, _RolesTool, bpy.types.Operator):
     """Load the body parts from a file. They are saved with the .blend file"""
 
     bl_idname = "poise.import_roles"
     bl_label = "Load Mapping"
 
-    filename_ext = _KIND
-    filter_glob: StringProperty(default=f"*{_KIND}", options={"HIDDEN"})
-
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
-        operator: Any = self
-        mapping = read_mapping(Path(operator.filepath))
+        mapping = read_mapping(self.path)
         if not mapping.roles and mapping.facing is None:
             raise CoreError("The file assigns no body part.")
         take_mapping([armature], mapping)

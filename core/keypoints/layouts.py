@@ -58,7 +58,7 @@ class Layout:
         for landmark in TRUNK:
             if landmark not in landmarks:
                 asked = " or ".join(f'"{point}"' for point in self.landmarks.get(landmark, ())) or "a marker"
-                raise CoreError(f'The file has no {asked} for the mark "{landmark}" of "{self.name}".')
+                raise CoreError(f'The file has no {asked} for the point "{landmark}" of the layout "{self.name}".')
         return replace(self, points=_all_points(landmarks), landmarks=landmarks)
 
     @cached_property

@@ -33,9 +33,9 @@ def read_osc(data: bytes) -> list[Message]:
     try:
         result = list(islice(_messages(data, 0, len(data), 0), _MOST + 1))
         if len(result) > _MOST:
-            raise CoreError(f"A packet of OSC has more than {_MOST} messages.")
+            raise CoreError(f"The OSC packet has more than {_MOST} messages.")
     except (struct.error, ValueError):
-        raise CoreError("A packet of OSC is broken.") from None
+        raise CoreError("The OSC packet is damaged.") from None
     return result
 
 
@@ -44,7 +44,7 @@ def _messages(data: bytes, start: int, end: int, depth: int) -> Iterator[Message
         yield _message(data, start, end)
         return
     if depth == _DEEPEST:
-        raise CoreError("A packet of OSC has too many nested bundles.")
+        raise CoreError("The OSC packet has too many nested bundles.")
     offset = start + len(_BUNDLE) + _TIME_TAG
     if offset > end:
         raise ValueError
@@ -65,7 +65,7 @@ def _message(data: bytes, start: int, end: int) -> Message:
     if not tags.startswith(","):
         raise ValueError
     if len(tags) > 1 + _MOST:
-        raise CoreError(f"A message of OSC has more than {_MOST} arguments.")
+        raise CoreError(f"An OSC message has more than {_MOST} arguments.")
     arguments: list[Argument] = []
     for tag in tags[1:]:
         number = _NUMBERS.get(tag)
@@ -78,7 +78,7 @@ def _message(data: bytes, start: int, end: int) -> Message:
         elif tag in _VALUES:
             arguments.append(_VALUES[tag])
         else:
-            raise CoreError(f'A message of OSC has an argument of the unsupported type "{tag}".')
+            raise CoreError(f'An OSC message has an argument of the unsupported type "{tag}".')
         if offset > end:
             raise ValueError
     return address, arguments

@@ -64,7 +64,7 @@ def _of_json(data: bytes) -> Any:
 def _of_osc(data: bytes) -> Any:
     arguments = next((arguments for address, arguments in read_osc(data) if address == ADDRESS), None)
     if arguments is None:
-        raise CoreError(f"A packet of OSC has no message {ADDRESS}; bones of VMC need their own layout.")
+        raise CoreError(f"The OSC packet has no message {ADDRESS}; VMC bones need their own layout.")
     if len(arguments) % 4 != 2:
         raise CoreError(f"{ADDRESS} must be frame, time, and x, y, z, confidence of each point.")
     number, time, *values = arguments

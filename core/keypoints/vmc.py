@@ -124,9 +124,9 @@ def _placed(arguments: list[Argument]) -> _Placed:
     """Return position (3,) and rotation (4,) of a bone from name, x, y, z, qx, qy, qz, qw in Unity's axes."""
     numbers = arguments[1:8]
     if len(numbers) < 7 or not all(isinstance(number, (int, float)) for number in numbers):
-        raise CoreError("A bone of VMC must be a name and seven numbers.")
+        raise CoreError("A VMC bone must be a name and seven numbers.")
     x, y, z, i, j, k, w = np.array(numbers, float)
     position, turn = np.array([-x, y, z]), np.array([w, i, -j, -k])
     if not (np.abs(position) < COORDINATE_LIMIT).all() or not abs(np.linalg.norm(turn) - 1.0) < _UNIT:
-        raise CoreError("A bone of VMC is too far from a body, or has no valid rotation.")
+        raise CoreError("A VMC bone is too far from a body, or has no valid rotation.")
     return position, rotation.normalize(turn)

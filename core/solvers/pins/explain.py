@@ -97,6 +97,8 @@ def _without_leverage(problem: Problem, index: int) -> list[str]:
     stiff = [bone for bone in chain if skeleton.movable[bone] and (skeleton.stiffness[bone] == 1.0).all()]
     if stiff:
         return [f"{skeleton.names[bone]} has the maximum stiffness" for bone in stiff]
+    if isinstance(goal, Goal) and _can_bend_to(problem, goal):  # without limits and locks it would buckle
+        return ["its chain is straight, and limits or locks keep it from bending"]
     return ["as near as the lengths of its bones allow"]
 
 
@@ -200,24 +202,17 @@ def _stretched(problem: Problem, index: int, bent: bool = False) -> list[tuple[i
         return f"too far from {name}" if bent else f"fully stretched from {name}"
 
     skeleton, goal = problem.skeleton, problem.goals[index]
-    if not isinstance(goal, Goal) or goal.position is None:
+    if not isinstance(goal, Goal) or goal.position is None or goal.relative_to is not None:
         return []
     heads, turns = (array[0] for array in forward(skeleton, problem.start))
     here = skeleton.index(goal.bone)
     chain = skeleton.ancestors(here)
-    root = chain[-1] if problem.tree.root_bone is None else problem.tree.root_bone
+    root = _root(problem, chain)
     tip = _place_of(problem, goal.bone, goal.point, heads, turns)
-    target = np.broadcast_to(goal.position, (*problem.batch_shape, 3)).reshape(-1, 3)[0]
-    if goal.relative_to is not None:
-        return []
+    target = _target(problem, goal.position)
     found: list[tuple[int | None, str]] = []
     if problem.settings.root in ("translate", "fixed") or not skeleton.translatable[root].any():
-        moving = [
-            bone for bone in chain[: chain.index(root) + 1] if skeleton.movable[bone] and not skeleton.driven[bone]
-        ]
-        base = moving[-1] if moving else here
-        if base == root and problem.settings.root != "free" and len(moving) > 1:
-            base = moving[-2]  # this root does not turn
+        base = [here, *_turning(problem, chain)][-1]
         path = chain[: chain.index(base) + 1]
         if problem.settings.root != "translate" and _is_too_short([tip, *heads[path]], target, bent):
             found.append((None, too_short(base)))
@@ -237,6 +232,35 @@ def _stretched(problem: Problem, index: int, bent: bool = False) -> list[tuple[i
             pinned = rival.priority < goal.priority
             found.append((other, f"{too_short(there)}, which is {'pinned' if pinned else 'held'}"))
     return found
+
+
+def _can_bend_to(problem: Problem, goal: Goal) -> bool:
+    """Return whether the lengths between the joints of a chain allow its end to be at the target."""
+    skeleton = problem.skeleton
+    if goal.position is None or goal.relative_to is not None:
+        return False
+    heads, turns = (array[0] for array in forward(skeleton, problem.start))
+    joints = _turning(problem, skeleton.ancestors(skeleton.index(goal.bone)))
+    points = np.array([_place_of(problem, goal.bone, goal.point, heads, turns), *heads[joints]])
+    parts = lengths(np.diff(points, axis=0))
+    wanted = float(lengths(_target(problem, goal.position) - points[-1]))
+    return bool(2.0 * parts.max(initial=0.0) - parts.sum() <= wanted <= parts.sum())
+
+
+def _root(problem: Problem, chain: list[int]) -> int:
+    return chain[-1] if problem.tree.root_bone is None else problem.tree.root_bone
+
+
+def _turning(problem: Problem, chain: list[int]) -> list[int]:
+    """Return the bones of a chain, given from its tip on, that turn, up to the root."""
+    skeleton, root = problem.skeleton, _root(problem, chain)
+    bones = [bone for bone in chain[: chain.index(root) + 1] if skeleton.movable[bone] and not skeleton.driven[bone]]
+    still = bones[-1:] == [root] and problem.settings.root != "free" and len(bones) > 1
+    return bones[:-1] if still else bones
+
+
+def _target(problem: Problem, position: Array) -> Array:
+    return np.broadcast_to(position, (*problem.batch_shape, 3)).reshape(-1, 3)[0]
 
 
 def _place_of(problem: Problem, bone: str | int, point: Vector, heads: Array, turns: Array) -> Array:

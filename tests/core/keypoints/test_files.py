@@ -187,7 +187,7 @@ def test_cut_and_spoilt_files_are_refused_and_never_crash(kind: str) -> None:
         (".mp4", b"", "coco17", "Keypoint files end in"),
         (".c3d", b"", "coco17", "not a readable C3D file"),
         (".c3d", as_c3d()[:-1536], "coco17", "no frame with markers"),
-        (".c3d", as_c3d(), "plugin_gait", 'no "LASI" or "LPSI" for the mark "hip.L"'),
+        (".c3d", as_c3d(), "plugin_gait", 'no "LASI" or "LPSI" for the point "hip.L"'),
         (".c3d", as_c3d(labels=["left_hip"] * 17), "h36m17", 'no point "RHip"'),
         (".json", as_json(), None, "The layout of the keypoints is unknown"),
         (".json", as_json(), "mediapipe", "has 33 points, but a frame has 17"),

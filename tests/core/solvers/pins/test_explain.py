@@ -103,6 +103,21 @@ def test_a_distance_that_the_bones_are_too_short_for_is_said_to_be(figure: Skele
     assert said(apart, 0) == "as near as the lengths of its bones allow"
 
 
+def test_a_straight_chain_that_is_pushed_toward_its_base_is_said_to_be_kept_from_bending() -> None:
+    straight = [
+        ("base", None, (0, 0, -1), (0, 0, 0)),
+        *((f"b{z}", f"b{z - 1}" if z else "base", (0, 0, z), (0, 0, z + 1)) for z in range(4)),
+    ]
+    pushed = [Goal("b3", [0.0, 0.0, 1.5])]
+    locked = fixed(straight, rotation_locks=np.tile([True, False, True], (5, 1)), rotation_modes=["XYZ"] * 5)
+    text = said(solve(locked, Pose.rest(locked), pushed, PinAndDrag(root="fixed")), 0)
+    assert text == "its chain is straight, and limits or locks keep it from bending"
+    assert solve(fixed(straight), Pose.rest(locked), pushed, PinAndDrag(root="fixed")).converged
+    only = fixed(straight, movable=[False, False, False, True, False])  # nearer than the one bone that turns is long
+    kept = solve(only, Pose.rest(only), [Goal("b3", [0.0, 0.0, 2.5])], PinAndDrag(root="fixed"))
+    assert said(kept, 0) == "as near as the lengths of its bones allow"
+
+
 def test_what_is_short_of_balance_is_not_said_of_the_bone(figure: Skeleton) -> None:
     still = replace(figure, movable=np.zeros(len(figure), bool))
     (sentence,) = solve(still, Pose.rest(still), [Balance("hips", ("hand.L",))], PinAndDrag(root="fixed")).explain()
