@@ -26,7 +26,6 @@ from .body import (
     read_body,
     read_body_again,
     sentence_about,
-    with_free_ends,
     write_body,
 )
 from .channels import read_channels, write_channels

@@ -72,13 +72,6 @@ def _pose_now(armature: ArmatureObject, rig: Rig, controlled: ControlledBody | N
     return read_controlled(controlled, read_matrices(armature))
 
 
-def with_free_ends(armature: ArmatureObject, body: Body) -> Body:
-    """Return the body with hands and feet that have no parent at their own places, not at the ends of their limbs."""
-    if body.controlled is None:
-        return body
-    return replace(body, pose=read_controlled(body.controlled, read_matrices(armature), loose=True))
-
-
 def _as_seen(skeleton: Skeleton, pose: Pose) -> Pose:
     """Return the pose with the evaluated rotations of driven bones, whose channels have no meaning."""
     driven = np.flatnonzero(skeleton.driven & (skeleton.parents >= 0))

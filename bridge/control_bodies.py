@@ -329,7 +329,6 @@ def _hung(
     lean = replace(roles, bones=known, twist=twist, limbs={name: kept(chain) for name, chain in roles.limbs.items()})
     ends = {roles.bones.get(f"{part}.{side}") for side in SIDES for part in ("forearm", "hand", "shin", "foot")}
     ends |= {bone for name, chain in roles.limbs.items() if name.startswith(("leg", "arm")) for bone in chain[1:]}
-    rigid = np.isin(bones, [bone for bone in ends if isinstance(bone, int)])
     ridden = {bone: place[part] for bone, part in riding.items()}
     bodies: list[ControlledBody] = []
     for number, (graph, controls) in enumerate(both):
@@ -340,7 +339,8 @@ def _hung(
         bodies.append(ControlledBody(
             body, lean, np.array(bones), leaders[number], frames[number],
             rotation.mul(rotation.inv(own_turns), turns), tuple(controls[bone] for bone in bones),
-            np.array([graph.hangs(controls[bone].turns, order[bone], controls) for bone in bones]), rigid,
+            np.array([graph.hangs(controls[bone].turns, order[bone], controls) for bone in bones]),
+            np.array([bone in ends and controls[bone].moves != bone for bone in bones]),
             np.array([limbs.get(id(graph.bent.get(bone)), place[bone]) for bone in bones]), ridden, graph.goals,
             {place[pole]: starts[pole] for pole in riding if pole in starts and pole not in besides},
             {place[end]: chain.target for end, chain in graph.ends.items() if end in place},

@@ -77,11 +77,11 @@ class ControlledFrames:
         return found
 
     def read(self, matrices: Array) -> Pose:
-        """Return the poses (F) of the body as it is seen, see `read_controlled`, hands and feet in their places."""
+        """Return the poses (F) of the body as it is seen, see `read_controlled`."""
         rotations, translations = (np.empty((len(matrices), len(self.skeleton), width)) for width in (4, 3))
         for number, body in enumerate(self.bodies):
             on = self.which == number
-            pose = read_controlled(body, matrices[on], loose=True)
+            pose = read_controlled(body, matrices[on])
             rotations[on], translations[on] = pose.rotations, pose.translations
         return Pose(rotations, translations)
 

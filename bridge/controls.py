@@ -68,7 +68,8 @@ class ControlledBody:
     aligned (N, 4)    the parts' rotations at rest in those frames
     controls          one for each of them
     hangs (N,)        whether the control follows the part before
-    rigid (N,)        segments of limbs: they may be stretched in the rig, but turning does not stretch them
+    rigid (N,)        segments of limbs: they may be stretched in the rig, but turning does not stretch them; not hands and
+                      feet that have no parent in the rig
     ends (N,)         of parts that an IK chain bends: the part at its end; of others: themselves
     riding            further bones of the rig -> the bone of the body that they move with
     goals             targets and poles of the rig's IK chains
@@ -153,15 +154,14 @@ def with_ik_starts(rig: Rig, controlled: ControlledBody) -> Rig:
     return replace(rig, skeleton=replace(rig.skeleton, movable=movable, translatable=translatable))
 
 
-def read_controlled(controlled: ControlledBody, matrices: Array, loose: bool = False) -> Pose:
+def read_controlled(controlled: ControlledBody, matrices: Array) -> Pose:
     """Return the pose (...) of the body from the rig's evaluated matrices (..., J, 3, 4).
 
-    It has the lengths to which IK stretches limbs. loose: keep the places of hands and feet that have no parent in the
-    rig, instead of the ends of their limbs.
+    It has the lengths to which IK stretches limbs, and the places of hands and feet that have no parent in the rig.
     """
     skeleton, parents = controlled.skeleton, controlled.skeleton.parents
     own = matrices[..., controlled.frames, :, :]
-    rigid = controlled.rigid & ~(loose & (controlled.bones_that("moves") == controlled.bones)) & ~controlled.stretched
+    rigid = controlled.rigid & ~controlled.stretched
     heads, turns = own[..., 3], rotation.mul(frame_rotations(own[..., :3]), controlled.aligned)
     hangs = (parents >= 0)[:, None]
     above = np.where(hangs, turns[..., parents, :], rotation.IDENTITY)

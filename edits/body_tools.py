@@ -120,7 +120,7 @@ class MirrorPose(BodyTool):
     )  # fmt: skip
 
     def apply(self, context: Any, armature: Any, body: bridge.Body) -> Pose:
-        return mirror_pose(body.skeleton, body.roles, bridge.with_free_ends(armature, body).pose, self.model)
+        return mirror_pose(body.skeleton, body.roles, body.pose, self.model)
 
 
 @dataclass(frozen=True)

@@ -193,7 +193,7 @@ def drag_bone(rig: Any, bone: str, way: Sequence[float]) -> Shown:
     body = session.body
     assert body.controlled is not None
     matrices = bridge.read_matrices(rig)
-    seen = bridge.read_controlled(body.controlled, matrices, loose=True)
+    seen = bridge.read_controlled(body.controlled, matrices)
     own, names = np.flatnonzero(body.skeleton.movable), body.skeleton.names
     frames = [forward(body.skeleton, pose) for pose in (session.pose, seen)]
     places = np.stack([frames[1][0], matrices[body.controlled.bones, :, 3]])  # of the bones that deform, too

@@ -134,6 +134,26 @@ def test_a_control_that_is_let_go_before_the_body_rests_is_where_the_mouse_has_i
         np.testing.assert_allclose(world(rig, bone), wanted, atol=NEAR * size_of(rig))
 
 
+@pytest.mark.parametrize("role", ["hips", "hand.L"])
+def test_a_drag_leaves_feet_that_hang_on_the_root_beside_their_legs(role: str) -> None:
+    """They were taken to the ends of the legs, 26 and 54 mm away."""
+    rig, parts = RIGS["Quaternius"]()
+    for bone in rig.pose.bones:
+        for constraint in [*bone.constraints]:
+            bone.constraints.remove(constraint)
+    key_step(rig, FRAMES)
+
+    def beside() -> list[float]:
+        ends = ((world(rig, f"Foot.{side}"), rig.pose.bones[f"LowerLeg.{side}"].tail) for side in "LR")
+        return [float(np.linalg.norm(foot - np.array(rig.matrix_world @ end))) for foot, end in ends]
+
+    before = beside()
+    assert min(before) > 0.02
+    assert bpy.ops.poise.drag(bone=parts[role], shift=tuple(size_of(rig) * np.array(WAYS[role]))) == {"FINISHED"}
+    context.view_layer.update()
+    np.testing.assert_allclose(beside(), before, atol=1e-4)
+
+
 @pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")
 @pytest.mark.parametrize("role", ["hips", "foot.L"])
 def test_what_half_of_ik_shows_beside_the_pose_and_its_targets_is_said(role: str) -> None:
