@@ -33,11 +33,13 @@ class BodyMotion(MotionEdit):
 
     besides: names of controls that are to be bones of the body, as far as they move with a part of it.
     placed: bones of the rig that have their pose of `channels` before the controls are posed.
+    posed: poses of the body that Blender showed when the controls were posed, in `control_frames`.
     steady: whether a first and a last frame from which the body jumps, as from a rest pose, are left out.
     """
 
     besides: Sequence[str] = ()
     placed: Sequence[int] = ()
+    posed: Pose | None = None
     steady = False
     left_out: Sequence[float] = ()
 
@@ -105,7 +107,7 @@ class BodyMotion(MotionEdit):
             pose = bridge.read_pose(armature, self.rig)[None][np.zeros(len(on), int)] if alone else motion.pose[on]
             channels = Motion(pose, motion.frames[on], motion.fps)
             body = bridge.repeated(self.controlled.now, len(on)) if alone else self.controlled.take(on)
-            self.control_motion, wanted, _ = yield from find_control_motion(
+            self.control_motion, wanted, self.posed = yield from find_control_motion(
                 bpy.context, armature, self.rig, body, channels, self.after.pose[on], True, self.placed
             )
         rotations, translations = np.array(self.after.pose.rotations), np.array(self.after.pose.translations)

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import bridge
 from ..bridge.channels import channel_path, rotation_channel
-from ..core import CoreError, Motion, Pose
+from ..core import CoreError, Motion, Pose, rotation
 from ..core.editing.timed_pins import PinFingerprint, TimedPin, affected_frames
 from ..core.formats.report import GoalReport, Report
 from ..core.skeleton import Flags
@@ -28,6 +28,8 @@ from .unkeyed import find_unkeyed, keyed_paths, read_unkeyed, restore_unkeyed, s
 from .words import counted
 
 TOLD: Final = 3  # missed pins in one report
+_SAME: Final = 1e-4  # of the skeleton's size: a shift of a control beside its part that does not count
+_TURNED: Final = 1e-3  # radians: likewise
 
 
 class PinnedMotion(HeldMotion):
@@ -92,6 +94,30 @@ class PinnedMotion(HeldMotion):
         if self.controlled is not None and len(self.control_frames()):
             with bridge.using_action(armature, self._source()):
                 yield from super().pose_controls(armature, new)
+                if self._takes_posed():
+                    yield from super().pose_controls(armature, new)
+
+    def _takes_posed(self) -> bool:
+        """Solve again if pinned controls are now elsewhere beside their parts, as those of paws that turn with the leg.
+
+        Return whether one is.
+        """
+        assert self.controlled is not None
+        assert self.posed is not None
+        body = self.controlled.now
+        going = np.isin(body.bones, [*{*body.riding} - body.idle])
+        pinned = [part for part in {self.skeleton.index(pin.bone) for pin in self.pins} if going[part]]
+        at, posed = np.ix_(self.control_frames(), pinned), self.posed
+        places, turns = np.array(self.before.pose.translations), np.array(self.before.pose.rotations)
+        far = np.abs(places[at] - posed.translations[:, pinned]).max(initial=0.0)
+        turned = rotation.angle_between(turns[at], posed.rotations[:, pinned]).max(initial=0.0)
+        if far < _SAME * self.skeleton.size and turned < _TURNED:
+            return False
+        places[at], turns[at] = posed.translations[:, pinned], posed.rotations[:, pinned]
+        pose = replace(self.before.pose, translations=places, rotations=turns)
+        self.after = self.before = replace(self.before, pose=pose)
+        self.compute(no_progress)
+        return True
 
     def write(self, armature: Any, action: str | None = None, new: bool = True) -> Report:
         """Replace the result that was made before; `kept`: the name of one that is kept, since it was edited."""
