@@ -68,8 +68,8 @@ class ControlledBody:
     aligned (N, 4)    the parts' rotations at rest in those frames
     controls          one for each of them
     hangs (N,)        whether the control follows the part before
-    rigid (N,)        segments of limbs: they may be stretched in the rig, but turning does not stretch them; not hands and
-                      feet that have no parent in the rig
+    rigid (N,)        segments of limbs: they may be stretched in the rig, but turning does not stretch them; not hands
+                      and feet that have no parent in the rig
     ends (N,)         of parts that an IK chain bends: the part at its end; of others: themselves
     riding            further bones of the rig -> the bone of the body that they move with
     goals             targets and poles of the rig's IK chains
