@@ -251,7 +251,7 @@ class Balance(_GoalBase):
     supports  bones on the ground: `soles_of` them spans the polygon
     masses    (J,) of the bones, at their middles; None for those of `body.masses`
     up        (3,) in armature space, against gravity
-    radius    armature units beside the polygon; None for half the width of a foot
+    radius    armature units around the polygon; None for half the width of a foot
     weight    of the squared error; 100 because a body weighs about ten times what a hand pulls with
     """
 

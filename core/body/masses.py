@@ -5,6 +5,7 @@ from typing import Final
 
 import numpy as np
 
+from ..goals import SUPPORT_RADIUS
 from ..rotation import Array, Floats
 from ..skeleton import Indices, Skeleton
 from .detection import find_roles
@@ -25,6 +26,7 @@ _SHARES: Final = {
 }
 GRAVITY: Final = 9.81  # metres per second squared, times the skeleton's size
 _TOES: Final = 1.5  # how far the tips of toes are from an ankle, in lengths from there to the ball of the foot
+_TIPS: Final = 2.0 * SUPPORT_RADIUS  # of the skeleton's size: the ends of feet on which nobody stands, see `soles_of`
 _NOTHING: Final = 1e-9  # length up to which a vector has no direction
 
 
@@ -63,7 +65,9 @@ def soles_of(skeleton: Skeleton, supports: Sequence[int]) -> tuple[Indices, Arra
 
     They are the heads and tails of the supports, and the tails of their descendants as they are at rest: a toe that is
     turned aside makes no more ground to stand on. Importers guess tails of last bones, most of them too far out: none
-    counts as further from the head of its support than the tips of people's toes are from an ankle.
+    counts as further from the head of its support than the tips of people's toes are from an ankle. And people
+    who lean as far as they can use no more than about 60 % of the length of their feet (King, Judge and Wolfson,
+    Journal of Gerontology 49(6), 1994): corners, with `SUPPORT_RADIUS` around them, end 4 cm before the tips.
     """
     rest = skeleton.rest_matrices
     tails = rest[:, :, 3] + rest[:, :, 1] * skeleton.lengths[:, None]
@@ -75,7 +79,8 @@ def soles_of(skeleton: Skeleton, supports: Sequence[int]) -> tuple[Indices, Arra
         far = np.linalg.norm(ways, axis=1)
         balls = [bone for bone in below if skeleton.parents[bone] == support]
         ball = np.linalg.norm(rest[balls, :, 3] - rest[support, :, 3], axis=1).max(initial=0.0)
-        share = np.minimum(1.0, _TOES * ball / np.maximum(far, _NOTHING)) if ball > 0.0 else np.ones(len(ways))
+        ends = np.minimum(far, _TOES * ball) if ball > 0.0 else far
+        share = np.maximum(ends - _TIPS * skeleton.size, 0.0) / np.maximum(far, _NOTHING)
         bones += [support] * len(ways)
         places.append((share[:, None] * ways) @ rest[support, :, :3])
     return np.array(bones), np.concatenate(places)

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Vector
 
+from bridge import read_rig
 from core import CoreError
 from core.formats.job import parse
+from core.goals import SUPPORT_RADIUS
 from edits.job import perform_job
 from tests.blender.rigs import contents, load, make_armature, make_empty, make_walk, world
 from tests.paths import DATA
@@ -356,11 +358,15 @@ def hull_distance(point: np.ndarray, points: np.ndarray) -> float:
 
 
 def off_balance(rig: Any, masses: dict[str, float], feet: tuple[str, ...]) -> float:
-    """How far the center of mass is outside of the feet's polygon, in metres."""
+    """How far the center of mass is outside of the feet's polygon, which ends 8 cm before their tips, in metres."""
     bones = [rig.pose.bones[name] for name in masses]
     middles = np.array([rig.matrix_world @ (0.5 * (bone.head + bone.tail)) for bone in bones])
     centre = np.average(middles, axis=0, weights=list(masses.values()))
-    ends = [rig.matrix_world @ end for name in feet for end in (rig.pose.bones[name].head, rig.pose.bones[name].tail)]
+    ends: list[Vector] = []
+    for foot in (rig.pose.bones[name] for name in feet):
+        way = foot.tail - foot.head
+        tips = 2.0 * SUPPORT_RADIUS * read_rig(rig).skeleton.size
+        ends += [rig.matrix_world @ (foot.head + share * way) for share in (0.0, max(0.0, 1.0 - tips / way.length))]
     return hull_distance(centre[:2], np.array(ends)[:, :2])
 
 

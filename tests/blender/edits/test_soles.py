@@ -8,6 +8,7 @@ from bridge import read_rig, read_roles
 from core import rotation
 from core.body.axes import canonical_frame
 from core.body.masses import soles_of
+from core.goals import SUPPORT_RADIUS
 from tests.blender.rigs import load
 from tests.paths import SHARED
 
@@ -18,7 +19,7 @@ NEAR = 0.02  # of the body's size
 
 
 @pytest.mark.parametrize("file", ["mesh2motion_human.blend", "quaternius_man_mixamo_like.fbx"])
-def test_soles_end_where_the_mesh_of_the_foot_does(file: str) -> None:
+def test_soles_end_8_cm_before_the_mesh_of_the_foot_does(file: str) -> None:
     path = REAL / file
     if not path.is_file():
         pytest.skip(f"{file} is not in the data beside the project.")
@@ -40,4 +41,5 @@ def test_soles_end_where_the_mesh_of_the_foot_does(file: str) -> None:
             if sum(entry.weight for entry in vertex.groups if entry.group in groups) > 0.5
         ]  # fmt: skip
     assert skin
-    assert max(corners @ ahead) == pytest.approx(max(np.array(skin) @ ahead), abs=NEAR * skeleton.size)
+    ends = max(corners @ ahead) + 2.0 * SUPPORT_RADIUS * skeleton.size  # nobody stands on the tips of toes
+    assert ends == pytest.approx(max(np.array(skin) @ ahead), abs=NEAR * skeleton.size)
