@@ -330,11 +330,10 @@ def said_kept(name: str) -> str:
 
 def pin_contacts(
     context: Any, armature: Any, points: Sequence[str], ease: float, replacing: bool, drifts: bool = True
-) -> tuple[int, float]:
+) -> int:
     """List timed pins for the contacts of points with the ground in the original motion, see `contact_points`.
 
-    The ground may drift, or what slides does not stand. Returns how many pins there are, and up to which speed, in body
-    units a second, a point is in contact.
+    The ground may drift, or what slides does not stand. Returns how many pins there are.
     """
     edit = PinnedMotion(context, armature, pinned=False)
     contacts = find_ground_contacts(edit, contact_points(edit.skeleton, edit.roles, points), drifts)
@@ -345,7 +344,7 @@ def pin_contacts(
     with temporary_value(armature, "poise_live_pins", False):  # no change by the user
         add_found_pins(armature, edit.skeleton.names, edit.before, pins, labels)
     select_nearest_timed_pin(armature, context.scene.frame_current)
-    return len(pins), contacts.speed / edit.skeleton.size
+    return len(pins)
 
 
 def show_pinned_frame(context: Any, armature: Any) -> None:

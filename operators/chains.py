@@ -128,8 +128,7 @@ class POISE_OT_add_chain(Tool, bpy.types.Operator):
         cut = explain_driven(rig, base, effector, {str(one.bone) for one in actuations})
         add_chain(armature, base, effector, actuations)
         held = skeleton.index(base) not in skeleton.ancestors(skeleton.index(effector))
-        begin = f'"{base}" is held' if held else f'It begins at "{base}"'
-        made = f'{begin}, "{effector}" is the effector; the preset {name} gives its list {len(actuations)} lines'
+        made = f'Added a chain from "{base}"{", which is held," if held else ""} to "{effector}" with the preset {name}'
         return ("WARNING", f"{made}. {cut}") if cut else ("INFO", made)
 
 

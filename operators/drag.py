@@ -210,10 +210,13 @@ class POISE_OT_drag(bpy.types.Operator):
             self._close(context)
 
     def _begin(self, context: Any, grab: Grab, **how: bool) -> Iterator[DragSession]:
-        """Yield a session for each armature: of all selected bones, if the grabbed bone is selected."""
+        """Yield a session for each armature: of all selected bones, if the grabbed bone is selected.
+
+        After an import all bones are, which selects nothing.
+        """
         grabs = {grab.object_name: [grab]}
         bones = {(bone.id_data.name, bone.name) for bone in context.selected_pose_bones or () if self.selected}
-        if (grab.object_name, grab.bone) in bones:
+        if (grab.object_name, grab.bone) in bones and len(bones) < len(context.visible_pose_bones):
             for object_name, bone in sorted(bones - {(grab.object_name, grab.bone)}):
                 grabs.setdefault(object_name, []).append(Grab(object_name, bone, (0.0, 0.0, 0.0)))
         for object_name, some in grabs.items():

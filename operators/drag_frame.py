@@ -1,7 +1,6 @@
 """Drag a dot of a trail: the body at its frame, and the motion around it, follow."""
 
 from contextlib import suppress
-from time import perf_counter
 from typing import Any, Final
 
 import bpy
@@ -122,7 +121,7 @@ class POISE_OT_drag_frame(Lasting, bpy.types.Operator):
         overlay = context.space_data.overlay
         grid = overlay.grid_scale / max(overlay.grid_subdivisions, 1)
         self._pointer = Pointer(view, here, here, rotation.IDENTITY, np.array(mouse, float), grid, snap=event.ctrl)
-        self._moved, self._seconds, self._released = True, 0.0, False
+        self._moved, self._released = True, False
         self._follow(context, event)
         waiting = self.wait(context)
         context.workspace.status_text_set(translated(_HINTS))
@@ -201,7 +200,6 @@ class POISE_OT_drag_frame(Lasting, bpy.types.Operator):
 
     def _draft(self, context: Any) -> None:
         """Show what the motion would be."""
-        begin = perf_counter()
         edit, shift = self._edit, self._pointer.shift()
         edit.shift(shift, draft=True)
         edit.solve()
@@ -217,7 +215,7 @@ class POISE_OT_drag_frame(Lasting, bpy.types.Operator):
                 wanted = self._trail.positions[self._place] + shift
                 shown.targets.append(np.stack([wanted, trail.positions[self._place]]))
         shown.bones.append(BoneMark(edit.lines(), "hover"))
-        self._moved, self._seconds = False, perf_counter() - begin
+        self._moved = False
         shown.text = [translated(self._sentence())]
         self._show.dragged = shown
         redraw(context)
@@ -226,7 +224,7 @@ class POISE_OT_drag_frame(Lasting, bpy.types.Operator):
         start, end, before, after = (round(one) for one in vars(self._edit.falloff).values())
         held = f"frame {self.frame}" if start == end else f"frames {start} to {end}, while planted"
         around = f"{before} before and {after} after"
-        return f"Dragging {self.bone} at {held}. Falloff: {around}, {1e3 * self._seconds:.0f} ms"
+        return f"Dragging {self.bone} at {held}. Falloff: {around}"
 
     def _finish(self) -> tuple[str, str]:
         """Solve and key what was dragged."""

@@ -62,11 +62,8 @@ class POISE_OT_find_contacts(MotionTool, Lasting, bpy.types.Operator):
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         names = {"FEET": [FEET], "HANDS": [HANDS], "BOTH": [FEET, HANDS]}.get(self.points) or selected_bones(context)
-        count, speed = pin_contacts(context, armature, names, self.ease, self.replace, self.drifts)
-        return (
-            "INFO",
-            f"Found {counted(count, 'contact')}: points that move slower than {speed:.2f} body units per second",
-        )
+        count = pin_contacts(context, armature, names, self.ease, self.replace, self.drifts)
+        return "INFO", f"Found {counted(count, 'contact')}. Press Solve Motion to hold them"
 
 
 class POISE_OT_add_timed_pin(MotionTool, bpy.types.Operator):

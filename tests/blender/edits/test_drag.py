@@ -80,6 +80,13 @@ def test_from_python_all_selected_bones_are_dragged_pinned_and_win_if_asked(rig:
     assert rig.poise_wins == "DRAG"
 
 
+def test_with_all_bones_selected_as_after_an_import_one_is_dragged_and_pins_hold(rig: Any) -> None:
+    feet = [world(rig, foot) for foot in FEET]
+    choose(rig, *rig.pose.bones.keys())
+    bpy.ops.poise.drag(bone="hips", selected=True, shift=(0.0, 0.0, -0.2))
+    np.testing.assert_allclose([world(rig, foot) for foot in FEET], feet, atol=NEAR)
+
+
 def test_without_a_name_the_active_bone_is_dragged(rig: Any) -> None:
     choose(rig, "hand.L")
     hand = world(rig, "hand.L")
