@@ -33,7 +33,7 @@ class ApplyPose(BodyTool):
 
     def apply(self, context: Any, armature: Any, body: bridge.Body) -> Pose:
         posed = self.wanted.posed if self.parts is None else self.wanted.posed & self.parts
-        if posed.isdisjoint(body.roles.bones):
+        if posed.isdisjoint(body.roles.parts):
             raise CoreError("The pose contains none of the parts to pose.")
         wanted = replace(self.wanted, posed=posed)
         return take_part_pose(body.skeleton, body.roles, body.pose, wanted, self.factor)
@@ -53,7 +53,7 @@ class BlendedPose(PoseSlider):
 def pose_of_armature(armature: Any, names: Iterable[str] = ()) -> PartPose:
     """Return the pose that an armature has now; only the parts of the bones `names` are to be posed, or all.
 
-    Raises CoreError if it has no human body, or these bones are no parts of it.
+    Raises CoreError if it is neither a human body nor an animal, or these bones are no parts of it.
     """
     rig = bridge.read_rig(armature)
     skeleton, pose = bridge.show_figure(armature, rig, bridge.read_pose(armature, rig))
@@ -144,10 +144,12 @@ def posed_parts(armature: Any, names: Iterable[str]) -> frozenset[str] | None:
     rig = bridge.read_rig(armature)
     roles = bridge.read_roles(armature, rig.skeleton)
     bones = {*parts_of(rig.skeleton, roles, chosen)}
-    controlled = bridge.find_controlled(armature, rig, roles)
+    controlled = bridge.find_controlled(armature, rig, roles, sorted(bones))
     if controlled is not None:
         roles, bones = controlled.roles, _posed_by(controlled, bones)
-    found = frozenset(role for role in roles.bones if bones.intersection(roles.chain(role) + roles.twist.get(role, ())))
+    found = frozenset(
+        role for role, chain in roles.parts.items() if bones.intersection(chain + roles.twist.get(role, ()))
+    )
     if not found:
         raise CoreError(f'"{chosen[0]}" poses no part of the body.')
     return found

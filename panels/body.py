@@ -45,8 +45,6 @@ class POISE_PT_body(Side, bpy.types.Panel):
             row.operator("poise.lay_hands", text="Lay Hands").surface = "CURSOR"
             _draw_fingers(layout.column(align=True))
         layout.operator("poise.look_at", text="Look at 3D Cursor", icon="HIDE_OFF").target = "CURSOR"
-        if animal:
-            return
         column = layout.column(align=True)
         column.label(text="Pose from Another Body")
         row = column.row(align=True)

@@ -1,10 +1,10 @@
-"""The legs of animals."""
+"""The legs of animals, and the feet of all bodies."""
 
 from typing import Final
 
 from ..skeleton import Skeleton
 from .axes import axis_vector, left_vector
-from .roles import Roles
+from .roles import SIDES, Roles
 
 _MIDDLE: Final = 0.5  # of how far aside the next joint is: a half of a pelvis begins nearer to the middle
 
@@ -21,3 +21,9 @@ def leg_joints(skeleton: Skeleton, roles: Roles) -> list[int]:
         girdle = float(heads[first] @ up) > top or asides[0] < _MIDDLE * asides[1]
         found.append(second if girdle else first)
     return found
+
+
+def feet_or_hips(roles: Roles) -> list[int]:
+    """Return the feet, the last bones of an animal's legs; the hips of a body without legs."""
+    feet = [bone for side in SIDES for bone in roles.chain(f"foot.{side}")] or [leg[-1] for leg in roles.legs.values()]
+    return feet or [*roles.chain("hips")]

@@ -8,12 +8,12 @@ import numpy as np
 from .. import rotation
 from ..motion import shifted
 from ..pose import Pose, forward
-from ..rotation import Array
 from ..skeleton import Indices, Skeleton
 from .anatomy import anatomy, carrier_of
 from .axes import MIRROR_QUATERNION, MIRROR_VECTOR, axis_vector, canonical_frame, left_vector
+from .legs import feet_or_hips
 from .posture import heading_of, rest_turn
-from .roles import SIDES, Roles, opposite_role
+from .roles import Roles, opposite_role
 
 Model = Literal["BOTH", "L", "R"]
 
@@ -72,14 +72,9 @@ def mirror_pose(skeleton: Skeleton, roles: Roles, pose: Pose, model: Model = "BO
     if skeleton.connected[root] or not skeleton.translatable[root].all():
         return pose
     up = axis_vector(roles.up)
-    step = _between_feet(roles, heads) - _between_feet(roles, forward(skeleton, pose)[0])
+    feet = feet_or_hips(roles)
+    step = (heads - forward(skeleton, pose)[0])[feet].mean(axis=0)
     return shifted(skeleton, pose, root, step - (step @ up) * up)
-
-
-def _between_feet(roles: Roles, heads: Array) -> Array:
-    """Return the point (3,) between the feet, or the hips of a body without legs."""
-    feet = [bone for side in SIDES for bone in roles.chain(f"foot.{side}")] or [leg[-1] for leg in roles.legs.values()]
-    return np.mean(heads[feet or list(roles.chain("hips"))], axis=0)
 
 
 def counterparts(skeleton: Skeleton, roles: Roles) -> Indices:

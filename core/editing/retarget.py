@@ -12,7 +12,7 @@ import numpy as np
 from .. import rotation
 from ..body import SIDES, Roles
 from ..body.anatomy import anatomy
-from ..body.legs import leg_joints
+from ..body.legs import feet_or_hips, leg_joints
 from ..body.part_turns import leg_places, read_turns, turn_bones, turns_to_frames
 from ..body.posture import body_axes, leg_length
 from ..errors import CoreError
@@ -214,8 +214,7 @@ class MovingBody:
     def footing(self, pose: Pose) -> Array:
         """Return the point (3,) between the feet of a pose (J), or else at the hips, as high as its lowest part."""
         heads, up = forward(self.skeleton, pose)[0], self.axes[2]
-        feet = [bone for side in SIDES if (bone := self.roles.bone(f"foot.{side}")) >= 0]
-        middle = heads[feet or [self.roles.bone("hips")]].mean(axis=0)
+        middle = heads[feet_or_hips(self.roles)].mean(axis=0)
         parts = [bone for chain in self.roles.parts.values() for bone in chain]
         low = np.concatenate([heads[parts], point_positions(self.skeleton, pose, self.points)]) @ up
         return middle + (low.min() - middle @ up) * up

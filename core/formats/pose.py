@@ -1,7 +1,9 @@
 """A pose by parts as JSON, on the clipboard: `{"version": 1, "turns": {"hips": [[1, 0, 0, 0]]}, "posed": []}`."""
 
 import json
+import re
 from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,9 +15,11 @@ from ..errors import CoreError
 from ..rotation import Array, lengths
 from ..sources import MEGABYTE, check_size, parse_json
 from .files import read_json, without_twins
-from .table import NAME, THE_VERSION, VERSION, Field, Kind, Table, list_of, number, read_fields, shown, vector
+from .table import NAME, THE_VERSION, VERSION, Field, Table, list_of, number, object_of, shown, vector
 
 _DIGITS: Final = 6
+_LIMBS: Final = r"tail|jaw|(ear|wing|(arm|leg)(\.(front|hind|upper|lower|[0-9]{1,3}))?)\.[LR]"  # of animals
+_PARTS: Final = "|".join((*map(re.escape, ROLES), _LIMBS))
 _MOST: Final = 256  # bones of one part
 _UNIT: Final = 1e-3  # difference of a quaternion's length from 1 that rounding may leave
 
@@ -31,39 +35,35 @@ def _turns(rows: Any, where: str) -> Array:
 _QUATERNIONS: Final = list_of(vector(4, number(-1.0, 1.0)), "needs a quaternion.", _MOST).then(_turns)
 
 
-def _read_parts(data: object, where: str) -> Mapping[str, Array]:
-    given = read_fields(data, where, ROLES)
-    if "hips" not in given:
+def _part(name: str, where: str) -> str:
+    if not re.fullmatch(_PARTS, name):
+        near = get_close_matches(name, ROLES, 1)
+        raise CoreError(
+            f"{where}: {shown(name)} is not a part of a body" + (f'; did you mean "{near[0]}"?' if near else ".")
+        )
+    return name
+
+
+def _turned(turns: Mapping[str, Array], where: str) -> Mapping[str, Array]:
+    if "hips" not in turns:
         raise CoreError(f"{where}.hips: missing.")
-    return {role: _QUATERNIONS.read(rows, f"{where}.{role}") for role, rows in given.items()}
+    return turns
 
 
-_PARTS: Final = Kind(
-    _read_parts,
-    {
-        "type": "object",
-        "properties": dict.fromkeys(ROLES, _QUATERNIONS.schema),
-        "required": ["hips"],
-        "additionalProperties": False,
-    },
-)
-
-
-def _posed(names: Any, where: str) -> frozenset[str]:
-    strange = next((name for name in names if name not in ROLES), None)
-    if strange is not None:
-        raise CoreError(f"{where}: {shown(strange)} is not a part of a body.")
-    return frozenset(names)
+_PART: Final = NAME.then(_part, pattern=f"^({_PARTS})$")
 
 
 PART_POSE: Final = Table(
     (
         Field("version", THE_VERSION, "of the format", needed="missing."),
-        Field("turns", _PARTS,
-              "rotations of the bones of each part from a T-pose: quaternions w, x, y, z about the left, "
-              "up and front of the body", needed="missing."),
-        Field("posed", list_of(NAME).then(_posed),
+        Field("turns", object_of(_QUATERNIONS, "an object of parts of a body", _PART).then(_turned, required=["hips"]),
+              "rotations of the bones of each part from a T-pose, of an animal from its rest pose: "
+              "quaternions w, x, y, z about the left, up and front of the body", needed="missing."),
+        Field("posed", list_of(_PART).into(frozenset),
               "parts to pose; the others are there for what these are relative to", needed="missing."),
+        Field("legs", object_of(list_of(number(), "needs a number.", _MOST).into(np.array), "an object of legs", _PART),
+              "of an animal: heights of the middles of the bones of each leg at rest, as shares of that of "
+              "the spine"),
     ),
     PartPose,
 )  # fmt: skip
@@ -75,7 +75,8 @@ _POSE: Final = PART_POSE.into()
 def pose_text(pose: PartPose) -> str:
     """Return a pose as JSON text."""
     turns = {role: np.round(some, _DIGITS).tolist() for role, some in pose.turns.items()}
-    return json.dumps({"version": VERSION, "turns": turns, "posed": sorted(pose.posed)})
+    legs = {leg: np.round(places, _DIGITS).tolist() for leg, places in pose.legs.items()}
+    return json.dumps({"version": VERSION, "turns": turns, "posed": sorted(pose.posed), "legs": legs})
 
 
 def parse_pose(text: str) -> PartPose:

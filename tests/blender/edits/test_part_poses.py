@@ -18,7 +18,7 @@ from core.body.mirror import mirror_pose
 from core.body.posture import body_axes
 from core.editing.contacts import foot_points, point_positions
 from core.formats.pose import pose_text
-from edits.part_poses import ApplyPose, pose_of_action, pose_of_armature, pose_of_asset, pose_of_text
+from edits.part_poses import ApplyPose, pose_of_action, pose_of_armature, pose_of_asset, pose_of_text, posed_parts
 from edits.retarget import Retargeted, imported
 from tests.blender.control_drags import RIGS
 from tests.blender.core.figure import bvh_of
@@ -250,6 +250,7 @@ def test_only_the_parts_of_selected_bones_take_a_pose() -> None:
     assert {"DEF-hand.L", "DEF-forearm.L", "DEF-upper_arm.L"} <= moved
     assert [name for name in moved if name.startswith(("DEF-", "ORG-")) and ".L" not in name] == []
     assert not [name for name in moved if "thigh" in name or "shin" in name or "foot" in name]
+    assert posed_parts(rig, ["chest"]) == {"spine"}
     select(rig, ["jaw_master"])
     with pytest.raises(RuntimeError, match='"jaw_master" poses no part of the body'):
         bpy.ops.poise.apply_pose(source="ACTION", action="walk")

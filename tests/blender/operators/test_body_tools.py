@@ -84,7 +84,8 @@ def test_an_animal_stands_on_the_ground_as_at_rest(quadruped: Any) -> None:
 
 def test_an_animals_panel_offers_what_suits_it(quadruped: Any) -> None:
     drawn = {name for kind, name in drawn_by(POISE_PT_body) if kind == "operator"}
-    assert drawn == {f"poise.{name}" for name in ("take_posture", "make_rest", "mirror_pose", "plant_feet", "look_at")}
+    suits = "take_posture", "make_rest", "mirror_pose", "plant_feet", "look_at", "copy_pose", "apply_pose", "blend_pose"
+    assert drawn == {f"poise.{name}" for name in suits}
     with pytest.raises(RuntimeError, match="An animal has no T-pose"):
         bpy.ops.poise.take_posture(posture="T")
 

@@ -33,7 +33,11 @@ def test_a_pose_is_read_as_it_was_written() -> None:
         (json.dumps({"version": 1, "turns": {"hips": [[1, 0, 0, 0.1]]}, "posed": []}), "turns.hips: needs unit"),
         (json.dumps({"version": 1, "turns": {"hips": [[1, 0, 0, 0]] * 300}, "posed": []}), "300 are too many"),
         ('{"version": 1, "turns": {"hips": [[NaN, 0, 0, 0]]}, "posed": []}', "not a finite number"),
-        (json.dumps({"version": 1, "turns": HIPS, "posed": ["beak"]}), 'posed: "beak" is not a part of a body'),
+        (json.dumps({"version": 1, "turns": HIPS, "posed": ["beak"]}), r'posed\[0\]: "beak" is not a part of a body'),
+        (
+            json.dumps({"version": 1, "turns": HIPS, "posed": [], "legs": {"leg.L": [0.5]}}),
+            'turn for each bone of "leg.L"',
+        ),
         ('{"version": 1, "version": 1}', "version: given twice"),
         (" " * 1_000_001, "larger than 1 MB"),
     ],

@@ -54,6 +54,15 @@ DOCUMENTS: list[tuple[str, Any]] = [
     ("markers", {"marks": {"hip.L": ["LASI", "LPSI"], "nose": ["NOSE"]}, "unit": "mm", "up": "+Z"}),
     ("mapping", {"version": 1, "roles": {"hips": "Hips", "spine": ["a", "b"], "head": None}}),
     ("pose", {"version": 1, "turns": {"hips": [[1, 0, 0, 0]], "spine": [[0, 0, 0, 1]] * 2}, "posed": ["hips"]}),
+    (
+        "pose",
+        {
+            "version": 1,
+            "turns": {"hips": [[1, 0, 0, 0]], "leg.front.L": [[1, 0, 0, 0]]},
+            "posed": ["leg.front.L"],
+            "legs": {"leg.front.L": [0.5]},
+        },
+    ),
 ]
 REFUSED: list[tuple[str, Any, str]] = [
     ("job", {"version": 1}, "goals: there must be at least one goal."),
@@ -67,7 +76,7 @@ REFUSED: list[tuple[str, Any, str]] = [
     ("pose", {"version": 1, "turns": {"head": [[1, 0, 0, 0]]}, "posed": []}, "turns.hips: missing."),
     ("pose", {"version": 1, "turns": {"hips": []}, "posed": []}, "turns.hips: needs a quaternion."),
     ("pose", {"version": 1, "turns": {"hips": [[1, 0, 0]]}, "posed": []}, "turns.hips[0]: needs 4 numbers, not 3."),
-    ("pose", {"version": 1, "turns": {"hips": [[1, 0, 0, 0]], "wing": []}, "posed": []}, "turns.wing: unknown field"),
+    ("pose", {"version": 1, "turns": {"hips": [[1, 0, 0, 0]], "wing": []}, "posed": []}, 'turns: "wing" is not a part'),
     *(
         ("recipe", {"version": 1, "seconds": 1, "poses": {"min": {name: [1, 2, 3]}, "max": {}}}, f"poses.min.{name}: ")
         for name in ("frame", "action")
