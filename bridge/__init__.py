@@ -55,7 +55,7 @@ from .errors import BridgeError, Stopped
 from .freed import freed_rig
 from .grab import Grab, is_tip, pick
 from .ground import MeshGround, read_ground, read_ground_surface
-from .held import Held, HeldControls, StayingParts, find_held, hold_controls
+from .held import Held, HeldControls, StayingParts, find_below, find_held, hold_controls
 from .idle import explain_idle, find_stand_ins, stand_in
 from .interpolation import key_interpolation, set_interpolation
 from .interrupt import check_stopped, interruptible, undisturbed

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..core import Goal, rotation
+from ..core import Goal, Skeleton, rotation
 from ..core.pose import frame_rotations
 from ..core.rotation import Array
 from ..core.skeleton import Flags
@@ -16,7 +16,7 @@ from .channels import CHANNELS, ArmatureObject, channelbag_of, rotation_channel
 from .controls import SAME_PLACE, ControlledBody
 from .driven import split_path
 from .errors import BridgeError
-from .neighbours import curves_in_force, why_no_key, why_no_layer
+from .neighbours import curves_in_force, is_layer, why_no_key, why_no_layer
 from .words import listed
 
 _FIRM: Final = 1e2  # weight of what nothing moves, beside pins
@@ -59,18 +59,20 @@ class Held:
         """Return the rig with these channels locked."""
         if not self:
             return rig
-        skeleton, sizes = rig.skeleton, self.channels["scale"]
+        sizes = self.channels["scale"]
+        return replace(rig, scalable=rig.scalable & ~sizes, skeleton=self.lock_bones(rig, rig.skeleton))
+
+    def lock_bones(self, rig: Rig, skeleton: Skeleton) -> Skeleton:
+        """Return a skeleton with the bones of a rig, which may rest in another pose, with these channels locked."""
+        if not self:
+            return skeleton
         locks = skeleton.rotation_locks | self.turned(rig)
         return replace(
-            rig,
-            scalable=rig.scalable & ~sizes,
-            skeleton=replace(
-                skeleton,
-                movable=skeleton.movable & ~locks.all(axis=1),
-                rotation_locks=locks,
-                translatable=skeleton.translatable & ~self.moved(rig),
-                stretch=np.where(sizes[:, LENGTH], 0.0, skeleton.stretch),
-            ),
+            skeleton,
+            movable=skeleton.movable & ~locks.all(axis=1),
+            rotation_locks=locks,
+            translatable=skeleton.translatable & ~self.moved(rig),
+            stretch=np.where(self.channels["scale"][:, LENGTH], 0.0, skeleton.stretch),
         )
 
     def _what_bars(self, channel: str, bone: int) -> str:
@@ -110,21 +112,10 @@ def find_held(context: Any, armature: ArmatureObject) -> Held:
     """Return the channels of bones that stay now; none if no bone is animated."""
     settings, here = context.scene.tool_settings, context.scene.frame_current_final
     keying, aware = settings.use_keyframe_insert_auto, settings.use_keyframe_cycle_aware
-    place = {name: number for number, name in enumerate(armature.pose.bones.keys())}
-
-    def no_channels() -> dict[str, Flags]:
-        return {name: np.zeros((len(place), count), bool) for name, count in CHANNELS.items()}
-
+    places = _Places(armature)
+    no_channels, find = places.no_channels, places.find
     keyed, below, free = no_channels(), no_channels(), no_channels()
     barred = dict[str, dict[str, Flags]]()
-    wheres = dict[str, tuple[str, int] | None]()
-
-    def find(path: str) -> tuple[str, int] | None:
-        if path not in wheres:
-            bone, name = split_path(path) or ("", "")
-            wheres[path] = (name, place[bone]) if bone in place and name in CHANNELS else None
-        return wheres[path]
-
     for curve, strip in curves_in_force(armature, here):
         where = None if curve.is_empty else find(curve.data_path)
         if where is None:
@@ -162,6 +153,43 @@ def find_held(context: Any, armature: ArmatureObject) -> Held:
     for some in barred.values():
         stays = {name: stays[name] | some[name] for name in CHANNELS}
     return Held(stays, barred, why)
+
+
+def find_below(armature: ArmatureObject) -> Held:
+    """Return the channels that NLA strips move, at any frame, and the action above these has no keys for.
+
+    Keys there would replace what the strips make at all frames.
+    """
+    data = armature.animation_data
+    if data is None or data.action is None or not is_layer(armature):
+        return Held()
+    places = _Places(armature)
+    keyed, below = places.no_channels(), places.no_channels()
+    for curve, strip in curves_in_force(armature, None):
+        where = None if curve.is_empty or curve.mute else places.find(curve.data_path)
+        if where is not None:
+            (keyed if strip is None else below)[where[0]][where[1], curve.array_index] = True
+    stays = {name: _together(name, some) & ~_together(name, keyed[name]) for name, some in below.items()}
+    return Held(stays, {_BELOW: stays})
+
+
+class _Places:
+    """Where the channels of an armature's bones are in arrays (J, n) by the names of properties."""
+
+    def __init__(self, armature: ArmatureObject) -> None:
+        self._bones = {name: number for number, name in enumerate(armature.pose.bones.keys())}
+        self._found = dict[str, tuple[str, int] | None]()
+
+    def no_channels(self) -> dict[str, Flags]:
+        """Return flags for all channels, none of them set."""
+        return {name: np.zeros((len(self._bones), count), bool) for name, count in CHANNELS.items()}
+
+    def find(self, path: str) -> tuple[str, int] | None:
+        """Return the property and the index of the bone of a data path, None for one that poses no bone."""
+        if path not in self._found:
+            bone, name = split_path(path) or ("", "")
+            self._found[path] = (name, self._bones[bone]) if bone in self._bones and name in CHANNELS else None
+        return self._found[path]
 
 
 def _together(name: str, flags: Flags) -> Flags:

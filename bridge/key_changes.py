@@ -14,24 +14,21 @@ from .armature import Rig
 from .channels import CHANNELS, ArmatureObject, read_channels
 from .keys import Channel, channels_of, check_curves, check_target, curves_of, ensure_curve, target_action
 from .motion import SAME_FRAME
-from .points import HANDLES, read_keys
+from .points import HANDLES, KEY, Keys, divide, item, read_keys, write_keys_of
 
-_PLACED_BY_BLENDER: Final = {"AUTO", "AUTO_CLAMPED"}
 _CHANGED: Final = 1e-7  # of a channel: less is rounding
 
 
 def change_keys(
     armature: ArmatureObject, rig: Rig, motion: Motion, turned: Iterable[int], moved: Iterable[int],
     at: Sequence[float], edges: tuple[float, float], action: str | None = None, new: bool = False,
-    outer: tuple[float, ...] = (),
 ) -> bpy.types.Action:  # fmt: skip
     """Give the keys between two frames the values that a motion has there; return the action.
 
     Rotations of `turned` and locations of `moved` bones (indices) are changed; the motion has all frames in which these
     have keys between the `edges`, and is not changed in others. Handles go along with their keys. A changed channel
-    gets a key at each frame of `at` where it has none, and at an edge beyond which it has none, so that the change ends
-    there. One with keys beyond both gets keys at the frames of `outer`, at and beyond the edges, where other channels
-    have theirs, so that it stays beyond these.
+    gets a key at each frame of `at` and at the edges where it has none, so that it stays beyond these; one without keys
+    between the edges gets keys in all frames of the motion.
 
     `action` and `new` are as in `write_keys`, which raises the same BridgeErrors, with nothing changed.
     """
@@ -40,7 +37,7 @@ def change_keys(
     check_curves(armature, [channel for channel, _ in changes])
     target = target_action(armature, action, new)
     for channel, added in changes:
-        _change(ensure_curve(armature, target, channel), channel, added, at, edges, outer)
+        _change(ensure_curve(armature, target, channel), channel, added, at, edges)
     target.update_tag()
     return target
 
@@ -70,29 +67,32 @@ def _changes(
     return found
 
 
-def _change(
-    curve: Any, channel: Channel, added: Array, at: Sequence[float], edges: tuple[float, float],
-    outer: tuple[float, ...],
-) -> None:  # fmt: skip
-    """Add values (F,) to the keys of a channel's curve between the edges; the curve beyond the nearest keys stays."""
-    points, frames = curve.keyframe_points, channel.frames
-    times = read_keys(points, ("co",))["co"][:, 0]
-    begun, ended = np.any(times <= edges[0] + SAME_FRAME), np.any(times >= edges[1] - SAME_FRAME)
-    wanted = {*at, *(outer if begun and ended else ())}
-    wanted = {one for one in wanted if not np.any(np.abs(times - one) <= SAME_FRAME)}
-    wanted |= (set() if begun else {edges[0]}) | (set() if ended else {edges[1]})
-    for frame in sorted(wanted):  # at the old value, so that Blender divides the handles beside it
-        points.insert(frame, np.interp(frame, frames, channel.values), options={"FAST"})
-    curve.update()
-    keys = read_keys(points, HANDLES)
+def _change(curve: Any, channel: Channel, added: Array, at: Sequence[float], edges: tuple[float, float]) -> None:
+    """Add values (F,) to the keys of a channel's curve between the edges; beyond these the curve stays."""
+    keys, level = read_keys(curve.keyframe_points, KEY), float(channel.values[0])
+    evaluate = curve.evaluate if len(keys["co"]) else lambda _: level
+    times = keys["co"][:, 0]
+    none = not np.any((times > edges[0] + SAME_FRAME) & (times < edges[1] - SAME_FRAME))
+    for frame in sorted({*at, *edges, *(channel.frames.tolist() if none else ())}):
+        times = keys["co"][:, 0]
+        if not np.any(np.abs(times - frame) <= SAME_FRAME) and (frame in at or not _is_eased(keys, frame)):
+            keys = divide(keys, frame, evaluate)
     times = keys["co"][:, 0]
     before, after = times <= edges[0] + SAME_FRAME, times >= edges[1] - SAME_FRAME
+    placed = [item("handle_left_type", kind) for kind in ("AUTO", "AUTO_CLAMPED")]
     for place in (*np.flatnonzero(before)[-1:], *np.flatnonzero(after)[:1]):
-        key = points[int(place)]
-        if key.handle_left_type in _PLACED_BY_BLENDER:  # by the keys that change
-            key.handle_left_type = key.handle_right_type = "ALIGNED"
+        if keys["handle_left_type"][place, 0] in placed:  # by the keys that change
+            for name in ("handle_left_type", "handle_right_type"):
+                keys[name][place] = item(name, "ALIGNED")
     inside = (times > edges[0] - SAME_FRAME) & (times < edges[1] + SAME_FRAME)
-    for name, places in keys.items():
-        places[:, 1] += np.where(inside, np.interp(times, frames, added, 0.0, 0.0), 0.0)
-        points.foreach_set(name, places.ravel())
-    curve.update()
+    for name in HANDLES:
+        keys[name][:, 1] += np.where(inside, np.interp(times, channel.frames, added, 0.0, 0.0), 0.0)
+    write_keys_of(curve, keys, {})
+
+
+def _is_eased(keys: Keys, frame: float) -> bool:
+    """Return whether a frame is between keys with an easing, such as Bounce."""
+    place = int(np.searchsorted(keys["co"][:, 0], frame))
+    if not 0 < place < len(keys["co"]):
+        return False
+    return keys["interpolation"][place - 1, 0] > item("interpolation", "BEZIER")

@@ -22,8 +22,11 @@ _ALWAYS: Final = "HOLD"  # how a strip goes on beyond its ends
 Place = tuple[str, int]  # the path of a property from the object, the index in it
 
 
-def curves_in_force(armature: ArmatureObject, frame: float) -> Iterator[tuple[Any, Any]]:
-    """Yield the F-curves that Blender evaluates at a frame, each with its NLA strip, or None if the object's own."""
+def curves_in_force(armature: ArmatureObject, frame: float | None) -> Iterator[tuple[Any, Any]]:
+    """Yield the F-curves that Blender evaluates at a frame, each with its NLA strip, or None if the object's own.
+
+    Without a frame those that it evaluates at any.
+    """
     data = armature.animation_data
     if data is None:
         return
@@ -34,7 +37,7 @@ def curves_in_force(armature: ArmatureObject, frame: float) -> Iterator[tuple[An
         if track.is_solo if solo else not track.mute:
             owners += [(strip, strip) for strip in _strips(track.strips)]
     for owner, strip in owners:
-        if strip is None or _acts(strip, frame):
+        if strip is None or frame is None or _acts(strip, frame):
             bag = action_get_channelbag_for_slot(owner.action, owner.action_slot)
             yield from ((curve, strip) for curve in (bag.fcurves if bag else ()))
 

@@ -1,6 +1,6 @@
 """Read and write the keys of an F-curve as arrays, and join new keys to those that stay."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any, Final
 
@@ -101,6 +101,39 @@ def write_keys_of(curve: Any, keys: Keys, held: dict[str, NDArray[np.bool_]]) ->
             placed = np.empty_like(keys[name])
             points.foreach_get(name, placed.ravel())
             points.foreach_set(name, np.where(mask[:, None], keys[name], placed).ravel())
+
+
+def divide(keys: Keys, frame: float, evaluate: Callable[[float], float]) -> Keys:
+    """Return all properties of a curve's keys with one more at a frame, with which the curve has the same values.
+
+    Between keys with an easing, such as Bounce, it has not. `evaluate`: the values that the curve has.
+    """
+    times, place = keys["co"][:, 0], int(np.searchsorted(keys["co"][:, 0], frame))
+    inside = 0 < place < len(times)
+    owner = place - 1 if inside else min(place, len(times) - 1)
+    if len(times):
+        one = {name: values[[owner]].copy() for name, values in keys.items()}
+    else:
+        one = blank_keys(np.zeros((1, 2), np.float32))
+        one["interpolation"][:] = item("interpolation", "BEZIER")
+    found = {name: np.concatenate([keys[name][:place], one[name], keys[name][place:]]) for name in one}
+    bezier = inside and keys["interpolation"][owner, 0] == item("interpolation", "BEZIER")
+    if bezier:
+        ends = (keys["co"][owner], keys["handle_right"][owner], keys["handle_left"][place], keys["co"][place])
+        before, after = split(*ends, frame)
+        own = {"handle_left": before[2], "co": before[3], "handle_right": after[1]}
+        found["handle_right"][owner], found["handle_left"][place + 1] = before[1], after[2]
+        _free(found, owner, "handle_right")
+        _free(found, place + 1, "handle_left")
+    else:
+        near = np.abs(times[[owner, place]] - frame) / 3.0 if inside else np.ones(2)
+        at = {"handle_left": frame - near[0], "co": frame, "handle_right": frame + near[1]}
+        own = {name: (there, evaluate(there)) for name, there in at.items()}
+    for name, spot in own.items():
+        found[name][place] = spot
+    for name in ("handle_left_type", "handle_right_type"):
+        found[name][place] = item(name, "ALIGNED")
+    return found
 
 
 def join(old: Keys, fresh: Keys, before: NDArray[np.bool_], after: NDArray[np.bool_]) -> tuple[bool, bool]:

@@ -400,7 +400,10 @@ def _drag_frame(arguments: argparse.Namespace) -> int:
     edit = DraggedFrame(bpy.context, armature, bone, (0.0, 0.0, 0.0), arguments.frame, falloff, arguments.steps)
     edit.shift(np.array(arguments.shift))
     edit.solve()
-    return tell_report(arguments, edit.write(armature, arguments.action))
+    report = edit.write(armature, arguments.action)
+    if edit.between_keys():
+        tell(f"{edit.between_keys()}.")
+    return tell_report(arguments, report)
 
 
 def _between_options(parser: argparse.ArgumentParser) -> None:

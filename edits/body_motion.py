@@ -11,11 +11,13 @@ import numpy as np
 from .. import bridge
 from ..bridge.motion import preserve_channels
 from ..bridge.shapes import placed
-from ..core import Motion, Pose
+from ..core import CoreError, Motion, Pose
 from ..core.body.anatomy import carrier_of
 from ..core.body.unfolding import rebased, unfold
 from ..core.editing.contacts import BodyPoint, point_positions
 from ..core.editing.smoothing import steady_part
+from ..core.editing.timed_pins import TimedPin
+from ..core.pose import forward
 from ..core.rotation import Array
 from ..core.steps import run_steps
 from .controls import ControlMotion, find_control_motion, frames_of_body
@@ -34,6 +36,8 @@ class BodyMotion(MotionEdit):
     besides: names of controls that are to be bones of the body, as far as they move with a part of it.
     placed: bones of the rig that have their pose of `channels` before the controls are posed.
     posed: poses of the body that Blender showed when the controls were posed, in `control_frames`.
+    free: the skeleton, with what NLA strips move free to move, too.
+    staying: pins of the parts that these strips move and that would go with others.
     steady: whether a first and a last frame from which the body jumps, as from a rest pose, are left out.
     """
 
@@ -63,11 +67,71 @@ class BodyMotion(MotionEdit):
             else:
                 self.before = replace(self.before, pose=self.controlled.read(seen))
             self.after, self.always_keyed = self.before, np.zeros(len(self.skeleton), bool)
+        self._below = bridge.Held() if self.makes_motion else bridge.find_below(armature)
+        self.staying: list[TimedPin] = []
+        self.free = self.skeleton
+        if self._below:
+            self._leave_below()
         if self.steady:
             part = steady_part(self.skeleton, self.before)
             self.left_out = np.delete(self.before.frames, part).tolist()
             if self.left_out:
                 self.keep(part)
+
+    def _leave_below(self) -> None:
+        """Take from the body what NLA strips move and the action has no keys for; it stays as the motion has it."""
+        whole, below = self.free, self._below
+        self._own = range(len(whole)) if self.controlled is None else sorted(self.controlled.now.keyed)
+        if self.controlled is None:
+            self.rig, self.skeleton = below.lock(self.rig), below.lock_bones(self.rig, whole)
+        else:
+            held = bridge.hold_controls(self.rig, self.controlled.now, below)
+            self.controlled = self.controlled.without(lambda one: bridge.hold_controls(self.rig, one, below).controlled)
+            self.skeleton = self.controlled.skeleton
+            (heads, turns), (first, last) = forward(whole, self.before.pose), self.before.frames[[0, -1]].tolist()
+            for part in sorted({*held.turns, *held.moves}):
+                place, turn = heads[:, part] if part in held.moves else None, turns[:, part]
+                self.staying.append(TimedPin(part, first, last, place, turn if part in held.turns else None))
+        locked = self.skeleton.rotation_locks & ~whole.rotation_locks
+        self._turned = (whole.movable & ~self.skeleton.movable) | locked.any(axis=1)
+        self._moved = whole.translatable & ~self.skeleton.translatable
+
+    def kept(self, motion: Motion) -> Motion:
+        """Return a motion of the same frames with what NLA strips move, and stays, as it was."""
+        if not self._below:
+            return motion
+        was, pose = self.before.pose, motion.pose
+        rotations = np.where(self._turned[:, None], was.rotations, pose.rotations)
+        translations = np.where(self._moved, was.translations, pose.translations)
+        return replace(motion, pose=replace(pose, rotations=rotations, translations=translations))
+
+    def check_kept(self, motion: Motion) -> None:
+        """Raise CoreError where a motion of the same frames changes what NLA strips move, and stays."""
+        turned, moved, _ = bridge.changed_bones(self.kept(motion).pose, motion.pose, self.skeleton.size)
+        if len(turned) or len(moved) or self.staying:
+            raise CoreError("; ".join(self._explain_below()) + ".")
+
+    def check_reached(self, bone: int) -> None:
+        """Raise CoreError where NLA strips move a bone and all that carries it, so that it stays."""
+        if not self.reached(bone):
+            raise CoreError("; ".join(self._explain_below()) + ".")
+
+    def reached(self, bone: int) -> bool:
+        """Return whether a bone can move: not where NLA strips move it and all that carries it."""
+        if not self._below:
+            return True
+        above, carrier = self.skeleton.ancestors(bone), carrier_of(self.free, self.roles)
+        sliding = [one for one in above if one in (above[-1], carrier)]
+        return bool(self.skeleton.movable[above[1:]].any() or self.skeleton.translatable[sliding].any())
+
+    def _explain_below(self) -> list[str]:
+        """Return sentences about what NLA strips move, and stays."""
+        if not self._below:
+            return []
+        return self._below.explain(self.rig, self._own, self._own)
+
+    def said_staying(self, armature: Any) -> list[str]:
+        return [*super().said_staying(armature), *self._explain_below()]
 
     @property
     def hips(self) -> int:
@@ -83,6 +147,7 @@ class BodyMotion(MotionEdit):
             Motion(motion.pose[part], motion.frames[part], motion.fps) for motion in (self.before, self.channels)
         )
         self.after, self.worlds = self.before, self.worlds[part]
+        self.staying = [pin.within(part) for pin in self.staying]
         self.controlled = None if self.controlled is None else self.controlled.take(part)
 
     def jumps(self) -> list[str]:

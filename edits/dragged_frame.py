@@ -31,6 +31,7 @@ from .trails import Trail
 MOST: Final = 1000  # frames of a falloff
 TICK: Final = 0.06  # seconds that a draft may take, half of them to solve it
 SLID: Final = 0.002  # of the size of the body: what is held, and slides more between keys, gets further keys
+DRAGGED: Final = 1  # priority of the dragged point: what is held is served first
 _ADDED: Final = 0.1  # of the frames of the motion that get such keys, at most
 _DRAFTED: Final = (5, 13, 41)  # frames that a draft solves: at least, in the first one, and at most
 
@@ -53,7 +54,7 @@ class Falloff:
     @property
     def edges(self) -> tuple[float, float]:
         """The last frame before the change and the first one after it."""
-        return self.start - self.ease_in, self.end + self.ease_out
+        return self.start - max(self.ease_in, 1.0), self.end + max(self.ease_out, 1.0)
 
 
 def find_falloff(trail: Trail, place: int, width: float) -> Falloff:
@@ -103,22 +104,21 @@ class DraggedFrame(HeldMotion):
             raise CoreError(f"The motion has frames {first} to {last}, not {frame}.")
         begin, stop = (float(np.clip(edge, first, last)) for edge in falloff.edges)
         keys = key_frames(armature, np.ones(len(armature.pose.bones), bool))
-        keys = keys[(keys >= first) & (keys <= last)]
-        outer = (keys[keys <= begin].max(initial=first), keys[keys >= stop].min(initial=last))
-        if steps:  # contacts are found in the whole motion
-            outer = (float(first), float(last))
-        within = keys[(keys > outer[0]) & (keys < outer[1])]
-        frames: Any = np.unique([*np.arange(np.floor(outer[0]), np.ceil(outer[1]) + 1.0), *within, *outer])
+        start, end = (float(first), float(last)) if steps else (begin, stop)  # contacts are found in the whole motion
+        within = keys[(keys > start) & (keys < end)]
+        frames: Any = np.unique([start, *np.arange(np.ceil(start), np.floor(end) + 1.0), *within, begin, stop, end])
         self.besides = [pin.bone for pin in armature.poise_timed_pins if not pin.mute]
         super().__init__(context, armature, frames[np.diff(frames, prepend=-np.inf) > SAME_FRAME])
-        self.frame, self.falloff, self.edges, self._outer = frame, falloff, (begin, stop), outer
+        self.frame, self.falloff, self.edges = frame, falloff, (begin, stop)
         self.shares = falloff.shares(self.before.frames)
         keyed = np.abs(self.before.frames[:, None] - keys).min(axis=1, initial=np.inf) <= SAME_FRAME
-        self._still = (self.shares <= 0.0) & keyed
         self._keyed = (self.shares > 0.0) & (keyed | np.isin(self.before.frames, (frame, begin, stop)))
         self._count = _DRAFTED[1]
+        self._near = SLID * self.skeleton.size * float(bridge.length_scale(self.worlds).max())
+        self._between: GoalReport | None = None
         self._strength = armature.poise_strength if armature.poise_use_strength else np.inf
         self._bone, self._point = self.part_of(armature, bone, point)
+        self.check_reached(self._bone)
         self._carries = carrier_of(self.skeleton, self.roles) == self._bone
         self._feet = other_feet(self.skeleton, self.roles, self._bone)
         self._along = np.zeros((len(self._feet), len(self.before)))
@@ -139,7 +139,7 @@ class DraggedFrame(HeldMotion):
         bone, span = self._bone, self.edges
         own = heads[:, bone] + rotation.rotate(turns[:, bone], self._point) + ways
         foot = any(one.bone == bone for one in feet_of(self.skeleton, self.roles))
-        dragged = TimedPin(bone, *span, own, turns[:, bone] if foot else None, point=self._point, priority=1)
+        dragged = TimedPin(bone, *span, own, turns[:, bone] if foot else None, point=self._point, priority=DRAGGED)
         up = bridge.world_up(self.worlds[0])
         flat = own_way - (own_way @ up)[:, None] * up
         feet = hold_feet(self.skeleton, self.before, self._feet, span, self._along[..., None] * flat)
@@ -174,9 +174,7 @@ class DraggedFrame(HeldMotion):
     def compute(self, progress: Progress) -> None:
         super().compute(progress)
         assert self.only is not None
-        self.after = spread_change(
-            self.before, self.after, self.only | (self._still if self.draft else self.shares <= 0.0)
-        )
+        self.after = spread_change(self.before, self.after, self.only | (self.shares <= 0.0))
 
     def lines(self) -> Array:
         """Return lines (m, 2, 3) in the world between the joints of the body at the frame, with the tails of ends."""
@@ -188,7 +186,7 @@ class DraggedFrame(HeldMotion):
         return placed(self.worlds[at], np.stack([starts, np.concatenate([heads[joints], tails])], axis=1))
 
     def control_frames(self) -> Frames:
-        return np.flatnonzero((self.shares > 0.0) | self._keyed)
+        return np.flatnonzero(self.shares > 0.0)
 
     def write_keys(self, armature: Any, changed: ChangedBones, action: str | None, new: bool) -> Any:
         posed, (turned, moved, _) = self.rig_motion(armature, changed, new)
@@ -201,7 +199,7 @@ class DraggedFrame(HeldMotion):
                 self.channels, pose=replace(self.channels.pose, rotations=rotations, translations=translations)
             )
         keyed = Motion(motion.pose[self._keyed], motion.frames[self._keyed], motion.fps)
-        written = change_keys(armature, self.rig, keyed, *bones, [self.frame], self.edges, action, new, self._outer)
+        written = change_keys(armature, self.rig, keyed, *bones, [self.frame], self.edges, action, new)
         self._key_between(armature, motion, *bones)
         return written
 
@@ -210,35 +208,28 @@ class DraggedFrame(HeldMotion):
 
         `motion` is that of the rig. The dragged point is held as long as it stands.
         """
-        frames, on, near = (
-            motion.frames,
-            {0, *np.flatnonzero(self._keyed).tolist(), len(motion) - 1},
-            SLID * self.skeleton.size,
-        )
-        begin, stop = self.edges  # beyond which what is held there stays up to the next keys, too
-        held = [
-            replace(
-                pin,
-                start=float(frames[0]) if pin.start == begin else pin.start,
-                end=float(frames[-1]) if pin.end == stop else pin.end,
-            )
-            for pin in self.pins[1:]
-        ]
-        held.append(replace(self.pins[0], start=self.falloff.start, end=self.falloff.end))
+        inside = np.flatnonzero((motion.frames >= self.edges[0]) & (motion.frames <= self.edges[1]))
+        part, near = slice(int(inside[0]), int(inside[-1]) + 1), SLID * self.skeleton.size
+        motion, after = (Motion(one.pose[part], one.frames[part], one.fps) for one in (motion, self.after))
+        on = {*np.flatnonzero(self._keyed[part]).tolist()}
+        edges = {0, len(motion) - 1} - on  # which have keys and stay as they are
+        dragged = replace(self.pins[0], start=self.falloff.start, end=self.falloff.end)
+        held = [pin.within(part) for pin in (*self.pins[1:], dragged)]
         carriers = sorted(self._carriers(held) & {*turned, *moved})
         first, last = bridge.keyed_range(armature)
         left = int(_ADDED * (last - first + 1))
         for added in count():
-            shown, _ = self.read_frames(armature, slice(None))
+            shown, _ = self.read_frames(armature, part)
             off = np.zeros(len(motion))
             for pin in held:
-                (gaps, _), (missed, _) = (pin_errors(self.skeleton, one, pin) for one in (shown, self.after))
-                inside = slice(*pin.span(motion))
-                off[inside] = np.maximum(off[inside], lengths(gaps - missed))
+                (gaps, _), (missed, _) = (pin_errors(self.skeleton, one, pin) for one in (shown, after))
+                during = slice(*pin.span(motion))
+                off[during] = np.maximum(off[during], lengths(gaps - missed))
             if off.max() <= near:
                 return
             if added:
-                worst = {before + int(off[before:after].argmax()) for before, after in pairwise(sorted(on))} - on
+                ends = on | edges
+                worst = {start + int(off[start:end].argmax()) for start, end in pairwise(sorted(ends))} - ends
                 least = max(near, 0.5 * float(off.max()))
                 chosen = [place for place in sorted(worst, key=lambda place: -off[place])[:left] if off[place] > least]
                 if not chosen:
@@ -246,7 +237,7 @@ class DraggedFrame(HeldMotion):
                 on.update(chosen)
                 left -= len(chosen)
             keys = keys_with_slopes(armature, self.rig, motion, carriers, moved, np.array(sorted(on)))
-            bridge.write_reduced(armature, self.rig, keys, (), (float(frames[0]), float(frames[-1])), new=False)
+            bridge.write_reduced(armature, self.rig, keys, (), self.edges, new=False)
 
     def _carriers(self, pins: Sequence[TimedPin]) -> set[int]:
         """Return the bones of the rig that carry what pins hold: these bones and those above, or their controls."""
@@ -255,12 +246,30 @@ class DraggedFrame(HeldMotion):
             return parts
         return {bone for body in self.controlled.bodies for part in parts for bone in astuple(body.controls[part])}
 
-    def measure(self, armature: Any) -> tuple[GoalReport, ...]:
-        """Return how the pins hold at the dragged frame."""
-        here = self.frame
-        return self.measure_pins(
-            armature, [replace(pin, start=max(pin.start, here), end=max(min(pin.end, here), here)) for pin in self.pins]
+    @property
+    def asked(self) -> Sequence[TimedPin]:
+        first, last = self.before.frames[np.flatnonzero(self.shares > 0.0)[[0, -1]]].tolist()
+        return [
+            replace(pin, start=max(pin.start, first), end=min(pin.end, last))
+            for pin in self.pins
+            if pin.start <= last and pin.end >= first
+        ]
+
+    def report_pin(self, pin: TimedPin, frames: Array, far: Array | None, turned: Array | None) -> GoalReport:
+        """Report the dragged point where it is keyed, and what else is held in all frames, as near as keys hold it."""
+        found = super().report_pin(pin, frames, far, turned)
+        if pin.priority != DRAGGED or pin.bone != self._bone or far is None:
+            return replace(found, position_tolerance=max(found.position_tolerance, self._near))
+        at = np.isin(frames, self.before.frames[self._keyed])
+        self._between = GoalReport(found.bone, "falloff", frames[~at], far[~at], None, self._near, np.inf)
+        return replace(
+            found, frames=frames[at], position_error=far[at], rotation_error=None if turned is None else turned[at]
         )
+
+    def between_keys(self) -> str:
+        """Return how far Blender shows the dragged point beside its falloff between keys, in words, or ""."""
+        met = self._between is None or self._between.met.all()
+        return "" if self._between is None or met else f"between keys {self._between.sentence()}"
 
     def _drafted(self) -> Flags:
         """Return the frames (F,) that a draft solves: the dragged one and some of the others."""

@@ -47,7 +47,7 @@ class HeldMotion(BodyMotion):
         self.surface = bridge.read_ground(context, armature, self.worlds[0], self.skeleton.size)
 
     def compute(self, progress: Progress) -> None:
-        self.after = self.hold(self.after, self.pins, progress)
+        self.after = self.hold(self.kept(self.after), self.pins, progress)
 
     def hold(self, motion: Motion, pins: Sequence[TimedPin], progress: Progress = no_progress) -> Motion:
         """Return a motion with some pins, and then with its feet on the floor or above, planted ones in place."""
@@ -101,7 +101,7 @@ class HeldMotion(BodyMotion):
             there, self.after = raised, self.off_ground(raised)
         pins = contact_pins(self.skeleton, there, contacts, ease)
         self.floor = floor_under(self.skeleton, there, contacts, pins, share)
-        return self.in_armature(pins)
+        return self.in_armature([pin for pin in pins if self.reached(self.skeleton.index(pin.bone))])
 
     def on_ground(self, motion: Motion) -> Motion:
         """Return a motion in the space of the armature at the first frame."""
@@ -123,14 +123,23 @@ class HeldMotion(BodyMotion):
         return foot_lock_settings(self.skeleton, motion, self.roles)
 
     def _pinned(self, motion: Motion, pins: Sequence[TimedPin], progress: Progress) -> Motion:
+        pins = [*pins, *self.staying]
         if not pins:
             return motion
         skeleton, method = self.settings(motion)
         return pin_motion(skeleton, motion, pins, method, progress, self.only, self.draft).motion
 
+    @property
+    def asked(self) -> Sequence[TimedPin]:
+        """The pins that are measured."""
+        return self.pins
+
+    def measure(self, armature: Any) -> tuple[GoalReport, ...]:
+        return self.measure_pins(armature, self.asked)
+
     def explain(self, goals: tuple[GoalReport, ...]) -> tuple[str, ...]:
         causes: dict[str, list[str]] = {}
-        for pin, goal in zip(self.pins, goals, strict=True):
+        for pin, goal in zip(self.asked, goals, strict=True):
             cause = None if goal.met.all() else self._cause(pin)
             if cause is not None:
                 causes.setdefault(cause, []).append(goal.bone)
@@ -142,7 +151,7 @@ class HeldMotion(BodyMotion):
         """Return why pins of bones do not hold: what drives them, or else that they are out of reach."""
         if driver:
             return f"{driver} does not let {bones} reach its pin"
-        alone = len(self.pins) == 1
+        alone = len(self.asked) == 1
         return f"{bones} is out of reach" if alone else f"out of reach, or pulled elsewhere by other pins: {bones}"
 
     def _cause(self, pin: TimedPin) -> str | None:

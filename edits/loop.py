@@ -52,7 +52,8 @@ class LoopEdit(HeldMotion):
         if self.surface is not None:  # uphill each cycle begins higher
             start, end = self.surface(hips).tolist()
             rise = end - start if np.isfinite([start, end]).all() else 0.0
-        self.loop = make_loop(skeleton, self.before, self.hips, fade * self.before.fps, up, turning, rise)
+        self.loop = make_loop(self.free, self.before, self.hips, fade * self.before.fps, up, turning, rise)
+        self.check_kept(self.loop.motion)
         self._cycles = self.loop.three(skeleton)
         points = foot_points(skeleton, self.roles) if plant else ()
         self._held: Sequence[TimedPin] = ()

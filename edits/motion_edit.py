@@ -144,7 +144,7 @@ class MotionEdit:
         except bridge.Stopped:  # what is written stays
             explained = (UNMEASURED,)
         missed = [] if pose is None or pose.met.all() else [pose.sentence()]
-        self.stays = [] if written is None else said_muted(armature)
+        self.stays = [] if written is None else self.said_staying(armature)
         return Report(
             armature=armature.name,
             frames=self.before.frames,
@@ -157,6 +157,11 @@ class MotionEdit:
             moved=tuple(names[bone] for bone in changed[1]),
             pose=pose,
         )
+
+    def said_staying(self, armature: Any) -> list[str]:
+        """Return sentences about curves that are as they were, once keys are written: bones with muted ones."""
+        muted = bridge.muted_bones(armature)
+        return [f"muted curves stay as they are: {listed(muted)}"] if muted else []
 
     def write_keys(self, armature: Any, changed: ChangedBones, action: str | None, new: bool) -> Any:
         """Write the keys of the changed bones, or, if not `keyed`, their pose; return the action, if there is one."""
@@ -263,12 +268,6 @@ def keys_with_slopes(
         keys = Keys.of_slopes(motion.frames[places], columns[places], slopes[places])
         found.append(BoneKeys(bone, rig.skeleton.rotation_modes[bone], bone in moved, keys))
     return found
-
-
-def said_muted(armature: Any) -> list[str]:
-    """Return a sentence about bones whose curves are muted: what is written into these is refused."""
-    muted = bridge.muted_bones(armature)
-    return [f"muted curves stay as they are: {listed(muted)}"] if muted else []
 
 
 def no_action(armature: Any) -> str:

@@ -37,7 +37,7 @@ class PathEdit(HeldMotion):
         check_path(offset, scale, bend, ease)
         whole = bridge.keyed_range(armature)
         super().__init__(context, armature, (min(whole[0], frames[0]), max(whole[1], frames[1])))
-        skeleton, linear = self.skeleton, self.worlds[0, :3, :3]
+        skeleton, linear = self.free, self.worlds[0, :3, :3]
         roots = np.flatnonzero(skeleton.parents < 0)
         fixed = next((bone for bone in roots.tolist() if not skeleton.translatable[bone].all()), None)
         if fixed is not None:
@@ -47,6 +47,7 @@ class PathEdit(HeldMotion):
         self.after = edit_path(
             skeleton, self.before, self.hips, own, scale, float(np.radians(bend)), up, frames, ease * self.before.fps
         )
+        self.check_kept(self.after)
         as_one = scale == 1.0 and bend == 0.0 and frames[0] <= whole[0] and frames[1] >= whole[1]
         points = foot_points(skeleton, self.roles) if plant and not as_one else ()
         if points:

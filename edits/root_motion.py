@@ -45,7 +45,7 @@ class RootMotion(BodyMotion):
     ) -> None:  # fmt: skip
         check_root_motion(smooth, axes)
         super().__init__(context, armature, frames)
-        start, skeleton, motion = self.worlds[0], self.skeleton, self.before
+        start, skeleton, motion = self.worlds[0], self.free, self.before
         self._worlds = self.worlds  # of the object, afterwards
         if bridge.what_places(armature) is None and np.ptp(self.worlds, axis=0).any():
             _check_rigid(armature, np.linalg.inv(start) @ self.worlds)
@@ -62,6 +62,7 @@ class RootMotion(BodyMotion):
         if self.controlled is not None:
             root, given = None, self._place_root(armature, carrier)
         self._after = set_carrier(skeleton, motion, self.travel, root, given)
+        self.check_kept(self._after)
         self._prepare_object(armature)  # which may be refused
 
     def compute(self, progress: Progress) -> None:

@@ -96,8 +96,8 @@ class POISE_OT_drag_frame(Lasting, bpy.types.Operator):
         report = edit.write(armature, new=False)
         bones = len({*report.rotated, *report.moved})
         sentence = f"{counted(bones, 'bone')} keyed at frame {self.frame}, with the keys around it"
-        wrong = report.explanations
-        return ("WARNING", f"{sentence}; {wrong[0]}") if wrong else ("INFO", sentence)
+        said = [sentence, *report.explanations, *filter(None, [edit.between_keys()])]
+        return "WARNING" if report.explanations else "INFO", "; ".join(said)
 
     # -- with the mouse ---------------------------------------------------------------------------------------------
 

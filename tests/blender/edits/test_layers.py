@@ -9,7 +9,7 @@ import pytest
 
 import commands
 from tests.blender.edits.rigs import heads_over
-from tests.blender.rigs import context, keys_of, load, make_armature, make_walk
+from tests.blender.rigs import contents, context, keys_of, load, make_armature, make_walk
 from tests.paths import DATA
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -74,6 +74,76 @@ def test_headless(walker: Any, tmp_path: Path) -> None:
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "out.blend"))
     rig: Any = next(object for object in bpy.data.objects if object.type == "ARMATURE")
     assert len(rig.animation_data.nla_tracks) == 1
+
+
+def below_spine(rig: Any, action: Any, name: str = "Spine") -> Any:
+    """Put the action of a rig on an NLA strip, and above it an action of few keys of one bone alone; return that."""
+    data = rig.animation_data
+    strip = data.nla_tracks.new().strips.new("walk", int(action.frame_range[0]), action)
+    strip.action_slot = action.slots[0]
+    data.action = None
+    bone = rig.pose.bones[name]
+    for frame, angle in ((2, 0.0), (20, 0.2), (40, 0.5)):
+        bone.rotation_mode = "QUATERNION"
+        bone.rotation_quaternion = (1.0, angle, 0.0, 0.0)
+        bone.keyframe_insert("rotation_quaternion", frame=frame)
+    return data.action
+
+
+CHANGES: dict[str, Any] = {
+    "smooth": lambda: bpy.ops.poise.smooth_motion(cutoff=2.0),
+    "fill": lambda: bpy.ops.poise.fill_between(),
+    "drag": lambda: bpy.ops.poise.drag_frame(bone="LeftHand", frame=20, shift=(0.0, 0.0, 0.5), before=5, after=5),
+    "ground": lambda: bpy.ops.poise.fix_ground(height=-50.0),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_strips_move_and_the_action_above_has_no_keys_for_keeps_coming_from_them(change: str, walker: Any) -> None:
+    walker.poise_use_layers = False
+    above = below_spine(walker, walker.animation_data.action)
+    before, frames = own_turns(walker, *FRAMES), np.arange(FRAMES[0], FRAMES[1] + 1)
+    assert CHANGES[change]() == {"FINISHED"}
+    after, place = own_turns(walker, *FRAMES), walker.pose.bones.find("Spine")
+    others = np.arange(len(walker.pose.bones)) != place
+    np.testing.assert_allclose(after[:, others], before[:, others], atol=1e-6)
+    moved = np.abs(after[:, place] - before[:, place]).max(axis=1) > 1e-4
+    if change != "ground":
+        assert moved.any()
+    if change == "drag":
+        assert set(frames[moved].tolist()) <= set(range(16, 25))
+    paths = {curve.data_path for curve in walker.animation_data.action.layers[0].strips[0].channelbags[0].fcurves}
+    assert paths == {'pose.bones["Spine"].rotation_quaternion'}
+    assert above.users or above.use_fake_user
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda: bpy.ops.poise.root_motion(carrier="OBJECT"),
+        lambda: bpy.ops.poise.make_loop(),
+        lambda: bpy.ops.poise.edit_path(offset=(1.0, 0.0, 0.0)),
+        lambda: bpy.ops.poise.drag_frame(bone="LeftFoot", frame=20, shift=(0.0, 0.0, 0.5), before=5, after=5),
+    ],
+    ids=["root motion", "loop", "path", "foot"],
+)
+def test_what_would_have_to_change_more_than_the_action_above_the_strips_says_so(change: Any, walker: Any) -> None:
+    walker.poise_use_layers = False
+    below_spine(walker, walker.animation_data.action)
+    context.scene.frame_set(30)
+    before = contents()
+    with pytest.raises(RuntimeError, match="have NLA motion that a key here would replace at all frames"):
+        change()
+    assert contents() == before
+
+
+def own_turns(rig: Any, first: int, last: int) -> np.ndarray:
+    """The rotations that bones have beside their parents' in some frames, (F, J, 4), by Blender."""
+    found: list[list[Any]] = []
+    for frame in range(first, last + 1):
+        context.scene.frame_set(frame)
+        found.append([bone.matrix_basis.to_quaternion() for bone in rig.pose.bones])
+    return np.array(found)
 
 
 @pytest.mark.parametrize("layered", [False, True])
