@@ -167,7 +167,8 @@ def _check_readable(armature: ArmatureObject) -> None:
         raise BridgeError("There is no active object; select an armature.")
     if armature.type != "ARMATURE":
         raise BridgeError(
-            f'"{armature.name}" is not an armature: its type is {armature.type.lower().replace("_", " ")}.'
+            f'"{armature.name}" is not an armature: its type is {armature.type.lower().replace("_", " ")}. '
+            "Select an armature."
         )
     if armature.mode == "EDIT" or armature.data.is_editmode:
         raise BridgeError(f'The armature "{armature.name}" is in Edit Mode. Leave it first.')

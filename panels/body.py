@@ -5,7 +5,7 @@ from typing import Any, Final
 import bpy
 
 from .. import bridge
-from .side import Side, beside, draw_tools, refuses
+from .side import ArmaturePanel, beside, draw_tools, refuses
 
 _POSTURES: Final = (("T", "T-Pose"), ("A", "A-Pose"), ("RELAXED", "Relaxed"), ("REST", "Rest Pose"))
 _MODELS: Final = (("BOTH", "Flip", "ARROW_LEFTRIGHT"), ("L", "Left to Right", "NONE"), ("R", "Right to Left", "NONE"))
@@ -18,7 +18,7 @@ _OF_ASSET: Final = (
 _HANDS: Final = (("R", "Right..."), ("BOTH", "Both..."), ("L", "Left..."))
 
 
-class POISE_PT_body(Side, bpy.types.Panel):
+class POISE_PT_body(ArmaturePanel, bpy.types.Panel):
     """Pose the body by its parts: postures, mirror, ground, hands, look at"""
 
     bl_label = "Body"

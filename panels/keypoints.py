@@ -5,7 +5,7 @@ from typing import Any, Final
 import bpy
 
 from ..languages.interface import translated
-from .side import ArmaturePanel, Side, draw_sentence, draw_tools, labelled
+from .side import ArmaturePanel, Side, draw_sentence, draw_tools, is_narrow, labelled
 
 _COUNTS: Final = ("received", "applied", "used", "parts", "refused", "late", "skipped", "lost")
 
@@ -25,8 +25,9 @@ class POISE_PT_keypoints(ArmaturePanel, bpy.types.Panel):
         else:
             layout.operator("poise.listen", icon="PLAY")
         column = settings(layout, live)
-        for name in ("layout", "port", "record"):
-            column.prop(armature, f"poise_live_{name}")
+        column.prop(armature, "poise_live_layout", **({"text": ""} if is_narrow() else {}))
+        column.prop(armature, "poise_live_port")
+        column.prop(armature, "poise_live_record")
         if live.status:
             draw_sentence(layout, context, live.status, "RADIOBUT_ON" if live.owner else "RADIOBUT_OFF")
         if live.received or live.owner:

@@ -7,7 +7,7 @@ import bpy
 
 from .. import bridge
 from ..languages.interface import translated, without_prefixes
-from .side import ArmaturePanel, Side, draw_sentence, draw_text, draw_tools
+from .side import ArmaturePanel, Side, draw_sentence, draw_text, draw_tools, is_narrow
 
 _ICONS: Final = {"BODY": "ARMATURE_DATA", "ASK": "QUESTION", "HINDRANCE": "ERROR"}
 # Green, yellow, red, blue.
@@ -121,7 +121,7 @@ class POISE_PT_parts(_Part, bpy.types.Panel):
         row.operator("poise.clear_roles", text="Reset All").role = ""
         column = layout.column(align=True)
         for role, finding in rows.items():
-            split = column.split(factor=0.5)
+            split = column if is_narrow() else column.split(factor=0.5)
             part = split.operator(
                 "poise.show_part", text=role, icon=_STATES[finding.state], emboss=False, translate=False
             )
