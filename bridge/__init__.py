@@ -3,19 +3,14 @@
 from .armature import (
     PoseWriter,
     Rig,
-    armature_to_world,
     check,
     deforming,
     find_again,
-    length_scale,
     mirrored,
     read_matrices,
     read_pose,
     read_rig,
     with_carried,
-    world_matrix,
-    world_to_armature,
-    world_up,
     write_pose,
 )
 from .body import (
@@ -108,3 +103,4 @@ from .shapes import read_outline
 from .surfaces import MeshSurface, is_deformed, meshes_near, read_skin
 from .view import View, read_view
 from .words import say_length
+from .worlds import armature_to_world, check_invertible, length_scale, world_matrix, world_to_armature, world_up

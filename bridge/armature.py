@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import bpy
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from ..core import EllipticSwing, EulerBox, Pose, Skeleton, rotation
 from ..core.channels import rotations_to_channel
@@ -24,6 +24,7 @@ from .channels import (
     ModeGroups,
     by_axis,
     channels_to_rotations,
+    check_channels,
     flags,
     gather,
     read_channels,
@@ -250,6 +251,7 @@ def channels_to_pose(
 
     `modes`: of the bones whose rotations are read, by default all.
     """
+    check_channels(rig.skeleton.names, rig.skeleton.size, channels)
     rotations = channels_to_rotations(channels, modes or rig.modes)
     scaled = np.abs(channels["scale"] - 1.0) > _UNSCALED
     scales: Array | None = np.where(scaled, channels["scale"], 1.0) if scaled.any() else None
@@ -364,51 +366,6 @@ def _unlocked(present: Array, rotations: Array, mode: str, locks: NDArray[np.boo
     strayed = np.any(locks & (np.abs(new - old) > _LOCKED), axis=-1, keepdims=True)
     rotations = np.where(strayed, rotation.from_euler(np.where(locks, old, new)), rotations)
     return rotations_to_channel(rotations, mode, present)
-
-
-def world_matrix(armature: ArmatureObject) -> Array:
-    """Return the matrix (4, 4) from armature space to world space, as of the last update of the view layer."""
-    return np.array(armature.matrix_world, float)
-
-
-def length_scale(world: Array) -> Array:
-    """Return the world length (...) of an armature unit under matrices (..., 4, 4): the mean if the scale is uneven."""
-    return np.cbrt(np.abs(np.linalg.det(world[..., :3, :3])))
-
-
-def world_up(world: Array) -> Array:
-    """Return the world's Z axis (3,), not normalised, in the space of an object with this world matrix (4, 4)."""
-    return np.linalg.solve(world[:3, :3], [0.0, 0.0, 1.0])
-
-
-def armature_to_world(
-    matrix: ArrayLike, positions: ArrayLike | None = None, rotations: ArrayLike | None = None
-) -> tuple[Any, Any]:
-    """Return positions (..., 3) and rotations (..., 4) transformed by `matrix` (..., 4, 4); None for those not given.
-
-    Positions are transformed by the full matrix, rotations by its nearest rotation: scale and shear do not turn frames.
-    """
-    m = np.asarray(matrix, float)
-    moved = turned = None
-    if positions is not None:
-        moved = (m[..., :3, :3] @ np.asarray(positions, float)[..., None])[..., 0] + m[..., :3, 3]
-    if rotations is not None:
-        turned = rotation.mul(rotation.from_matrix(rotation.nearest_rotation(m[..., :3, :3])), rotations)
-    return moved, turned
-
-
-def world_to_armature(
-    matrix: ArrayLike, positions: ArrayLike | None = None, rotations: ArrayLike | None = None
-) -> tuple[Any, Any]:
-    """Return the inverse of `armature_to_world`. Raises BridgeError if a scale is zero."""
-    m = np.asarray(matrix, float)
-    if not np.all(np.abs(np.linalg.det(m[..., :3, :3])) > 0.0):
-        raise BridgeError("The armature object has a scale of zero.")
-    moved = armature_to_world(np.linalg.inv(m), positions)[0]
-    turned = None
-    if rotations is not None:
-        turned = rotation.mul(rotation.inv(rotation.from_matrix(rotation.nearest_rotation(m[..., :3, :3]))), rotations)
-    return moved, turned
 
 
 def mirrored(position: Array, turn: Array) -> tuple[Array, Array]:

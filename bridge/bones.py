@@ -6,10 +6,14 @@ import numpy as np
 
 from ..core import rotation
 from .channels import ArmatureObject, gather
+from .errors import BridgeError
 
 
 def read_bones(armature: ArmatureObject) -> dict[str, Any]:
-    """Return names, parents, lengths and rest frames of all bones, as a Skeleton has them; of hidden armatures, too."""
+    """Return names, parents, lengths and rest frames of all bones, as a Skeleton has them; of hidden armatures, too.
+
+    Raises BridgeError for numbers that are not finite.
+    """
     bones = armature.data.bones
     names = tuple(bones.keys())
     index = {name: place for place, name in enumerate(names)}
@@ -19,6 +23,8 @@ def read_bones(armature: ArmatureObject) -> dict[str, Any]:
     offsets = gather(bones, "head", 3)
     offsets[:, 1] += np.where(parents >= 0, lengths[parents], 0.0)
     rest = gather(bones, "matrix", 9).reshape(-1, 3, 3).swapaxes(1, 2)
+    if not all(np.isfinite(values).all() for values in (lengths, offsets, rest)):
+        raise BridgeError(f'Bones of the armature "{armature.name}" have no finite places at rest.')
     return {
         "names": names,
         "parents": parents,

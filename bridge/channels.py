@@ -3,7 +3,7 @@
 Channel arrays are (..., J, n) by the names of Blender's properties; rotations are unit quaternions (..., 4).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import bpy
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..core.channels import to_rotations
 from ..core.rotation import IDENTITY, Array
+from .errors import BridgeError
 
 CHANNELS: Final = {
     "location": 3,
@@ -22,6 +23,7 @@ CHANNELS: Final = {
     "scale": 3,
 }
 
+_PRECISION: Final = float(np.finfo(np.float32).eps)
 AXES: Final = ("x", "y", "z")  # as names of properties have them
 
 # an object whose data is an armature; stubs of bpy know neither its bones nor its pose
@@ -80,6 +82,18 @@ def channels_to_rotations(channels: Mapping[str, Array], modes: ModeGroups) -> A
     for mode, bones in modes.items():
         result[..., bones, :] = to_rotations(channels[rotation_channel(mode)][..., bones, :], mode)
     return result
+
+
+def check_channels(names: Sequence[str], size: float, channels: Mapping[str, Array]) -> None:
+    """Raise BridgeError if channels (..., J, n) of bones with these names are not finite, or too far for float32.
+
+    `size`: of the skeleton; farther than this divided by the precision, Blender cannot show a pose.
+    """
+    for name, values in channels.items():
+        most = size / _PRECISION if name == "location" else np.finfo(np.float32).max
+        if not np.abs(values).max(initial=0.0) <= most:  # true for NaN, too
+            bone = int(np.argwhere(~(np.abs(values) <= most))[0, -2])
+            raise BridgeError(f'The {name.replace("_", " ")} of "{names[bone]}" is not finite, or too large to show.')
 
 
 def gather(collection: Any, name: str, size: int) -> Array:

@@ -13,13 +13,14 @@ from ..core.body.limbs import bend_limbs
 from ..core.pose import frame_rotations
 from ..core.rotation import Array, Floats
 from ..core.skeleton import Flags, Indices
-from .armature import Rig, length_scale, world_matrix
+from .armature import Rig
 from .channels import ArmatureObject
 from .control_bodies import find_bodies, may_be_controlled
 from .control_graph import Graph
 from .controls import ControlledBody, read_controlled, with_ik_starts
 from .motion import iterate_frames, preserve_channels
 from .words import say_length
+from .worlds import length_scale, world_matrix
 
 _BESIDE: Final = 1e-3  # of the skeleton's size: a bone that is further from where it is to be is said
 _TURNED: Final = float(np.radians(0.5))  # likewise

@@ -8,12 +8,13 @@ import numpy as np
 
 from ..core import rotation
 from ..core.rotation import Array
-from .armature import read_matrices, world_matrix
+from .armature import read_matrices
 from .channels import gather
 from .pick_order import LAST, SECOND, read_pick_order
 from .shapes import outlines_near
 from .skin import pick_skin
 from .view import View
+from .worlds import world_matrix
 
 _JOINT: Final = 11.0  # pixels, times the scale of the interface, from a joint or an end
 _LENGTH: Final = 7.0  # pixels, likewise, from the line between them

@@ -6,10 +6,10 @@ import numpy as np
 from mathutils.bvhtree import BVHTree
 
 from ..core.rotation import Array
-from .armature import world_up
 from .channels import ArmatureObject
 from .errors import BridgeError
 from .surfaces import MeshSurface, read_triangles
+from .worlds import world_up
 
 # Sizes of the skeleton: what is so far above a foot is still its ground, as three stairs under one step are; what is
 # higher, as the top of a table, is a roof.

@@ -2,29 +2,46 @@
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from time import perf_counter
+from typing import Any, Final
 
 import bpy
 
 from .turns import Turns, present_turns
 
+Tell = Callable[[str], object]
+
+
+_QUIET: Final = 10.0  # seconds without a word
+
 
 class Interruption:
     """What Python calls at Ctrl-C: it is kept in mind, and raised where Blender would not swallow it.
 
-    The system's table of signals holds it, so that nothing else has to.
+    The system's table of signals holds it, so that nothing else has to. `tell` is given a sentence now and then.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, tell: Tell | None = None) -> None:
         self.asked = False
         self.held = False  # until files are in their places
+        self._tell, self._begin = tell, perf_counter()
+        self._next = self._begin + _QUIET
 
     def __call__(self, number: int, frame: Any) -> None:
         self.asked = True
         if not self.held and not _in_handler(frame):
             raise KeyboardInterrupt
+
+    def look(self, share: float | None) -> None:
+        """Raise KeyboardInterrupt if it was asked for, and tell the share of a step that is done."""
+        if self.asked:
+            raise KeyboardInterrupt
+        now = perf_counter()
+        if self._tell is not None and share is not None and now > self._next:
+            self._next = now + _QUIET
+            self._tell(f"Working for {now - self._begin:.0f} s; {100.0 * share:.0f} % of this step is done.")
 
 
 def _in_handler(frame: Any) -> bool:
@@ -39,12 +56,15 @@ def _in_handler(frame: Any) -> bool:
 
 
 @contextmanager
-def interruptible() -> Iterator[None]:
-    """Let Ctrl-C raise KeyboardInterrupt inside, at the latest at the next `check_stopped`."""
+def interruptible(tell: Tell | None = None) -> Iterator[None]:
+    """Let Ctrl-C raise KeyboardInterrupt inside, at the latest at the next `check_stopped`.
+
+    `tell` is called with a sentence about the progress of long work.
+    """
     if threading.current_thread() is not threading.main_thread():  # which alone gets signals
         yield
         return
-    before = signal.signal(signal.SIGINT, Interruption())
+    before = signal.signal(signal.SIGINT, Interruption(tell))
     try:
         yield
     finally:
@@ -61,8 +81,8 @@ def check_stopped(share: float | None = None) -> None:
     if turns is not None:
         turns.look(share)
     asked = signal.getsignal(signal.SIGINT)
-    if isinstance(asked, Interruption) and asked.asked:
-        raise KeyboardInterrupt
+    if isinstance(asked, Interruption):
+        asked.look(share)
 
 
 @contextmanager

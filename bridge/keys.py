@@ -16,7 +16,7 @@ from ..core.channels import rotations_to_curves, to_rotations
 from ..core.editing.bone_keys import BoneKeys
 from ..core.motion import blocks
 from ..core.rotation import Array, Floats
-from .armature import Rig, check, read_pose, scale_channels, world_matrix
+from .armature import Rig, check, read_pose, scale_channels
 from .channels import CHANNELS, ArmatureObject, channel_path, channelbag_of, read_channels, rotation_channel
 from .driven import split_path
 from .errors import BridgeError
@@ -35,6 +35,7 @@ from .points import (
     read_segments,
     write_keys_of,
 )
+from .worlds import world_matrix
 
 _MOVED: Final = 1e-6  # radians, and of the skeleton's size, or of the largest location
 _GROWN: Final = 1e-6  # of the scale

@@ -18,7 +18,7 @@ from ..core.motion import BLOCK, blocks
 from ..core.pose import PoseBuffer
 from ..core.rotation import Array, Floats
 from ..core.steps import run_steps
-from .armature import Rig, channels_to_pose, check, read_matrices, read_rig, world_matrix
+from .armature import Rig, channels_to_pose, check, read_matrices, read_rig
 from .channels import (
     CHANNELS,
     ArmatureObject,
@@ -32,6 +32,7 @@ from .driven import animated_curves, split_path
 from .errors import BridgeError
 from .interrupt import check_stopped
 from .turns import in_main_thread, update
+from .worlds import world_matrix
 
 SAME_FRAME: Final = 0.01  # frames: Blender treats nearer keys as one (BEZT_BINARYSEARCH_THRESH)
 _MOST: Final = 10_000_000  # frames times bones that are read at once: less than a gigabyte

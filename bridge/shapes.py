@@ -7,9 +7,9 @@ import numpy as np
 from mathutils import Matrix, Vector
 
 from ..core.rotation import Array
-from .armature import world_matrix
 from .channels import ArmatureObject, gather
 from .view import View
+from .worlds import world_matrix
 
 # a bone with an empty as shape is picked by its own lines
 _MESHED: Final = {"MESH", "CURVE", "SURFACE", "FONT", "META"}

@@ -9,10 +9,11 @@ import numpy as np
 from ..core import rotation
 from ..core.pose import frame_rotations
 from ..core.rotation import Array
-from .armature import read_matrices, world_matrix
+from .armature import read_matrices
 from .channels import ArmatureObject
 from .pick_order import read_posers
 from .view import View
+from .worlds import world_matrix
 
 
 def pick_skin(context: Any, view: View, mouse: tuple[float, float]) -> tuple[ArmatureObject, str, Array] | None:

@@ -12,11 +12,11 @@ from ..core.body.grip import finger_chains
 from ..core.body.skin import Skin, rest_skin
 from ..core.pose import forward_matrices
 from ..core.rotation import Array
-from .armature import world_matrix
 from .body import Body
 from .channels import ArmatureObject, gather
 from .errors import BridgeError
 from .turns import evaluated_graph
+from .worlds import world_matrix
 
 _SAME: Final = 1e-6  # of the size of a mesh: vertices so near are one, as where a file has split them
 _CORNER: Final = 1e-4  # a barycentric coordinate that is smaller is 0

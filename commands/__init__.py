@@ -63,7 +63,7 @@ def run(argv: list[str]) -> int:
         arguments = parser.parse_args(argv)
         if arguments.check is not None:
             arguments.check(arguments)
-        with bridge.interruptible():
+        with bridge.interruptible(tell):
             return arguments.verb(arguments)
     except _Help:
         return 0
@@ -93,5 +93,6 @@ def _tell_fault(argv: list[str]) -> None:
         where = f' Its details are in "{name}"; send that file with what you opened.'
     except OSError:  # nowhere to write
         pass
-    tell(trace if not where or "--verbose" in argv else trace.splitlines()[-1])
+    for line in trace.splitlines()[0 if not where or "--verbose" in argv else -1 :]:
+        tell(line)
     tell(f"{FAULT}{where}")

@@ -180,7 +180,8 @@ def _row(name: str, answer: Answer | None, kept: bool = False) -> dict[str, Any]
 
 def _tell_table(data: Mapping[str, Any]) -> None:
     files = data["files"]
-    tell(f"\n{'':32}{'files':>8}{'frames':>10}{'seconds':>10}")
+    tell("")
+    tell(f"{'':32}{'files':>8}{'frames':>10}{'seconds':>10}")
     for state in (*STATES.values(), FAILED, LEFT):
         rows = [row for row in files if row["state"] == state]
         if state == LEFT and not rows:

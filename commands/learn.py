@@ -45,13 +45,14 @@ def _learn(arguments: argparse.Namespace) -> int:
             f"A list of {len(found.actuations)} entries follows the motion to {error:.2f} degrees per joint", False,
         )  # fmt: skip
     elif arguments.what == "stiffness":
-        learnt = run_steps(learn_stiffness(armature))
+        learnt = run_steps(learn_stiffness(armature), bridge.check_stopped)
     else:
         if not 0.0 <= arguments.margin <= _WIDEST:
             raise CoreError(f"--margin: must be between 0 and {_WIDEST:g}, not {arguments.margin:g}.")
         bones = arguments.bones or [bone.name for bone in armature.pose.bones]
         check_bones(armature, bones)
-        learnt = run_steps(learn_limits(bpy.context, armature, bones, float(np.radians(arguments.margin))))
+        steps = learn_limits(bpy.context, armature, bones, float(np.radians(arguments.margin)))
+        learnt = run_steps(steps, bridge.check_stopped)
         text = limits_text({bone: bridge.read_learned(armature.pose.bones[bone]) for bone in learnt.bones})
     data = {"armature": armature.name, "what": arguments.what, "bones": list(learnt.bones)}
     files = {path: one_line(data) for path in arguments.texts if path != arguments.file}

@@ -13,6 +13,7 @@ import bpy
 
 from .. import bridge
 from ..core import CoreError
+from ..core.errors import escape_controls
 from ..core.formats.goals import APART, LOOKING, PLACED
 from ..core.formats.job import JOB, Job, read
 from ..core.formats.mapping import BodyMapping, read_mapping
@@ -299,8 +300,8 @@ def outputs(arguments: argparse.Namespace) -> list[Path]:
 
 
 def tell(line: str) -> None:
-    """Print a line for people."""
-    print(line, file=sys.stderr, flush=True)
+    """Print a line for people; names in it, from a stranger's file, are shown and never obeyed."""
+    print(escape_controls(line), file=sys.stderr, flush=True)
 
 
 def show(arguments: argparse.Namespace, data: object) -> None:

@@ -18,16 +18,16 @@ from .. import bridge
 from ..bridge.turns import in_main_thread
 from ..core import CoreError
 from ..core.formats.bvh import bvh_text
-from ..core.formats.clips import check_clip
+from ..core.formats.clips import LARGEST_CLIP, check_clip, plain_bvh
 from ..core.formats.smpl import read_smpl
 from ..core.formats.vrma import skinned
 from ..core.keypoints.recordings import check_fps
-from ..core.sources import read_bytes
+from ..core.sources import LARGEST_FILE, read_bytes
 
 _OPERATORS: Final[Any] = bpy.ops
 _USD: Final = (".usd", ".usda", ".usdc", ".usdz")
-_CONVERTED: Final = {".npz": ".bvh", ".vrma": ".glb"}  # to what Blender imports
-MOTIONS: Final = (".bvh", ".fbx", ".glb", ".gltf", *_USD, *_CONVERTED)  # files that are read as motions
+_CONVERTED: Final = {".bvh": ".bvh", ".npz": ".bvh", ".vrma": ".glb"}  # to what Blender imports
+MOTIONS: Final = (".bvh", ".fbx", ".glb", ".gltf", *_USD, ".npz", ".vrma")  # files that are read as motions
 _SKELETONS: Final[dict[str, Any]] = {  # of USD: nothing else, as the world of the scene
     f"import_{kind}": False
     for kind in ("cameras", "curves", "lights", "materials", "meshes", "volumes", "shapes", "blendshapes", "points")
@@ -58,7 +58,7 @@ def import_motion(path: Path, alone: bool = False, options: ClipOptions | None =
         with _as_imported(path, options or ClipOptions()) as clip:
             check_clip(clip)
             with keep_timing(alone), _silence():
-                in_main_thread(partial(_import, clip, alone, clip != path))
+                in_main_thread(partial(_import, clip, alone, clip.suffix.lower() != kind))
     except OSError as error:
         raise CoreError(f'The file "{error.filename or path}" cannot be read: {error.strerror or error}.') from error
     except CoreError as error:
@@ -79,8 +79,13 @@ def _as_imported(path: Path, options: ClipOptions) -> Iterator[Path]:
     if kind not in _CONVERTED:
         yield path
         return
-    data = read_bytes(path)
-    if kind == ".npz":
+    data = read_bytes(path, LARGEST_CLIP if kind == ".bvh" else LARGEST_FILE)
+    if kind == ".bvh":
+        made = plain_bvh(data)
+        if made is data:
+            yield path
+            return
+    elif kind == ".npz":
         model = None if options.body_model is None else read_bytes(options.body_model)
         made = bvh_text(*read_smpl(data, options.up, model)).encode()
     else:

@@ -39,7 +39,7 @@ def learn_chain(armature: Any, chain: str | None, frames: tuple[int, int]) -> Le
     motion, _ = bridge.read_motion(armature, rig, np.arange(frames[0], frames[1] + 1))
     skeleton, bends = with_hinges(rig.skeleton, bridge.read_roles(armature, rig.skeleton), motion.pose, ranges=True)
     method = ContributionCCD((Actuation(effector, "X"),), bends=bends)  # with another list in place of this one
-    return learn(skeleton, motion.pose, effector, base, method=method)
+    return learn(skeleton, motion.pose, effector, base, method=method, progress=bridge.check_stopped)
 
 
 def keyed_part(armature: Any, frames: list[int] | None) -> tuple[int, int]:

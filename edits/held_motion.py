@@ -78,8 +78,9 @@ class HeldMotion(BodyMotion):
     def follow_object(self) -> None:
         """Note how the object moves, in whose space at the first frame the ground is looked at.
 
-        Raises CoreError where its scale changes.
+        Raises CoreError where its scale changes or is zero.
         """
+        bridge.check_invertible(self.worlds)
         moves = np.linalg.solve(self.worlds[0], self.worlds)
         if np.ptp(moves, axis=0).max() > _STILL * self.skeleton.size:
             if np.ptp(bridge.length_scale(moves)) > _STILL:

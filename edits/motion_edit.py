@@ -187,7 +187,8 @@ class MotionEdit:
     def measure_pose(self, armature: Any) -> GoalReport | None:
         """Return how far Blender shows the bones beside the pose that was to be shown; None where none is known."""
         beside, turned = self.pose_tolerance
-        size = self.skeleton.size * float(bridge.length_scale(self.worlds).max())
+        scale = max(float(bridge.length_scale(self.worlds).max()), float(np.finfo(np.float32).eps))  # flat ones are 0
+        size = self.skeleton.size * scale
         at = self.shown_frames()
         return measure_pose(
             self.before.frames[at],

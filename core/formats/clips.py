@@ -3,6 +3,7 @@
 A file that is none of its kind is left to the importer, which refuses it.
 """
 
+import codecs
 import math
 import re
 import struct
@@ -19,6 +20,7 @@ from .table import FRAME_LIMIT, SHOWN
 
 LARGEST_CLIP: Final = 2000 * MEGABYTE  # bytes of a file, which may have pictures in it
 
+_HIERARCHY: Final = re.compile(rb"(?im)^\W*(?P<word>hierarchy)\s*$")
 _JOINT: Final = re.compile(rb"(?im)^\s*(?:root|joint)\b")
 _MOTION: Final = re.compile(rb"(?im)^\s*motion\s*$")
 _FRAMES: Final = re.compile(rb"(?i)\bframes:\s*(\S+)")
@@ -61,7 +63,10 @@ def check_bvh(data: bytes) -> None:
     motion = _MOTION.search(data)
     if motion is None:
         return
-    rest = data[motion.end() :]
+    head, rest = data[: motion.start()], data[motion.end() :]
+    opened, closed = head.count(b"{"), head.count(b"}")
+    if opened != closed:
+        raise CoreError(f"the BVH file is incomplete: its joints have {opened} opening and {closed} closing braces.")
     frames, time = _FRAMES.search(rest), _TIME.search(rest)
     if frames is None or time is None:
         raise CoreError('the BVH file is incomplete: "Frames:" and "Frame Time:" must follow MOTION.')
@@ -78,7 +83,7 @@ def check_bvh(data: bytes) -> None:
             f'"Frame Time: {second}" is not the time of a frame: the frame rate must be between '
             f"{RATES[0]:g} and {RATES[1]:g}."
         )
-    wrong = _WORD.search(rest, time.end()) or _WORD.search(b" ".join(_OFFSET.findall(data[: motion.start()])))
+    wrong = _WORD.search(rest, time.end()) or _WORD.search(b" ".join(_OFFSET.findall(head)))
     if wrong is not None:
         word = wrong[0].decode("ascii", "replace")[:SHOWN]
         raise CoreError(f'"{word}" is where the BVH file must have a number.')
@@ -87,8 +92,30 @@ def check_bvh(data: bytes) -> None:
         raise CoreError(f'"Frames: 0" is followed by {lines} frames.')
     if lines < int(said):
         raise CoreError(f"the BVH file is incomplete: it has {lines} of {said} frames.")
-    joints = len(_JOINT.findall(data[: motion.start()]))
+    joints = len(_JOINT.findall(head))
     check_counts(f"{lines} frames of {joints} joints", len(data), lines, joints)
+
+
+def plain_bvh(data: bytes) -> bytes:
+    """Return a BVH file as Blender reads it, in UTF-8 and from HIERARCHY on; the same object if it is so.
+
+    It can be in UTF-16 with a mark, and its names in UTF-8 with or without one, in Shift-JIS, or, as the last guess, in
+    Latin-1.
+    """
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        data = data.decode("utf-16", "replace").encode()
+    begin, motion = _HIERARCHY.search(data), _MOTION.search(data)
+    if begin is None or motion is None:
+        return data
+    head = data[begin.start("word") : motion.start()]
+    for encoding in ("utf-8", "cp932", "latin-1"):
+        try:
+            text = head.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        plain = text.encode()
+        return data if data.startswith(plain) else plain + data[motion.start() :]
+    raise AssertionError  # Latin-1 has all bytes
 
 
 def check_fbx(data: bytes) -> None:

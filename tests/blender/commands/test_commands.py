@@ -632,6 +632,34 @@ def test_keys_beyond_all_frames_are_refused(run: Run, folder: Path) -> None:
     assert "is keyed from 1 to 1e+12" in result.error
 
 
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e30])
+def test_keys_that_blender_cannot_show_are_refused_by_their_bone(run: Run, folder: Path, value: float) -> None:
+    rig = opened(folder / "walk.blend")
+    curve = next(curve for curve in all_curves(rig.animation_data.action) if "hips" in curve.data_path)
+    curve.keyframe_points[3].co.y = value
+    bpy.ops.wm.save_mainfile()
+    told = refused(run, "bake", "--blend", folder / "walk.blend", "--output", folder / "out.blend")
+    assert 'of "hips" is not finite, or too large to show.' in told
+
+
+@pytest.mark.parametrize("scale", [(0.0, 0.0, 0.0), (1.0, 1.0, 0.0)])
+def test_a_scale_of_zero_is_refused_where_the_ground_counts(
+    run: Run, folder: Path, scale: tuple[float, float, float]
+) -> None:
+    opened(folder / "walk.blend").scale = scale
+    bpy.ops.wm.save_mainfile()
+    assert "a scale of zero" in refused(run, "edit-path", "--scale", "2", "--blend", folder / "walk.blend")
+    assert run("bake", "--blend", folder / "walk.blend", "--output", folder / "out.blend").code in (0, 1)
+
+
+def test_names_are_told_without_what_a_terminal_obeys(run: Run, folder: Path) -> None:
+    opened(folder / "walk.blend").name = "\x1b[31mred\nline"
+    bpy.ops.wm.save_mainfile()
+    result = run("info", "--blend", folder / "walk.blend")
+    assert result.error.startswith(r"\x1b[31mred\nline: 16 bones")
+    assert result.error.count("\n") == 1
+
+
 def test_more_frames_than_fit_into_memory_are_refused_with_their_number(run: Run, folder: Path) -> None:
     job = job_file(folder, [{"bone": "hand.R", "position": [0, 0, 1]}], frames=[1, 10**6])
     told = refused(run, "solve", "--blend", folder / "walk.blend", "--job", job)

@@ -1,5 +1,6 @@
 """Ctrl-C ends every verb soon, with 130 and one word, and no file is half there."""
 
+import re
 import signal
 import subprocess
 import sys
@@ -91,6 +92,12 @@ def test_ctrl_c_waits_until_all_files_are_in_their_places(tmp_path: Path, monkey
         with pytest.raises(KeyboardInterrupt):
             bridge.check_stopped()
     bridge.check_stopped()  # nobody has asked outside
+
+
+def test_long_work_says_how_far_it_is(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bridge.interrupt, "_QUIET", 0.0)
+    _, _, error = run("solve", "--blend", folder / "walk.blend", "--job", job_file(folder, GOALS))
+    assert re.search(r"Working for \d+ s; \d+ % of this step is done\.", error)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signal for one process")

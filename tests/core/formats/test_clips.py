@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.robust.corpus import corpus
 from core import CoreError
-from core.formats.clips import check_clip
+from core.formats.clips import check_clip, plain_bvh
 from tests.paths import ROOT
 
 WHOLE = corpus()
@@ -51,12 +51,23 @@ def test_whole_clips_are_let_through(tmp_path: Path) -> None:
         ("Time: 0.04\n", "Time: 0.04\nnan ", '"nan" is where the BVH file must have a number'),
         ("Time: 0.04\n", "Time: 0.04\n-inf ", '"-inf" is where'),
         ("OFFSET", "OFFSET NaN", '"NaN" is where'),
+        ("}", "", "its joints have 4 opening and 0 closing braces"),
     ],
 )
 def test_counts_and_times_of_a_bvh_file_are_those_of_a_motion(
     tmp_path: Path, old: str, new: str, sentence: str
 ) -> None:
     assert sentence in refusal_of(tmp_path, ".bvh", WHOLE[".bvh"][0].replace(old.encode(), new.encode()))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "shift_jis", "latin-1"])
+def test_bvh_files_of_other_encodings_are_read_as_utf_8(encoding: str) -> None:
+    name = "Hüfte" if encoding == "latin-1" else "腰"
+    text = WHOLE[".bvh"][0].decode().replace("ROOT ", f"ROOT {name}")
+    assert plain_bvh(f"{text}".encode(encoding)) == text.encode()
+    if encoding == "utf-8":
+        assert plain_bvh(data := text.encode()) is data
+        assert plain_bvh(b"# made by hand\n\n" + data) == data
 
 
 def test_a_bvh_file_of_a_rest_pose_has_no_time(tmp_path: Path) -> None:
