@@ -13,6 +13,7 @@ from .. import bridge
 from ..core import CoreError
 from ..core.body.axes import DIRECTED_AXES
 from ..core.formats.mapping import BodyMapping
+from ..core.keypoints import UNITS
 from ..edits.clips import MOTIONS, ClipOptions
 from ..edits.files import write_files
 from ..edits.info import find_armature
@@ -54,6 +55,9 @@ def _retarget_options(parser: argparse.ArgumentParser) -> None:
         "--up",
         choices=DIRECTED_AXES,
         help=("axis that points up in an SMPL motion, by default the one along which the body stands; write --up=-Y"),
+    )
+    parser.add_argument(
+        "--unit", choices=UNITS, help="unit of the location of the body in an SMPL motion, by default m"
     )
     parser.add_argument(
         "--body-model", metavar="MODEL.npz", type=Path, help="body model of SMPL with the proportions for SMPL motions"
@@ -105,7 +109,7 @@ def _retarget(arguments: argparse.Namespace) -> int:
     else:
         (motion,) = arguments.motion
         name = motion.stem
-        options = ClipOptions(arguments.up, arguments.body_model)
+        options = ClipOptions(arguments.up, arguments.body_model, arguments.unit)
         with imported(context, motion, arguments.take, options) as (source, takes):
             name = takes[0] if len(takes) > 1 else name
             edit = _retargeted(arguments, armature, source, mapping)
@@ -142,7 +146,7 @@ def _retarget_files(arguments: argparse.Namespace, armature: Any) -> int:
     mapping, model = (path and path.resolve() for path in (arguments.mapping, arguments.body_model))
     words = option_words({
         "no-feet": arguments.no_feet, "hands": arguments.hands, "source-keys": arguments.source_keys,
-        "scale": arguments.scale, "mapping": mapping, "up": arguments.up, "body-model": model,
+        "scale": arguments.scale, "mapping": mapping, "up": arguments.up, "unit": arguments.unit, "body-model": model,
         "parts": arguments.parts, "fade": arguments.fade if arguments.parts else None, "start": arguments.start,
     })  # fmt: skip
     files = MotionFiles(bpy.context, armature, find_motions(arguments.motion), words, arguments.jobs)

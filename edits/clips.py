@@ -21,6 +21,7 @@ from ..core.formats.bvh import bvh_text
 from ..core.formats.clips import LARGEST_CLIP, check_clip, plain_bvh
 from ..core.formats.smpl import read_smpl
 from ..core.formats.vrma import skinned
+from ..core.keypoints import UNITS
 from ..core.keypoints.recordings import check_fps
 from ..core.sources import LARGEST_FILE, read_bytes
 
@@ -38,10 +39,16 @@ _RETIMED: Final = f"#usda 1.0\n(\n    timeCodesPerSecond = {_RATE}\n    subLayer
 
 @dataclass(frozen=True)
 class ClipOptions:
-    """What is to be known of a clip of SMPL: the axis that is up, found if None, and a body model, if there is one."""
+    """What is to be known of a clip of SMPL.
+
+    up          the axis that is up, found if None
+    body_model  the file of a body model, if there is one
+    unit        that of the way of the body, one of UNITS; metres if None
+    """
 
     up: str | None = None
     body_model: Path | None = None
+    unit: str | None = None
 
 
 def import_motion(path: Path, alone: bool = False, options: ClipOptions | None = None) -> None:
@@ -87,7 +94,7 @@ def _as_imported(path: Path, options: ClipOptions) -> Iterator[Path]:
             return
     elif kind == ".npz":
         model = None if options.body_model is None else read_bytes(options.body_model)
-        made = bvh_text(*read_smpl(data, options.up, model)).encode()
+        made = bvh_text(*read_smpl(data, options.up, model, UNITS[options.unit or "m"])).encode()
     else:
         made = skinned(data)
     with TemporaryDirectory() as folder:

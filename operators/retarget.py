@@ -16,7 +16,7 @@ from ..edits.motion_files import option_words
 from ..edits.parts import check_sure, take_mapping
 from ..edits.retarget import FADE, LONGEST, Retargeted, imported
 from ..edits.words import counted
-from ..properties.keypoints import SAID, UPS
+from ..properties.keypoints import SAID, UNITS, UPS
 from .lasting import Background
 from .tool import chosen_path, fill_in, frame_property, name_property, other_armatures
 
@@ -49,6 +49,7 @@ class RetargetOptions:
         subtype="FILE_PATH",
     )  # fmt: skip
     up: EnumProperty(name="Up", description="Axis that points up in an SMPL file", items=_UPS)
+    unit: EnumProperty(name="Unit", description="Unit of the location of the body in an SMPL file", items=UNITS[1:])
     body_model: StringProperty(
         name="Body Model", description="SMPL body model (.npz) with the proportions for an SMPL file",
         subtype="FILE_PATH",
@@ -83,9 +84,9 @@ class RetargetOptions:
     @property
     def clip_options(self) -> ClipOptions:
         """What files of SMPL do not say."""
-        return ClipOptions(
-            None if self.up == SAID[0] else self.up, chosen_path(self.body_model) if self.body_model else None
-        )
+        model = chosen_path(self.body_model) if self.body_model else None
+        up, unit = None if self.up == SAID[0] else self.up, None if self.unit == UNITS[1][0] else self.unit
+        return ClipOptions(up, model, unit)
 
     @property
     def words(self) -> list[str]:
@@ -93,8 +94,8 @@ class RetargetOptions:
         mapping, known = self.mapping and chosen_path(self.mapping), self.clip_options
         return option_words({
             "no-feet": not self.plant, "hands": self.hands, "source-keys": self.sparse, "scale": self.scale,
-            "mapping": mapping, "up": known.up, "body-model": known.body_model, "parts": sorted(self.parts),
-            "fade": round(self.fade, 4) if self.parts else None,
+            "mapping": mapping, "up": known.up, "unit": known.unit, "body-model": known.body_model,
+            "parts": sorted(self.parts), "fade": round(self.fade, 4) if self.parts else None,
             "start": self.start if self.properties.is_property_set("start") else None,
         })  # fmt: skip
 

@@ -73,12 +73,12 @@ _Arrays = Mapping[str, Array]
 
 
 def read_smpl(
-    data: bytes, up: str | None = None, model: bytes | None = None
+    data: bytes, up: str | None = None, model: bytes | None = None, unit: float = 1.0
 ) -> tuple[Skeleton, Motion, Mapping[str, Array]]:
     """Return the joints and the motion of a file, with +Y up, and the tips of joints without children, beyond them.
 
     `up`: the axis of the file that is up, such as "+Z"; by default the one along which the body mostly stands. `model`:
-    a body model as .npz. Raises CoreError if the file has no such motion.
+    a body model as .npz. `unit`: that of the way of the root, metres. Raises CoreError if the file has no such motion.
     """
     arrays = read_archive(data, _USED, (*_WHOLE, *_ROOT))
     turns = _all_turns(arrays)
@@ -91,7 +91,7 @@ def read_smpl(
     steps = np.zeros((len(turns), 3)) if way is None else _numbers(way, arrays[way], COORDINATE_LIMIT)
     if steps.size != 3 * len(turns) or steps.shape[-1] != 3:
         raise CoreError(f'"{way}" is of shape {steps.shape}; it is to have x, y and z in each of {len(turns)} frames.')
-    steps = steps.reshape(-1, 3)
+    steps = unit * steps.reshape(-1, 3)
     axis = up or nearest_axis(np.median(rotation.rotate(turns[:, 0], _UP), axis=0))
     upright = _upright(axis)
     turns[:, 0] = rotation.mul(upright, turns[:, 0])
@@ -101,7 +101,7 @@ def read_smpl(
     fps = (None if rate is None else check_fps(arrays[rate])) or DEFAULT_RATE
     speed = fps * float(np.median(rotation.lengths(np.diff(steps, axis=0)))) if len(steps) > 1 else 0.0
     if speed > _FASTEST:
-        raise CoreError(f'"{way}" moves the body by {speed:.0f} metres a second; it is to be in metres.')
+        raise CoreError(f'"{way}" moves the body by {speed:.0f} meters per second. Choose another unit (--unit).')
     offsets = places - np.where(parents[:, None] < 0, 0.0, places[parents])
     skeleton = Skeleton(names, parents, offsets, np.tile(rotation.IDENTITY, (count, 1)), np.ones(count))
     return skeleton, Motion(Pose(turns, shifts), np.arange(len(turns), dtype=float), fps), tips

@@ -163,6 +163,18 @@ def test_the_axis_that_is_up_can_be_said(tmp_path: Path) -> None:
     np.testing.assert_allclose(rises, [0.0, 1.0], atol=1e-6)
 
 
+def test_the_unit_of_the_way_can_be_said(tmp_path: Path) -> None:
+    """A walk of 1.5 m/s in centimetres, and in millimetres."""
+    way, places = np.array([[0.0, 0.0, 0.95], [0.0, 0.05, 0.95]]), []
+    for unit, size in (("m", 1.0), ("cm", 100.0), ("mm", 1000.0)):
+        path = tmp_path / f"{unit}.npz"
+        np.savez(path, poses=np.zeros((2, 72)), trans=way * size)
+        with imported(context, path, options=ClipOptions("+Z", unit=unit)) as (source, _):
+            context.scene.frame_set(2)
+            places.append(np.array(source.pose.bones["pelvis"].head))
+    np.testing.assert_allclose(places[1:], [places[0]] * 2, atol=1e-6)
+
+
 @pytest.mark.parametrize("joints", [24, 52, 55])
 def test_a_body_model_brings_its_proportions(joints: int, tmp_path: Path) -> None:
     rng = np.random.default_rng(joints)
@@ -225,7 +237,10 @@ def object_array() -> np.ndarray:
             '"trans" is of shape (3, 2); it is to have x, y and z',
         ),
         ({"poses": np.zeros((2, 72)), "trans": np.full((2, 3), np.nan)}, '"trans" has numbers that are not finite'),
-        ({"poses": np.zeros((2, 72)), "trans": [(0, 0, 90), (0, 4, 90)]}, "it is to be in metres"),
+        (
+            {"poses": np.zeros((2, 72)), "trans": [(0, 0, 90), (0, 4, 90)]},
+            "moves the body by 120 meters per second. Choose another unit",
+        ),
         ({"poses": np.zeros((2, 72)), "mocap_framerate": 0.0}, '"fps" must be the number of frames per second'),
         ({"global_orient": np.zeros((2, 3)), "body_pose": np.zeros((2, 60))}, "it is to have 63 or 69 numbers"),
         ({"global_orient": np.zeros((2, 3)), "left_hand_pose": np.zeros((2, 6))}, "it is to have 45 numbers"),
