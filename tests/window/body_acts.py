@@ -13,7 +13,7 @@ from chain_acts import open_panel
 
 PICKED = "mixamorig:LeftForeArm"
 HEADER = 32  # pixels from the first button of a panel up to its header
-HUMANOID = 58  # pixels from Anatomical Limits down to the header of Humanoid, below Advanced
+HUMANOID = 58  # pixels from Strength down to the header of Humanoid, below Advanced
 ROUND = 170.0  # degrees that the mouse goes round the neck
 LIMITS = "poise_use_anatomy_limits"
 
@@ -239,8 +239,8 @@ def pull_along(hand: Any) -> Generator[float, None, dict[str, Any]]:
     rig.poise_method = "HUMANOID"
     hand.rest()
     yield from open_panel(hand, "POISE_PT_solver")
-    panel = yield from hand.read_panels("poise_use_anatomy_limits")
-    x, y = panel["poise_use_anatomy_limits"][0]
+    panel = yield from hand.read_panels("poise_strength")
+    x, y = panel["poise_strength"][0]
     yield from hand.click(x, y - HUMANOID)  # unfolds it
     yield 0.5
     panel = yield from hand.read_panels("poise_resist_hips", 0.2)
