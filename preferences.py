@@ -89,7 +89,7 @@ def set_up_new(scene: Any, depsgraph: Any) -> None:
     Without a window nothing is done: what a verb writes does not depend on who runs it.
     """
     context: Any = bpy.context
-    armature = context.active_object
+    armature = context.view_layer.objects.active  # without a screen, as in timers, there is no active_object
     if not bpy.app.background and armature is not None and armature.type == "ARMATURE" and armature.mode == "POSE":
         give_defaults(armature, preferences_of(context))
 

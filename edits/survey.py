@@ -29,7 +29,7 @@ Finding = tuple[str, ...]  # kind, name, text, and for a part its state, see POI
 def look_on_entry(scene: Any, depsgraph: Any) -> None:
     """Survey an armature when it becomes active in Pose Mode; Blender calls this after every change."""
     context: Any = bpy.context
-    shown, armature = context.window_manager.poise_survey, context.active_object
+    shown, armature = context.window_manager.poise_survey, context.view_layer.objects.active
     entered = 0
     if armature is not None and armature.type == "ARMATURE" and armature.mode == "POSE":
         entered = armature.session_uid
@@ -43,7 +43,7 @@ def look_on_entry(scene: Any, depsgraph: Any) -> None:
 def look_after_undo(scene: Any, depsgraph: Any) -> None:
     """Survey again if an undo or a redo changed the corrections of parts."""
     context: Any = bpy.context
-    shown, armature = context.window_manager.poise_survey, context.active_object
+    shown, armature = context.window_manager.poise_survey, context.view_layer.objects.active
     if armature is not None and armature.session_uid == shown.owner and _said(armature) != shown.said:
         look(context, armature)
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 import bpy
 
 from .. import bridge
-from .side import ArmaturePanel, beside, draw_tools, refuses
+from .side import Side, beside, draw_tools, refusal
 
 _POSTURES: Final = (("T", "T-Pose"), ("A", "A-Pose"), ("RELAXED", "Relaxed"), ("REST", "Rest Pose"))
 _MODELS: Final = (("BOTH", "Flip", "ARROW_LEFTRIGHT"), ("L", "Left to Right", "NONE"), ("R", "Right to Left", "NONE"))
@@ -18,15 +18,17 @@ _OF_ASSET: Final = (
 _HANDS: Final = (("R", "Right..."), ("BOTH", "Both..."), ("L", "Left..."))
 
 
-class POISE_PT_body(ArmaturePanel, bpy.types.Panel):
+class POISE_PT_body(Side, bpy.types.Panel):
     """Pose the body by its parts: postures, mirror, ground, hands, look at"""
 
     bl_label = "Body"
 
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return not refusal(context)  # the panel Pins says it
+
     def draw(self, context: Any) -> None:
         layout: Any = self.layout
-        if refuses(layout, context):
-            return
         grid = layout.grid_flow(columns=2, align=True, row_major=True)
         animal = bridge.is_animal(context.active_object)
         for posture, text in _POSTURES[2 if animal else 0 :]:

@@ -31,14 +31,21 @@ class ArmaturePanel(Side):
         return context.active_object is not None and context.active_object.type == "ARMATURE"
 
 
-def refuses(layout: Any, context: Any) -> bool:
-    """Return whether the active object must not be posed, and draw why."""
+def refusal(context: Any) -> str:
+    """Return why the active object must not be posed, "" if it may."""
     try:
         bridge.check(context.active_object)
-    except bridge.BridgeError as refusal:
-        draw_sentence(layout, context, str(refusal), "INFO")
-        return True
-    return False
+    except bridge.BridgeError as error:
+        return str(error)
+    return ""
+
+
+def refuses(layout: Any, context: Any) -> bool:
+    """Return whether the active object must not be posed, and draw why."""
+    why = refusal(context)
+    if why:
+        draw_sentence(layout, context, why, "INFO")
+    return bool(why)
 
 
 def is_narrow() -> bool:

@@ -38,6 +38,19 @@ def test_entering_pose_mode_is_enough_to_read_what_is_there() -> None:
     assert POISE_PT_parts.poll(bpy.context)
 
 
+def test_changes_without_a_screen_as_by_timers_of_other_extensions_are_no_error(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    rig = make_armature()
+    select(rig, [])
+    context: Any = bpy.context
+    with context.temp_override(screen=None):
+        assert not hasattr(context, "active_object")
+        rig.location.x = 1.0
+        context.view_layer.update()
+    assert "Traceback" not in "".join(capfd.readouterr())
+
+
 def test_the_parts_of_bones_are_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """To enter Pose Mode, to drag and to show what is under the mouse take the same parts."""
     found: list[object] = []
