@@ -18,6 +18,7 @@ from ...core.rotation import Array
 from ..fk_limbs import FKLimbs
 from ..humanoid import read_humanoid
 from ..pins import LIMITS, next_priority
+from ..words import renamed
 from .body import DragBody
 from .pins import DragPins
 from .switch import DraggedLimbs
@@ -255,8 +256,11 @@ class DragSession:
         asked = len(self.effectors) + len(self.pins.holding(self.turning)) + len(self.body.held.goals)
         asked += self._balance not in ("OFF", "FEET")
         tacit = range(asked, len(self.solution.goals))
-        explained = [*self.solution.explain(say_length=self._say_length, tacit=tacit), *self._refusals]
         pinned = [self.body.part_of(target.bone)[0] for target in self.pins.targets]
+        seen = {one.bone: one.name for one in self.effectors}
+        seen |= {part: target.bone for part, target in zip(pinned, self.pins.targets, strict=True)}
+        names = {self.body.skeleton.names[part]: name for part, name in seen.items()}
+        explained = renamed(self.solution.explain(say_length=self._say_length, tacit=tacit), names) + self._refusals
         stays = self._staying([*(effector.bone for effector in self.effectors), *pinned])
         turns = zip(reversed(self._yielding), reversed(self.solution.met()), strict=False)
         stays = [*self._driven(self._missed()), *stays]

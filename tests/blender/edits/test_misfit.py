@@ -18,7 +18,7 @@ from edits.pin_list import set_pins
 from edits.pins import job_from_pins
 from edits.retarget import Retargeted, imported
 from tests.blender.control_drags import RIGS, STILL
-from tests.blender.control_rigs import reverse_foot
+from tests.blender.control_rigs import auto_rig_pro, reverse_foot
 from tests.blender.rigs import make_ik_body, select, world
 from tests.paths import DATA, SHARED
 
@@ -110,6 +110,18 @@ def drag_elbow(upper: Locks, lower: Locks) -> tuple[Any, DragSession]:
     session.finish()
     context.view_layer.update()
     return rig, session
+
+
+def test_what_a_drag_is_short_of_names_the_controls_that_are_dragged_and_pinned() -> None:
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    rig = auto_rig_pro()
+    select(rig, [])
+    set_pins(context, rig, ["c_foot_ik.l", "c_foot_ik.r"], "BOTH", "WORLD")
+    session = DragSession(context, rig, [Grab(rig.name, "c_hand_ik.l", (0.0, 0.0, 0.0))])
+    session.drag(np.array([0.0, 0.0, 3.0]), STILL)
+    said = next(reason for reason in session.reasons() if " short: " in reason)
+    assert said.startswith("c_hand_ik.l is ")
+    assert "c_foot_ik." in said
 
 
 @pytest.mark.parametrize(
