@@ -35,11 +35,25 @@ def main(argv: list[str]) -> int:
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         make()
         bodies.aim([bodies.data.objects[bodies.scene.BODY]], bodies.WIDE)
+        show()
         bpy.ops.wm.save_as_mainfile(filepath=str(folder / f"{name}.blend"), compress=True)
         if options.samples:
             bodies.draw(folder / f"{name}.png", frames, apart, bodies.WIDE, options.samples)
         print(f"{folder / name}.blend")
     return 0
+
+
+def show() -> None:
+    """Let a person who opens the file begin at its first frame, with the body in view."""
+    import bpy
+
+    context: Any = bpy.context
+    context.scene.frame_set(context.scene.frame_start)
+    for screen in bpy.data.screens:
+        for area in screen.areas:
+            space: Any = area.spaces.active
+            if area.type == "VIEW_3D":
+                space.region_3d.view_perspective = "CAMERA"
 
 
 def parse(argv: list[str]) -> argparse.Namespace:
