@@ -7,7 +7,7 @@ import numpy as np
 from .. import bridge
 from ..core import CoreError, Motion
 from ..core.editing.contacts import foot_points
-from ..core.editing.floor import Floor, depths, other_points, raised_pins
+from ..core.editing.floor import Floor, depths, other_points, raised_pins, tip_points
 from .held_motion import HeldMotion
 from .motion_edit import Progress
 
@@ -45,7 +45,7 @@ class FixedGround(HeldMotion):
 
     def _depth(self, motion: Motion) -> float:
         """Return how far points are below the ground at most, in metres."""
-        points = (*self._feet, *self._others)
+        points = (*self._feet, *tip_points(self.skeleton, self.roles), *self._others)
         return float(depths(self.skeleton, self.on_ground(motion), points, self._ground).max(initial=0.0)) / self._metre
 
 

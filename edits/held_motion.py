@@ -54,7 +54,7 @@ class HeldMotion(BodyMotion):
         motion = self._pinned(motion, pins, progress)
         if self.floor is None:
             return motion
-        raised = self.in_armature(floor_pins(self.skeleton, self.on_ground(motion), self.roles, self.floor))
+        raised = self.in_armature(floor_pins(self.skeleton, self.on_ground(motion), self.roles, self.floor, pins))
         feet = {point.bone for point in foot_points(self.skeleton, self.roles)}
         held = [
             replace(pin, ease_in=0.0, ease_out=0.0, priority=pin.priority + 1)

@@ -57,6 +57,11 @@ class Sole:
     end: Array
     flat: Array
 
+    @property
+    def tips(self) -> tuple[Array, Array]:
+        """The tip in the frame of the toes, below and as high above the sole as their joint."""
+        return self.end, self.end + self.thickness * rotation.rotate(rotation.inv(self.flat), self.up)
+
 
 @dataclass(frozen=True, eq=False)
 class Plane:

@@ -1,12 +1,14 @@
 """Feet that are not below the floor: heel, ball and toe tip are contacts on it.
 
-In each frame the foot is turned about what is not below, and raised, until heel and ball are on the floor; then it is
-levelled sideways as far as its edges ask for, where these are known, and the toes are raised until their tip is on the
-floor. Where nothing is below, nothing changes, and what is deep is less deep before and after: so the change has no
-ease.
+In each frame the foot is turned about what is not below, and raised, until heel and ball are on the floor; it is
+levelled sideways as far as its edges ask for, where these are known, and the toes are bent until their tip is on the
+floor. What is steep is raised rather than turned: a turn straight to a height has two answers where toes point down.
+
+What is deep is less deep before and after. But toes may bend far in one frame and not at all in the next, and a step
+begins at an edge: such changes come and go over time, within the swing of a foot; planted feet stay.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,16 +16,20 @@ import numpy as np
 
 from .. import rotation
 from ..body import SIDES, Roles
-from ..body.ground import find_sole
+from ..body.ground import Sole, find_sole
 from ..motion import Motion, forward_of
 from ..pose import Pose
 from ..rotation import Array, lengths
 from ..skeleton import Skeleton, frozen
 from .contacts import BodyPoint, Contacts, Surface, foot_points, level_under, point_positions, runs
 from .drift import REACH
-from .timed_pins import TimedPin
+from .timed_pins import TimedPin, smootherstep
 
 LEAST: Final = 1e-4  # of the size of the body, and radians: what is so little below is on the floor
+ROUNDS: Final = 4  # of turning a sole to a height: from 45 degrees it is level to 0.1
+BENT: Final = np.radians(45.0)  # middle of the range of toes that bear a body, relative to a flat foot
+FADE: Final = 0.3  # seconds
+ALONG: Final = (0.0, 0.25, 0.5, 0.75, 1.0)  # points of a sole that are looked at, from heel to ball and on to the tip
 EDGE: Final = 0.3  # half of the width of a sole, of its length; people's is half of that, cartoons' is not
 
 
@@ -78,47 +84,32 @@ def lowest_sole(skeleton: Skeleton, pose: Pose, points: Sequence[BodyPoint], up:
     return (point_positions(skeleton, pose, points) @ up - [point.above for point in points]).min(axis=-1)
 
 
-def floor_pins(skeleton: Skeleton, motion: Motion, roles: Roles, floor: Floor) -> tuple[TimedPin, ...]:
-    """Return pins that raise the feet where they are below a floor, and no others."""
+def floor_pins(
+    skeleton: Skeleton, motion: Motion, roles: Roles, floor: Floor, pins: Sequence[TimedPin] = ()
+) -> tuple[TimedPin, ...]:
+    """Return pins that raise the feet where they are below a floor; `pins` tell when they stand meanwhile."""
     if not roles.humanoid:  # legs that are high enough hold the body meanwhile
         return raised_pins(skeleton, motion, foot_points(skeleton, roles), floor, together=True)
-    up = floor.up
-    pins: list[TimedPin] = []
+    found: list[TimedPin] = []
     for side in SIDES:
         if roles.bone(f"foot.{side}") < 0:
             continue
         sole = find_sole(skeleton, roles, side)
         heads, frames = forward_of(skeleton, motion.pose, (sole.foot, max(sole.toe, 0)))
-        turn, ankle = frames[:, 0], heads[:, 0]
-        across = np.cross(sole.up, sole.forward)
-        edge = EDGE * float(np.linalg.norm(sole.tip - sole.heel)) if floor.levels else 0.0
-        heel, front = (ankle + rotation.rotate(turn, end) for end in (sole.heel, sole.tip))
-        above = 0.0
-        if sole.toe >= 0:  # the joint of the toes, as high as it is on flat feet
-            front, above = heads[:, 1], sole.thickness
-        floors = [floor.under(heel), floor.under(front) + above]
-        tall = [np.maximum(end @ up - low, 0.0) for end, low in zip((heel, front), floors, strict=True)]
-        sides = rotation.rotate(turn, across)
-        rise = tall[1] + floors[1] - tall[0] - floors[0]
-        over = _turned(front - heel, rise, sides, np.minimum(*tall), edge, up)
-        raised = front + (tall[1] + floors[1] - front @ up)[:, None] * up
-        place = raised + rotation.rotate(over, ankle - front)
-        held: list[tuple[int, Array | None, Array, Array]] = [(sole.foot, place, rotation.mul(over, turn), turn)]
-        if sole.toe >= 0:
-            toes = rotation.mul(over, frames[:, 1])
-            end = rotation.rotate(toes, sole.end)
-            height = floor.under(raised + end)
-            tip = np.maximum((raised + end) @ up - height, 0.0)
-            sides = rotation.rotate(toes, rotation.rotate(rotation.inv(sole.flat), across))
-            bent = _turned(end, tip + height - raised @ up, sides, np.minimum(tall[1], tip), edge, up)
-            held.append((sole.toe, None, rotation.mul(bent, toes), frames[:, 1]))
-        changed = np.any([rotation.angle_between(turned, before) > LEAST for *_, turned, before in held], axis=0)
-        changed |= lengths(place - ankle) > LEAST * skeleton.size
-        shared = [(bone, place if place is None else frozen(place), frozen(turned)) for bone, place, turned, _ in held]
+        free = np.array(np.broadcast_to(floor.share, len(motion)), float)
+        for pin in pins:
+            if skeleton.index(pin.bone) in (sole.foot, sole.toe):
+                free[slice(*pin.span(motion))] = 0.0
+        place, *turned = _stood(sole, heads, frames, floor, motion, free)
+        changed = lengths(place - heads[:, 0]) > LEAST * skeleton.size
+        for turn, before in zip(turned, np.moveaxis(frames, 1, 0), strict=False):
+            changed |= rotation.angle_between(turn, before) > LEAST
+        places = (frozen(place), None)  # the joint of the toes goes with the foot
+        held = [*zip((sole.foot, sole.toe), places, map(frozen, turned), strict=False)]
         for first, last in runs(changed):  # of which each has the arrays of all frames
             span = float(motion.frames[first]), float(motion.frames[last])
-            pins += [TimedPin(bone, *span, place, turned) for bone, place, turned in shared]
-    return tuple(pins)
+            found += [TimedPin(bone, *span, position, turn) for bone, position, turn in held]
+    return tuple(found)
 
 
 def other_points(skeleton: Skeleton, roles: Roles) -> tuple[BodyPoint, ...]:
@@ -130,6 +121,17 @@ def other_points(skeleton: Skeleton, roles: Roles) -> tuple[BodyPoint, ...]:
     found = [BodyPoint(role, roles.bone(role), (0.0, 0.0, 0.0)) for role in joints]
     found += [BodyPoint(role, roles.bone(role), (0.0, float(skeleton.lengths[roles.bone(role)]), 0.0)) for role in ends]
     return tuple(point for point in found if point.bone >= 0)
+
+
+def tip_points(skeleton: Skeleton, roles: Roles) -> tuple[BodyPoint, ...]:
+    """Return the upper edges of a human's toe tips, which are the lowest where toes point down and back."""
+    found: list[BodyPoint] = []
+    for side in SIDES if roles.humanoid else ():
+        if roles.bone(f"toe.{side}") >= 0 <= roles.bone(f"foot.{side}"):
+            sole = find_sole(skeleton, roles, side)
+            x, y, z = sole.tips[1].tolist()
+            found += [BodyPoint(f"tip.{side}", sole.toe, (x, y, z))] if sole.toe >= 0 else []
+    return tuple(found)
 
 
 def depths(skeleton: Skeleton, motion: Motion, points: Sequence[BodyPoint], floor: Floor) -> Array:
@@ -159,22 +161,124 @@ def raised_pins(
     )  # fmt: skip
 
 
-def _turned(ways: Array, rise: Array, across: Array, room: Array, edge: float, up: Array) -> Array:
-    """Return the rotations (F, 4) of vectors (F, 3) that then rise by `rise` (F,), if they can, and lean no more.
+def _stood(sole: Sole, heads: Array, frames: Array, floor: Floor, motion: Motion, free: Array) -> tuple[Array, ...]:
+    """Return the place (F, 3) of an ankle, and the frames (F, 4) of foot and toes, that are not below a floor.
 
-    `across` (F, 3) are unit vectors to the side, and edges so far from the vectors go down by `room` (F,) at most.
+    `heads` and `frames` are those before; a foot with a share `free` (F,) of 0 stands, and goes over edges between.
     """
-    length = lengths(ways)
-    level = ways - (ways @ up)[:, None] * up
-    wanted = np.clip(rise, -length, length)
-    far = np.sqrt(np.square(length) - np.square(wanted)) / np.maximum(lengths(level), LEAST)
-    over = rotation.shortest(ways, far[:, None] * level + wanted[:, None] * up)
-    if edge == 0.0:
-        return over
-    axis = rotation.rotate(over, ways / length[:, None])
-    side = rotation.rotate(over, across)
-    slope = up - (axis @ up)[:, None] * axis
-    steep = np.maximum(lengths(slope), LEAST)
-    angle = np.arctan2((side * slope).sum(axis=-1), (side * rotation.cross(slope, axis)).sum(axis=-1))
-    largest = np.arcsin(np.clip(room / edge / steep, 0.0, 1.0))
-    return rotation.mul(rotation.from_axis_angle(axis, np.clip(angle, -largest, largest) - angle), over)
+    up, ankle, turn = floor.up, heads[:, 0], frames[:, 0]
+
+    def under(places: Array) -> Array:
+        return floor.height + _spread(floor.under(places) - floor.height, motion, free)
+
+    heel, front = (ankle + rotation.rotate(turn, end) for end in (sole.heel, sole.tip))
+    above = 0.0
+    if sole.toe >= 0:  # the joint of the toes, as high as it is on flat feet
+        front, above = heads[:, 1], sole.thickness
+    floors = [under(heel), under(front) + above]
+    tall = [np.maximum(end @ up - low, 0.0) for end, low in zip((heel, front), floors, strict=True)]
+    over = _raised(front - heel, tall[1] + floors[1] - tall[0] - floors[0], up)
+    if floor.levels:
+        room = np.minimum(*tall) / (EDGE * float(np.linalg.norm(sole.tip - sole.heel)))
+        axis = rotation.rotate(over, (front - heel) / lengths(front - heel)[:, None])
+        side = rotation.rotate(rotation.mul(over, turn), np.cross(sole.up, sole.forward))
+        over = rotation.mul(_levelled(axis, side, room, up, motion, free), over)
+    raised = front + (tall[1] + floors[1] - front @ up)[:, None] * up
+    place = raised + rotation.rotate(over, ankle - front)
+    turned = [rotation.mul(over, turn)]
+    points = [place + rotation.rotate(turned[0], sole.heel + share * (sole.ball - sole.heel)) for share in ALONG]
+    if sole.toe >= 0:
+        toes = rotation.mul(over, frames[:, 1])
+        toes = rotation.mul(_bent(sole, raised, turned[0], toes, under, up, motion, free), toes)
+        turned.append(toes)
+        tips = sole.tips
+        ends = [tips[1], *(share * tips[0] - (1.0 - share) * (tips[1] - tips[0]) for share in ALONG)]
+        points += [raised + rotation.rotate(toes, point) for point in ends]
+    else:
+        points.append(raised)
+    lack = np.max([np.maximum(floor.under(point) - point @ up, 0.0) for point in points], axis=0)
+    lack[free == 0.0] = 0.0  # planted feet stay
+    return place + _spread(lack, motion, free)[:, None] * up, *turned
+
+
+def _spread(values: Array, motion: Motion, free: Array, ends: tuple[Array, Array] | None = None) -> Array:
+    """Return values (F,) that rise before larger ones, and fall after them, over `FADE`, to a share `free` (F,).
+
+    They are as they were by the frames in which that is 0. `ends` are the values (F,) after which, and before which
+    they do so, by default all.
+    """
+    lasts, firsts = (values, values) if ends is None else ends
+    found, times = np.array(values), motion.frames / motion.fps
+    edges = np.concatenate([[-np.inf], times[free == 0.0], [np.inf]])
+    after = edges[np.searchsorted(edges, times, side="right")] - times
+    before = times - edges[np.searchsorted(edges, times) - 1]
+    for step in range(1, len(times)):
+        apart = times[step:] - times[:-step]
+        if not (apart < FADE).any():
+            break
+        late, early = slice(step, None), slice(None, -step)
+        for here, there, reach, given in ((late, early, after, lasts), (early, late, before, firsts)):
+            share = smootherstep(1.0 - apart / np.minimum(reach[there], FADE))
+            found[here] = np.maximum(found[here], values[here] + share * (given[there] - values[here]))
+    return values + free * (found - values)
+
+
+def _bent(
+    sole: Sole, joint: Array, foot: Array, toes: Array, under: Callable[[Array], Array], up: Array,
+    motion: Motion, free: Array,
+) -> Array:  # fmt: skip
+    """Return the rotations (F, 4) about their hinge that raise toes to a floor; the joint (F, 3) is as high as it is.
+
+    They bend to one side as long as they are below, rather up than down, and return to their turn over `FADE`.
+    """
+    ahead, top = (rotation.rotate(foot, way) for way in (sole.forward, sole.up))
+    across, end = rotation.cross(ahead, top), rotation.rotate(toes, sole.end)
+    x, y = (end * ahead).sum(axis=-1), (end * top).sum(axis=-1)
+    length, now = np.maximum(np.hypot(x, y), LEAST), np.arctan2(y, x)
+    level = under(joint + end)
+    rise = (level - joint @ up - (end * across).sum(axis=-1) * (across @ up)) / length
+    flat = rotation.rotate(sole.flat, sole.end)
+    straight = float(np.arctan2(flat @ sole.up, flat @ sole.forward))
+    lean = np.arctan2(ahead @ up, top @ up)
+    steep = np.arcsin(np.clip(rise / np.hypot(ahead @ up, top @ up), -1.0, 1.0))
+    ways = np.stack([steep - lean, np.pi - steep - lean]) - straight - BENT
+    ways = np.remainder(ways + np.pi, 2.0 * np.pi) - np.pi
+    below = level - (joint + end) @ up > LEAST * length
+    bend, ends = np.zeros(len(now)), np.zeros((2, len(now)))
+    for first, last in runs(below):
+        run = slice(first, last + 1)
+        nearest = int(np.argmin(np.abs(ways[:, run]).sum(axis=1)))
+        bend[run] = straight + BENT + ways[nearest, run] - now[run]
+        ends[[0, 1], [last, first]] = bend[[last, first]]
+    still = np.zeros(len(now))
+    more, less = (_spread(still, motion, free, tuple(np.maximum(part, 0.0))) for part in (ends, -ends))
+    return rotation.from_axis_angle(across, np.where(below, bend, more - less))
+
+
+def _levelled(axis: Array, side: Array, room: Array, up: Array, motion: Motion, free: Array) -> Array:
+    """Return the rotations (F, 4) about an axis (F, 3) that level a vector to the side (F, 3), to `room` (F,) at most.
+
+    They come and go over `FADE`.
+    """
+    height, rate = side @ up, rotation.cross(axis, side) @ up
+    wanted, angle = np.clip(height, -room, room), np.zeros(len(room))
+    for _ in range(ROUNDS):
+        sin, cos = np.sin(angle), np.cos(angle)
+        angle += (wanted - height * cos - rate * sin) * (rate * cos - height * sin)
+    more, less = (_spread(np.maximum(part, 0.0), motion, free) for part in (angle, -angle))
+    return rotation.from_axis_angle(axis, more - less)
+
+
+def _raised(ways: Array, rise: Array, up: Array) -> Array:
+    """Return the rotations (F, 4) of vectors (F, 3) that then rise by `rise` (F,), nearly so where they are steep.
+
+    They turn as their ends rise the quickest, in rounds: a steep vector turns less, and none jumps from one side to the
+    other, where a turn straight to the height would have two answers.
+    """
+    length = np.maximum(lengths(ways), LEAST)
+    unit, over = ways / length[:, None], np.tile(rotation.IDENTITY, (len(ways), 1))
+    wanted = np.clip(rise / length, -1.0, 1.0)
+    for _ in range(ROUNDS):
+        now = rotation.rotate(over, unit)
+        over = rotation.mul(rotation.exp((wanted - now @ up)[:, None] * rotation.cross(now, up)), over)
+    return over

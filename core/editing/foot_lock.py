@@ -76,7 +76,7 @@ def stand_on_ground(
     motion = locked.pinned.motion
     limited, method = foot_lock_settings(skeleton, motion, roles)
     floor = floor_under(skeleton, motion, locked.contacts, locked.pins)
-    return pin_motion(limited, motion, floor_pins(skeleton, motion, roles, floor), method).motion
+    return pin_motion(limited, motion, floor_pins(skeleton, motion, roles, floor, locked.pins), method).motion
 
 
 def steadied(skeleton: Skeleton, motion: Motion, contacts: Contacts, root: int | None) -> tuple[Motion, Contacts]:
@@ -151,7 +151,7 @@ def contact_pins(skeleton: Skeleton, motion: Motion, contacts: Contacts, ease: f
 
     def on_ground(places: Array) -> Array:
         level = contacts.ground.under(places)
-        for one, other, distance in pairs:
+        for one, other, distance in (*pairs, *reversed(pairs)):  # along the foot and back
             if abs(level[one] - level[other]) > STEEPEST * distance:
                 level[[one, other]] = max(level[one], level[other])
         return places + (level + rests - places @ up)[:, None] * up

@@ -295,7 +295,7 @@ def test_a_walk_up_stairs_goes_up_those_of_another_body(rise: float) -> None:
     standing = len(stands(*soles_above(source, flat, frames)))
     ground = make_ground(source, *stairs(start, end, 0.15))
     heights, places = soles_above(source, ground, brought(source)[1])
-    assert (heights < -DEEP).mean() < 0.01  # of a frame in which a foot swings past an edge
+    assert heights.min() > -DEEP  # also of feet that swing past an edge
     assert np.abs(stands(heights, places)).max() < DEEP
     rig = source.copy()
     rig.animation_data_clear()
@@ -332,7 +332,7 @@ def test_locked_feet_of_a_level_walk_go_up_stairs(again: bool) -> None:
         locked.solve()
         report = locked.write(rig)
     heights, places = soles_above(rig, ground, frames)
-    assert (heights < -DEEP).mean() < 0.01  # of a frame in which a foot swings past an edge
+    assert heights.min() > -DEEP  # also of feet that swing past an edge
     bearing = stands(heights, places)
     assert len(bearing) > 20
     assert np.abs(bearing).max() < DEEP
