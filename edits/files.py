@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import bpy
 
@@ -12,6 +12,8 @@ from .. import bridge
 from ..bridge.turns import update
 from ..core import CoreError
 from .clips import MOTIONS, import_motion
+
+_LONGEST: Final = 240  # bytes of a file's name: with the number of the process, its temporary file's has the usual 255
 
 
 def open_blend(path: Path) -> None:
@@ -75,6 +77,8 @@ def check_writable(path: Path) -> None:
         raise CoreError(f'"{path}" is a folder, not a file to write.')
     if not os.path.isdir(folder):
         raise CoreError(f'There is no folder "{folder}" to write "{path.name}" in.')
+    if len(os.fsencode(path.name)) > _LONGEST:
+        raise CoreError(f'"{path.name}" is too long a name for a file; it can have {_LONGEST} bytes.')
     if not os.access(folder, os.W_OK):
         raise CoreError(f'The folder "{folder}" cannot be written to.')
 

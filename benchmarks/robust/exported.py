@@ -10,6 +10,7 @@ import bpy
 
 
 def main(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     data = bpy.data.armatures.new("Armature")
     armature: Any = bpy.data.objects.new("Armature", data)

@@ -33,7 +33,7 @@ def is_human(roles: Roles) -> bool:
 
 def check_pair(source: Roles, target: Roles) -> None:
     """Raise CoreError if no motion goes from a body with these roles to another one."""
-    for name, roles in (("first", source), ("second", target)):
+    for name, roles in (("source", source), ("target", target)):
         if not (is_human(roles) or roles.animal):
             raise CoreError(
                 f"Motions are retargeted between human bodies, or between animals; the {name} armature has neither."
