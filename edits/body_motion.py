@@ -17,8 +17,9 @@ from ..core.body.unfolding import rebased, unfold
 from ..core.editing.contacts import BodyPoint, point_positions
 from ..core.editing.smoothing import steady_part
 from ..core.editing.timed_pins import TimedPin
-from ..core.pose import forward
-from ..core.rotation import Array
+from ..core.motion import blocks
+from ..core.pose import forward, forward_matrices
+from ..core.rotation import Array, lengths
 from ..core.steps import run_steps
 from .controls import ControlMotion, find_control_motion, frames_of_body
 from .evaluation import Evaluation, evaluate
@@ -224,6 +225,16 @@ class BodyMotion(MotionEdit):
     def places(self, points: Sequence[BodyPoint]) -> Array:
         """Return where points are in the frames of the solved motion, (F, P, 3) in the world."""
         return placed(self.worlds, point_positions(self.skeleton, self.after.pose, points))
+
+    def ends_apart(self, one: Pose, other: Pose) -> Array:
+        """Return by how many metres heads and tails of bones are apart at most in poses (F), (F,)."""
+        found, world = np.empty(len(one.rotations)), self.worlds[0, :3, :3]
+        for part in blocks(len(found)):
+            here, there = (forward_matrices(self.skeleton, pose[part]) for pose in (one, other))
+            off = here - there
+            ends = np.stack([off[..., 3], off[..., 3] + self.skeleton.lengths[:, None] * off[..., 1]])
+            found[part] = lengths(ends @ world.T).max(axis=(0, 2))
+        return found
 
     def show_pose(self, armature: Any, pose: Pose) -> None:
         """Give the armature a pose of its body at the present frame, without keys."""

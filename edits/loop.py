@@ -14,8 +14,8 @@ from ..core.editing.loop import find_cycle, make_loop
 from ..core.editing.timed_pins import TimedPin
 from ..core.formats.report import Report
 from ..core.motion import forward_of
-from ..core.pose import Pose, forward
-from ..core.rotation import angle_between, lengths
+from ..core.pose import Pose
+from ..core.rotation import angle_between
 from .held_motion import HeldMotion
 from .motion_edit import Progress
 
@@ -94,9 +94,9 @@ class LoopEdit(HeldMotion):
 
     def _differences(self, one: Pose, other: Pose) -> tuple[float, float]:
         """Return how far bones are from each other at most, in centimetres, and how far joints turn, in degrees."""
-        apart = forward(self.skeleton, one)[0] - forward(self.skeleton, other)[0]
-        metres = lengths(apart @ self.worlds[0, :3, :3].T).max()
-        return 100.0 * float(metres), float(np.degrees(angle_between(one.rotations, other.rotations).max()))
+        return 100.0 * float(self.ends_apart(one, other).max()), float(
+            np.degrees(angle_between(one.rotations, other.rotations).max())
+        )
 
 
 def check_loop(fade: float) -> None:

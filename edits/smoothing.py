@@ -8,9 +8,6 @@ import numpy as np
 from ..core import CoreError, rotation
 from ..core.editing.contacts import foot_points
 from ..core.editing.smoothing import CUTOFF, STICKS_OUT, smooth_motion
-from ..core.motion import blocks
-from ..core.pose import forward
-from ..core.rotation import lengths
 from .held_motion import HeldMotion
 from .motion_edit import Progress
 from .reduce import chosen_bones
@@ -66,11 +63,8 @@ class SmoothEdit(HeldMotion):
         super().compute(progress)
 
     def summary(self) -> str:
-        """Return how far bones and joints have moved at most, and which frames were left out, in words."""
-        far = np.empty(len(self.after))
-        for part in blocks(len(far)):
-            heads, there = (forward(self.skeleton, one.pose[part])[0] for one in (self.after, self.before))
-            far[part] = 100.0 * lengths((heads - there) @ self.worlds[0, :3, :3].T).max(axis=1)
+        """Return how far heads and tails of bones have moved, and joints turned, at most, and left out frames."""
+        far = 100.0 * self.ends_apart(self.after.pose, self.before.pose)
         at = self.before.frames[far.argmax()]
         turned = np.degrees(rotation.angle_between(self.before.pose.rotations, self.after.pose.rotations).max())
         changed = f"The motion changes by at most {far.max():.1f} cm, at frame {at:g}, and {turned:.0f} degrees"

@@ -13,12 +13,16 @@ import numpy as np
 from .. import rotation
 from ..motion import Motion, matrices_of
 from ..rotation import Array, lengths
-from ..skeleton import Indices, Skeleton
+from ..skeleton import Flags, Indices, Skeleton
+from .contacts import runs
 
 CUTOFF: Final = 6.0  # Hz
 STICKS_OUT: Final = float(np.radians(20.0))  # of a frame from what its neighbours say
 ORDER: Final = 4
-ROUNDS: Final = 3  # of replacing frames that stick out: two that are neighbours hide each other
+ROUNDS: Final = 3  # of finding frames that stick out: two that are neighbours hide each other
+LONGEST: Final = 2  # frames in a row that may stick out
+APART: Final = 2.0  # times the steps beside them by which they stick out
+NEAR: Final = 2  # frames on either side whose steps count
 SHORT: Final = 4  # frames of a motion that are too few to tell a jump
 ROTATION_LENGTH: Final = 0.3  # of the skeleton's size: length that weighs as much as a radian
 
@@ -66,16 +70,42 @@ def steady_part(skeleton: Skeleton, motion: Motion) -> slice:
 
 
 def without_pops(values: Array, least: float) -> Array:
-    """Return values (F, n, k) with those that stick out by more than a distance replaced from their neighbours."""
-    found, frames, out = values.copy(), np.arange(len(values)), np.zeros(values.shape[:2], bool)
+    """Return values (F, n, k) with those that stick out by more than a distance replaced from their neighbours.
+
+    These are at most `LONGEST` frames in a row, alone among those beside them, and each sticks out by more than `APART`
+    times the steps there: what moves as quickly before or after is an accent, such as a kick, and stays.
+    """
+    out, replaced = np.zeros(values.shape[:2], bool), values
     for _ in range(ROUNDS if len(values) > 2 else 0):
-        off = lengths(found - _expected(found))
+        off = lengths(replaced - _expected(replaced))
         beside = np.pad(off, ((1, 1), (0, 0)))
         out |= (off > least) & (off >= beside[:-2]) & (off >= beside[2:])
+        replaced = _without(values, out)
+    for _ in range(ROUNDS):  # one that stays makes steps longer beside others
+        off, steps = lengths(values - replaced), lengths(np.diff(replaced, axis=0))
+        out &= off > least
         for row in np.flatnonzero(out.any(axis=0)).tolist():
-            bad, good = frames[out[:, row]], frames[~out[:, row]]
-            for column, own in zip(found[:, row].T, values[:, row].T, strict=True):
-                column[bad] = np.interp(bad, good, own[good])
+            for first, last in _groups(out[:, row]):
+                quickest = steps[max(first - NEAR, 0) : last + NEAR, row].max()
+                if last - first >= LONGEST or off[first : last + 1, row].min() <= APART * quickest:
+                    out[first : last + 1, row] = False
+        replaced = _without(values, out)
+    return replaced
+
+
+def _groups(out: Flags) -> list[tuple[int, int]]:
+    """Return the first and last index of flags (F,) that are set in a row, or with less than `NEAR` others between."""
+    wide = np.convolve(out, np.ones(NEAR))[: len(out)] > 0.0
+    return [(first, last - int(np.argmax(out[last::-1]))) for first, last in runs(wide)]
+
+
+def _without(values: Array, out: Flags) -> Array:
+    """Return values (F, n, k) with those that are `out` (F, n) on straight lines between those beside them."""
+    found, frames = values.copy(), np.arange(len(values))
+    for row in np.flatnonzero(out.any(axis=0)).tolist():
+        bad, good = frames[out[:, row]], frames[~out[:, row]]
+        for column, own in zip(found[:, row].T, values[:, row].T, strict=True):
+            column[bad] = np.interp(bad, good, own[good])
     return found
 
 

@@ -1,6 +1,7 @@
 """A captured walk with jitter and pops on its keys, smoothed, as Blender evaluates it."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from edits.smoothing import SmoothEdit
 from tests.blender.control_drags import RIGS, key_step
 from tests.blender.edits.rigs import heads_over
 from tests.blender.rigs import contents, context, curves, load
-from tests.paths import DATA
+from tests.paths import DATA, SHARED
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 FRAMES = (2, 66)
@@ -87,6 +88,41 @@ def test_a_rest_pose_before_the_motion_stays_and_pulls_at_nothing(walker: Any) -
         bpy.data.actions.remove(bpy.data.actions[str(name)])
     np.testing.assert_array_equal(found[0], found[1])
     np.testing.assert_array_equal(found[0][0], before[0])
+
+
+def seen_ends(rig: Any, first: int, last: int) -> np.ndarray:
+    """Heads and tails of all bones in the world as Blender shows them, (F, 2 J, 3)."""
+    found: list[list[Any]] = []
+    for frame in range(first, last + 1):
+        context.scene.frame_set(frame)
+        found.append([rig.matrix_world @ end for bone in rig.pose.bones for end in (bone.head, bone.tail)])
+    return np.array(found)
+
+
+@pytest.mark.parametrize(
+    ("name", "action"),
+    [
+        ("quaternius_female_casual", "Female_Punch"),
+        ("quaternius_snake", "Snake_Jump"),
+    ],
+)
+def test_quick_motions_of_games_have_no_pops_and_the_report_has_what_moves_most(name: str, action: str) -> None:
+    rig = max(load(SHARED / "rigs" / "real" / f"{name}.fbx"), key=lambda one: len(one.data.bones))
+    data = rig.animation_data or rig.animation_data_create()
+    data.action = next(one for one in bpy.data.actions if one.name.endswith(action))
+    data.action_slot = data.action_suitable_slots[0]
+    first, last = map(int, data.action.frame_range)
+    before = seen_ends(rig, first, last)
+    edits = [SmoothEdit(context, rig, (first, last), pop=pop) for pop in (20.0, 0.0)]
+    for edit in edits:
+        edit.solve()
+    np.testing.assert_allclose(edits[0].after.pose.rotations, edits[1].after.pose.rotations, atol=1e-12)
+    said = re.search(r"at most ([\d.]+) cm, at frame (\d+)", edits[0].summary())
+    edits[0].write(rig)
+    far = np.linalg.norm(seen_ends(rig, first, last) - before, axis=-1).max(axis=1)
+    assert said is not None
+    assert float(said[1]) == pytest.approx(100.0 * far.max(), rel=0.01)
+    assert int(said[2]) == first + far.argmax()
 
 
 def test_other_frames_and_other_bones_stay(walker: Any) -> None:

@@ -35,6 +35,17 @@ def test_frames_that_stick_out_are_replaced_and_others_are_not() -> None:
     np.testing.assert_array_equal(without_pops(clean, 0.1), clean)
 
 
+@pytest.mark.parametrize("lasts", [4, 5, 6])
+@pytest.mark.parametrize("angle", [1.5, 2.5])
+def test_a_kick_is_no_pop(lasts: int, angle: float) -> None:
+    kick = angle * np.sin(np.pi * np.arange(lasts + 1) / lasts) ** 2
+    values = np.pad(kick, 20)[:, None, None] * np.array([1.0, 0.0, 0.0])
+    np.testing.assert_array_equal(without_pops(values, np.radians(20.0)), values)
+    spoilt = values.copy()
+    spoilt[8, 0, 1] = 0.5  # beside it a frame that sticks out still goes
+    np.testing.assert_allclose(without_pops(spoilt, np.radians(20.0)), values, atol=1e-12)
+
+
 def jittery(noise: float) -> tuple[Motion, Motion]:
     """A chain that swings, and the same with white noise."""
     rng = np.random.default_rng(7)
