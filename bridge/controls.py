@@ -397,7 +397,8 @@ class _Task:
         poser = self._poser
         now = _blended(self._turned(now), poser, self._change, self._turns, self._beside)
         now, self._at_limit = _within(poser.limits, self._start, now)
-        self._held = _with_below(np.isin(poser.turned, self._at_limit), poser.controlled.skeleton.parents)
+        if len(self._at_limit) or self._held.any():
+            self._held = _with_below(np.isin(poser.turned, self._at_limit), poser.controlled.skeleton.parents)
         return now
 
     def _turned(self, now: Pose) -> Pose:
@@ -491,6 +492,8 @@ def _with_below(parts: Flags, parents: Indices) -> Flags:
 def _blended(now: Pose, poser: ControlPoser, change: Array, turns: Array, beside: Array) -> Pose:
     """Return the next pose of the controls: those of FK that are mixed with IK are turned as their parts are wanted."""
     parts = np.flatnonzero(poser.blends >= 0)
+    if not len(parts):
+        return now
     bones, above = poser.blends[parts], poser.controlled.skeleton.parents[parts]
     base = rotation.mul(turns[bones], rotation.inv(now.rotations[bones]))
     carried = np.where((poser.blends[above] >= 0)[:, None], beside[above], change[above])

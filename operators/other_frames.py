@@ -44,7 +44,9 @@ class OtherFrames:
 
         @persistent
         def note_change(scene: Any, graph: Any) -> None:
-            if not self._reading and any(not isinstance(update.id, bpy.types.Scene) for update in graph.updates):
+            if self._reading:
+                return
+            if self._stale or any(not isinstance(update.id, bpy.types.Scene) for update in graph.updates):
                 self._stale = True
                 self._expect(graph)
 

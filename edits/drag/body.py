@@ -16,8 +16,10 @@ from ..held import HeldRig
 from ..pin_list import with_other_side
 from ..pins import PinTarget, part_of
 
-_SAME: Final = 1e-5  # of the skeleton's size: a shift of a control beside its part that does not count
-_TURNED: Final = 1e-4  # radians: likewise
+# A shift of a control beside its part that does not count, of the skeleton's size, and a turn, radians: what a tick
+# leaves to the next one is about a third.
+_SAME: Final = 1e-4
+_TURNED: Final = 1e-3
 _ACROSS: Final = np.array([-1.0, 1.0, 1.0])  # a point in a bone's frame, in that of the bone on the other side
 
 
