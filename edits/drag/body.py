@@ -276,5 +276,5 @@ def _is_locked(armature: Any, rig: bridge.Rig, controlled: ControlledBody, name:
     """Return whether a lock keeps this control from moving the whole body, or a limb on IK."""
     bone = rig.skeleton.index(name)
     part = controlled.parts().get(bone, -1)
-    moves = part == 0 or part in controlled.targets
+    moves = (part == 0 or part in controlled.targets) and not rig.skeleton.driven[bone]
     return moves and controlled.controls[part].moves != bone and any(armature.pose.bones[name].lock_location)

@@ -14,6 +14,7 @@ from edits.info import describe
 from edits.pin_list import find_pin
 from tests.blender.control_drags import NEAR, RIGS, Parts, size_of
 from tests.blender.rigs import select, world
+from tests.paths import SHARED
 
 context: Any = bpy.context
 FINISHED = {"FINISHED"}
@@ -192,3 +193,14 @@ def test_a_locked_control_of_a_limb_is_named(name: str, control: str, capfd: Any
     assert bpy.ops.poise.drag(bone=control, shift=(0.0, -0.08, 0.06)) == FINISHED
     assert f'"{control}" is locked: unlock its location to move it\n' in capfd.readouterr().out
     np.testing.assert_allclose(world(rig, control), before, atol=1e-6)
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")
+def test_locks_of_a_bone_that_constraints_move_are_not_said(capfd: Any) -> None:
+    rig, parts = RIGS["Rigify on IK"]()
+    hand = parts["hand.L"]
+    assert any(rig.pose.bones[hand].lock_location)
+    wanted = world(rig, hand) + (0.0, -0.08, 0.06)
+    assert bpy.ops.poise.drag(bone=hand, shift=(0.0, -0.08, 0.06)) == FINISHED
+    np.testing.assert_allclose(world(rig, hand), wanted, atol=NEAR * size_of(rig))
+    assert "is locked" not in capfd.readouterr().out
