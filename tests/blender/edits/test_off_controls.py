@@ -200,7 +200,7 @@ def test_locks_of_a_bone_that_constraints_move_are_not_said(capfd: Any) -> None:
     rig, parts = RIGS["Rigify on IK"]()
     hand = parts["hand.L"]
     assert any(rig.pose.bones[hand].lock_location)
-    wanted = world(rig, hand) + (0.0, -0.08, 0.06)
+    wanted = world(rig, hand) + np.array((0.0, -0.08, 0.06))
     assert bpy.ops.poise.drag(bone=hand, shift=(0.0, -0.08, 0.06)) == FINISHED
     np.testing.assert_allclose(world(rig, hand), wanted, atol=NEAR * size_of(rig))
     assert "is locked" not in capfd.readouterr().out
