@@ -81,6 +81,24 @@ class RetargetOptions:
     )  # fmt: skip
     start: frame_property("Start", "Frame at which the motion starts. By default as in the source")
 
+    layout: Any
+
+    def draw(self, context: Any) -> None:
+        layout = self.layout
+        layout.use_property_split, layout.use_property_decorate = True, False
+        layout.prop(self, "mapping")
+        for name in ("plant", "sparse", "hands", "scale"):
+            layout.prop(self, name)
+        column = layout.column()
+        column.label(text="SMPL Files")
+        for name in ("up", "unit", "body_model"):
+            column.prop(self, name)
+        layout.column().prop(self, "parts")
+        column = layout.column()
+        column.active = bool(self.parts)
+        column.prop(self, "fade")
+        layout.prop(self, "start")
+
     @property
     def clip_options(self) -> ClipOptions:
         """What files of SMPL do not say."""
@@ -118,6 +136,12 @@ class POISE_OT_retarget(Background, RetargetOptions, bpy.types.Operator):
         options={"SKIP_SAVE"}, search=_takes, search_options={"SUGGESTION"},
     )  # fmt: skip
     takes: StringProperty(options={"HIDDEN", "SKIP_SAVE"})  # one a line
+
+    def draw(self, context: Any) -> None:
+        super().draw(context)
+        chosen_there = context.space_data.type == "FILE_BROWSER"
+        for name in ("take",) if chosen_there else ("filepath", "source", "take"):
+            self.layout.prop(self, name)
 
     def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
         if self.filepath or self.source or (other_armatures(context) and not self.browse):

@@ -51,6 +51,11 @@ class POISE_OT_retarget_files(Modal, RetargetOptions, bpy.types.Operator):
     _asked = False  # by the file browser
     _work: Generator[float, None, None]
 
+    def draw(self, context: Any) -> None:
+        super().draw(context)
+        for name in ("naming", "assets", "strips", "jobs"):
+            self.layout.prop(self, name)
+
     def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
         self._asked = True
         if self.directory:
@@ -118,5 +123,6 @@ class POISE_OT_retarget_files(Modal, RetargetOptions, bpy.types.Operator):
         return {"PASS_THROUGH"} if done == {"RUNNING_MODAL"} else done
 
     def cancel(self, context: Any) -> None:
-        self._work.close()
+        if self._timer is not None:  # not where the file browser is left
+            self._work.close()
         super().cancel(context)
