@@ -250,8 +250,9 @@ def check_target(armature: ArmatureObject, action: str | None = None, new: bool 
     data = armature.animation_data
     if data is not None and not _is_on_top(data):
         raise BridgeError(
-            f'The NLA editor mixes the action of "{armature.name}" with other strips. First set it to '
-            "Replace with influence 1, and turn solo off."
+            f'The NLA editor mixes the action of "{armature.name}" with other strips, so that a pose '
+            "keyed in it would not be the one that is shown. First set it to Replace with influence 1, and turn solo "
+            "off."
         )
     old = data.action if data is not None else None
     if old is not None and not new and not old.is_editable:

@@ -99,7 +99,7 @@ def part_of(
         return bone, np.array(point, float), rotation.IDENTITY
     part = controlled.parts().get(bone)
     if part is None:
-        raise CoreError(f'"{name}" does not move with the body; remove its pin.')
+        raise CoreError(f'"{name}" does not move with the body. Choose a bone that does, or remove its pin.')
     matrices = rig.skeleton.rest_matrices if bone in controlled.idle else matrices
     frames = frame_rotations(matrices[[controlled.frames[part], bone], :, :3])
     away = matrices[bone, :, 3] - matrices[controlled.frames[part], :, 3]
