@@ -178,8 +178,9 @@ def _stood(sole: Sole, heads: Array, frames: Array, floor: Floor, motion: Motion
     floors = [under(heel), under(front) + above]
     tall = [np.maximum(end @ up - low, 0.0) for end, low in zip((heel, front), floors, strict=True)]
     over = _raised(front - heel, tall[1] + floors[1] - tall[0] - floors[0], up)
+    edge = EDGE * float(np.linalg.norm(sole.tip - sole.heel))
     if floor.levels:
-        room = np.minimum(*tall) / (EDGE * float(np.linalg.norm(sole.tip - sole.heel)))
+        room = np.minimum(*tall) / edge
         axis = rotation.rotate(over, (front - heel) / lengths(front - heel)[:, None])
         side = rotation.rotate(rotation.mul(over, turn), np.cross(sole.up, sole.forward))
         over = rotation.mul(_levelled(axis, side, room, up, motion, free), over)
@@ -252,21 +253,23 @@ def _bent(
         ends[[0, 1], [last, first]] = bend[[last, first]]
     still = np.zeros(len(now))
     more, less = (_spread(still, motion, free, tuple(np.maximum(part, 0.0))) for part in (ends, -ends))
+    room = np.remainder(straight - lean - now + np.pi, 2.0 * np.pi) - np.pi  # until the toes are level
+    more = np.minimum(more, np.maximum(room, 0.0))
     return rotation.from_axis_angle(across, np.where(below, bend, more - less))
 
 
 def _levelled(axis: Array, side: Array, room: Array, up: Array, motion: Motion, free: Array) -> Array:
     """Return the rotations (F, 4) about an axis (F, 3) that level a vector to the side (F, 3), to `room` (F,) at most.
 
-    They come and go over `FADE`.
+    The room of a time comes and goes over `FADE`.
     """
     height, rate = side @ up, rotation.cross(axis, side) @ up
+    room = 1.0 - _spread(np.maximum(1.0 - room, 0.0), motion, free)
     wanted, angle = np.clip(height, -room, room), np.zeros(len(room))
     for _ in range(ROUNDS):
         sin, cos = np.sin(angle), np.cos(angle)
         angle += (wanted - height * cos - rate * sin) * (rate * cos - height * sin)
-    more, less = (_spread(np.maximum(part, 0.0), motion, free) for part in (angle, -angle))
-    return rotation.from_axis_angle(axis, more - less)
+    return rotation.from_axis_angle(axis, angle)
 
 
 def _raised(ways: Array, rise: Array, up: Array) -> Array:
