@@ -253,9 +253,13 @@ def _prior_of(
         bones = {skeleton.index(goal.bone) for goal in goals if not isinstance(goal, Balance)}
         # a body that stands on pins comes along with what is dragged; one that nothing else holds stays where it is
         pull = _PULLED_ROOT if settings.root == "pull" and len(bones) > 1 else _HELD_ROOT
-        # hips that a goal places shift as it wants, and stay the more level and facing as they do
-        deviation[top] *= pull * np.where(np.isin(joints[top], list(bones)), _PLACED_ROOT, 1.0)[:, None]
-        shifts = shifts * np.where(np.isin(roots, list(bones)), 1.0, pull)[:, None]
+        plain = [goal for goal in goals if isinstance(goal, Goal)]
+        placed = [skeleton.index(goal.bone) for goal in plain if goal.position is not None]
+        turned = [skeleton.index(goal.bone) for goal in plain if goal.rotation is not None]
+        # hips shift and turn as a goal on them wants; where it only places them, they stay the more level and facing
+        share = pull * np.where(np.isin(joints[top], placed), _PLACED_ROOT, 1.0)
+        deviation[top] *= np.where(np.isin(joints[top], turned), 1.0, share)[:, None]
+        shifts = shifts * np.where(np.isin(roots, placed), 1.0, pull)[:, None]
     growth = _STRETCH_DEVIATION * skeleton.stretch[tree.nodes[tree.stretching]]
     place = {int(bone): 3 * number for number, bone in enumerate(joints)}
     tied = [
