@@ -14,7 +14,7 @@ from ...core.goals import SUPPORT_RADIUS, AnyGoal
 from ...core.pose import forward_matrices
 from ...core.rotation import Array
 from ..pin_list import pin_kind
-from ..pins import ANIMATION, PinTarget, active_pins, next_priority, read_active_pin, support_bones
+from ..pins import ANIMATION, PinTarget, active_pins, read_active_pin, support_bones
 from .body import DragBody
 
 TURN_KINDS: Final = ("BOTH", "ROTATION")  # of pins that hold a rotation
@@ -87,8 +87,8 @@ class DragPins:
         stay = [end for end in body.controlled.planted if end in set.intersection(*legs) - pinned]
         return [Goal(foot, body.heads[foot], body.turns[foot], priority=priority) for foot in stay]
 
-    def balance(self, over: str, turning: bool, after: int) -> list[AnyGoal]:
-        """Return a goal for the centre of mass over what the setting says, with a priority after all pins.
+    def balance(self, over: str, turning: bool, priority: int) -> list[AnyGoal]:
+        """Return a goal for the centre of mass over what the setting says.
 
         And for feet that it is over to stay flat. None if it is off, or not both feet are pinned. Raises CoreError if
         no position is pinned that it wants.
@@ -112,6 +112,5 @@ class DragPins:
         if over == "FEET":  # a pose that is out of balance stays as it is
             matrices = forward_matrices(body.skeleton, body.start)[None]
             radius = max(radius, float(distance_beyond(body.skeleton, matrices, masses, supports, up)[0]))
-        priority = max(after, next_priority(self.targets))
         balance = Balance(body.skeleton.ancestors(supports[0])[-1], supports, masses, up, radius, priority=priority)
         return [balance, *keep_flat(flat, priority + 1)]

@@ -120,7 +120,7 @@ class DragSession:
         self._yielding = [turn for _, turn in pins if turn is not None]
         goals += [*(pin for pin, _ in pins), *self.body.held.goals]
         try:
-            goals += self.pins.balance(self._balance, self.turning, 2)
+            goals += self.pins.balance(self._balance, self.turning, 1 + max(goal.priority for goal in goals))
         except CoreError as error:
             self._refusals.append(str(error))
             self._balance = "OFF"

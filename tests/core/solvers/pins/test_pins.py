@@ -592,6 +592,21 @@ def test_what_a_hinge_locks_is_not_tried_bent(signs: tuple[float, float]) -> Non
     assert drag.state.frame.unlocked(drag.state.x[0]) is None
 
 
+@pytest.mark.parametrize("root", ["pull", "hold", "free"])
+@pytest.mark.parametrize("feet", [("foot.L", "foot.R"), ()])
+def test_hips_turn_as_a_goal_on_them_says_however_unwillingly_the_root_moves(root: Root, feet: tuple[str, ...]) -> None:
+    plain = skeleton_of(FIGURE)
+    start = anatomy(plain).reference
+    skeleton, method = with_anatomy(plain, PinAndDrag(reference=start, strength=1.0, root=root), ranges=True)
+    heads, turns = forward(skeleton, start)
+    hips = skeleton.index("hips")
+    turned = rotation.mul(rotation.exp(np.radians(30.0) * np.eye(3)[0]), turns[hips])
+    goals = [*pins(skeleton, start, *feet), Goal("hips", heads[hips], turned, priority=len(feet) and 1)]
+    solution = solve(skeleton, start, goals, method)
+    assert np.degrees(solution.rotation_error).max() < 0.1
+    assert solution.position_error.max() < 1e-3
+
+
 def test_a_knee_that_goes_round_its_pinned_foot_takes_three_steps_a_tick() -> None:
     plain = skeleton_of(FIGURE)
     start = anatomy(plain).reference
