@@ -2,9 +2,9 @@
 
 Where a level is met its force is whatever keeps E_l = 0, as long as that is less than its strength: the level holds. A
 larger force is not to be had: the level slips, and the body comes to rest where its own resistance balances that pull.
-In the model (see `objective`) W is 1 / D for a level that holds, f_l / |E_l| across E_l for one that slips. Holding
-forces are multipliers that steps carry on (augmented Lagrangian, Nocedal and Wright, Numerical Optimization, 17.3);
-which levels slip and which limits are active is found in rounds of the same step. It is cut where a level that slips
+In the model (see `objective`) a level that holds is eliminated: its forces are the multipliers that each step solves
+for (Nocedal and Wright, Numerical Optimization, 18.1). Across E_l of one that slips W is f_l / |E_l|. Which levels slip
+and which limits are active is found in rounds of the same step. It is cut where a level that slips
 would go past its target, which the model does not see. A held level is brought back to E = 0 after the step, whose
 path is straight where the level's surface is curved (second-order correction, 18.3). The merit is F, with twice the
 forces of a firm level that holds and of those below it for its f_l.
