@@ -230,7 +230,7 @@ class FrameSolver:
         buckles = np.zeros_like(slope)
         free = sides[:, 1:].T
         across = model + free.T.dot(free / numbers.DAMPING)  # where levels hold nothing moves
-        if not _has_least(across):
+        if not _has_least(across - numbers.NEARLY * self.eye):  # flatter, a solve finds none
             falls, ways = np.linalg.eigh(across)
             buckles = self._aside(ways[:, 0], slope)
             more = max(-2.0 * float(falls[0]), LEAST_DAMPED) * self.eye

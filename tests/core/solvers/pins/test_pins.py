@@ -592,6 +592,19 @@ def test_what_a_hinge_locks_is_not_tried_bent(signs: tuple[float, float]) -> Non
     assert drag.state.frame.unlocked(drag.state.x[0]) is None
 
 
+@pytest.mark.parametrize("bone", ["b", "c"])
+def test_a_straight_chain_with_one_joint_whose_target_is_straight_behind_is_solved(bone: str) -> None:
+    names = "abcd"
+    rows = [
+        (name, names[order - 1] if order else None, (0, 0, order), (0, 0, order + 1))
+        for order, name in enumerate(names)
+    ]
+    chain = skeleton_of(rows, movable=[name == bone for name in names])
+    solution = PinAndDrag(root="fixed").prepare(chain, Pose.rest(chain), [Goal("d", [0.0, 0.0, -2.0])]).solve()
+    pivot = names.index(bone)
+    assert solution.position_error == pytest.approx((pivot + 2) - (3 - pivot), abs=1e-5)
+
+
 @pytest.mark.parametrize("root", ["pull", "hold", "free"])
 @pytest.mark.parametrize("feet", [("foot.L", "foot.R"), ()])
 def test_hips_turn_as_a_goal_on_them_says_however_unwillingly_the_root_moves(root: Root, feet: tuple[str, ...]) -> None:
