@@ -97,7 +97,7 @@ class BodyMotion(MotionEdit):
         self._turned = (whole.movable & ~self.skeleton.movable) | locked.any(axis=1)
         self._moved = whole.translatable & ~self.skeleton.translatable
 
-    def kept(self, motion: Motion) -> Motion:
+    def with_below(self, motion: Motion) -> Motion:
         """Return a motion of the same frames with what NLA strips move, and stays, as it was."""
         if not self._below:
             return motion
@@ -108,7 +108,7 @@ class BodyMotion(MotionEdit):
 
     def check_kept(self, motion: Motion) -> None:
         """Raise CoreError where a motion of the same frames changes what NLA strips move, and stays."""
-        turned, moved, _ = bridge.changed_bones(self.kept(motion).pose, motion.pose, self.skeleton.size)
+        turned, moved, _ = bridge.changed_bones(self.with_below(motion).pose, motion.pose, self.skeleton.size)
         if len(turned) or len(moved) or self.staying:
             raise CoreError("; ".join(self._explain_below()) + ".")
 
@@ -122,8 +122,8 @@ class BodyMotion(MotionEdit):
         if not self._below:
             return True
         above, carrier = self.skeleton.ancestors(bone), carrier_of(self.free, self.roles)
-        sliding = [one for one in above if one in (above[-1], carrier)]
-        return bool(self.skeleton.movable[above[1:]].any() or self.skeleton.translatable[sliding].any())
+        slides = any(self.skeleton.translatable[one].any() for one in above if one in (above[-1], carrier))
+        return bool(self.skeleton.movable[above[1:]].any() or slides)
 
     def _explain_below(self) -> list[str]:
         """Return sentences about what NLA strips move, and stays."""

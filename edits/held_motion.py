@@ -47,7 +47,7 @@ class HeldMotion(BodyMotion):
         self.surface = bridge.read_ground(context, armature, self.worlds[0], self.skeleton.size)
 
     def compute(self, progress: Progress) -> None:
-        self.after = self.hold(self.kept(self.after), self.pins, progress)
+        self.after = self.hold(self.with_below(self.after), self.pins, progress)
 
     def hold(self, motion: Motion, pins: Sequence[TimedPin], progress: Progress = no_progress) -> Motion:
         """Return a motion with some pins, and then with its feet on the floor or above, planted ones in place."""

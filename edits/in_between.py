@@ -60,7 +60,7 @@ class InBetweenEdit(HeldMotion):
         self._feet = filled.pins  # nobody asked for these: what they miss is not told
 
     def compute(self, progress: Progress) -> None:
-        self.after = self.hold(self.kept(self.after), self._feet, progress)
+        self.after = self.hold(self.with_below(self.after), self._feet, progress)
 
     def control_frames(self) -> Frames:
         return self._range
