@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core import Balance, CoreError, Distance, Goal, LookAt, Skeleton, rotation
 from ..core.body import Roles
-from ..core.body.ground import find_footing, keep_flat
+from ..core.body.ground import find_footing, find_free_turns, keep_flat
 from ..core.body.masses import distance_beyond, masses_of
 from ..core.formats import goals as wishes
 from ..core.goals import SUPPORT_RADIUS
@@ -295,7 +295,7 @@ def prepare_balance(
     if balance.feet:
         supports = find_footing(skeleton, roles, supports)
         turned = {goal.bone for goal in goals if getattr(goal, "rotation", None) is not None}
-        flat = [bone for bone in supports if bone not in turned]
+        flat = find_free_turns(skeleton, roles, supports, turned)
         return _PreparedBalance(balance, supports, skeleton, roles, before, flat) if supports else None
     if not supports:
         raise CoreError(

@@ -4,7 +4,7 @@ A foot has three contacts: heel, ball and tip of the toes. One number rolls it, 
 roll puts it on the heel, a positive one on the ball with the toes flat, one beyond the break on the tip.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -84,8 +84,19 @@ def find_footing(skeleton: Skeleton, roles: Roles, bones: Sequence[str]) -> tupl
     return tuple(bone for foot in feet for bone in foot) if roles.humanoid and all(feet) else ()
 
 
+def find_free_turns(skeleton: Skeleton, roles: Roles, footing: Sequence[str], held: Collection[str]) -> list[str]:
+    """Return those of the footing, and feet of which the toes are in it, whose rotations are not held."""
+    feet = {roles.bone(f"foot.{side}") for side in SIDES}
+    above = {bone for name in footing for bone in skeleton.ancestors(skeleton.index(name)) if bone in feet}
+    return [
+        bone
+        for bone in dict.fromkeys([*footing, *(skeleton.names[foot] for foot in sorted(above))])
+        if bone not in held
+    ]
+
+
 def keep_flat(turns: Mapping[int, Array], priority: int) -> list[Goal]:
-    """Return goals for the turns (..., 4) of feet or toes of which the place alone is pinned, by bone.
+    """Return goals for the turns (..., 4) of `find_free_turns`, by bone.
 
     People stand on flat feet until an ankle is at its stop. With the last priority, feet turn where others need it.
     """

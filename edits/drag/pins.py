@@ -7,7 +7,7 @@ import numpy as np
 
 from ...core import Balance, CoreError, Goal, rotation
 from ...core.body.axes import unit
-from ...core.body.ground import find_footing, keep_flat
+from ...core.body.ground import find_footing, find_free_turns, keep_flat
 from ...core.body.masses import distance_beyond, masses_of
 from ...core.editing.footsteps import other_feet
 from ...core.goals import SUPPORT_RADIUS, AnyGoal
@@ -98,13 +98,15 @@ class DragPins:
             return []
         flat: dict[int, Array] = {}
         if over == "FEET":
-            turned = {body.part_of(target.bone)[0]: target.rotation for target in self.holding(turning)
-                      if target.position is not None}  # fmt: skip
-            names = [body.skeleton.names[part] for part in turned]
-            supports = tuple(map(body.skeleton.index, find_footing(body.skeleton, body.roles, names)))
+            holding, names = self.holding(turning), body.skeleton.names
+            placed = dict.fromkeys(body.part_of(target.bone)[0] for target in holding if target.position is not None)
+            footing = find_footing(body.skeleton, body.roles, [names[part] for part in placed])
+            supports = tuple(map(body.skeleton.index, footing))
             if not supports:
                 return []
-            flat = {foot: body.turns[foot] for foot in supports if turned[foot] is None}
+            held = {names[body.part_of(target.bone)[0]] for target in holding if target.rotation is not None}
+            free = map(body.skeleton.index, find_free_turns(body.skeleton, body.roles, footing, held))
+            flat = {foot: body.turns[foot] for foot in free}
         else:
             supports = tuple(body.part_of(bone)[0] for bone in support_bones(self.holding(turning)))
         masses, up = masses_of(body.skeleton, body.roles), unit(body.linear_to_armature @ _UP)

@@ -43,8 +43,8 @@ class Targets:
 def read_targets(nodes: PosedNodes, goals: Sequence[AnyGoal], batch_shape: Shape, finish: bool) -> Targets:
     """Return the targets of goals (*batch_shape, ...).
 
-    Raises CoreError for a goal with a velocity, for two goals of one node that want the same, and, without a finish,
-    for a goal that no node can meet.
+    Of two goals of one node that want the same the later one is left to the finish. Raises CoreError for a goal with a
+    velocity, and, without a finish, for such a goal and for one that no node can meet.
     """
     figure = nodes.figure
     names = figure.skeleton.names
@@ -71,7 +71,10 @@ def read_targets(nodes: PosedNodes, goals: Sequence[AnyGoal], batch_shape: Shape
             if (before.position is not None and target.position is not None) or (
                 before.rotation is not None and target.rotation is not None
             ):
-                raise CoreError(f'Two goals have the same target for "{names[node]}".')
+                if not finish:
+                    raise CoreError(f'Two goals have the same target for "{names[node]}".')
+                known[-1] = False
+                continue
             first, second = (before, target) if before.position is not None else (target, before)
             target = replace(first, rotation=second.rotation)
         found[node] = target

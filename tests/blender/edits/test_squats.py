@@ -94,6 +94,18 @@ def test_shins_over_flat_feet_stop_and_hips_go_back(rig: Any, method: str) -> No
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("kind", ["BOTH", "POSITION"])
+def test_heels_of_pinned_toes_do_not_sink(rig: Any, method: str, kind: str) -> None:
+    session, height = pinned(rig, "ToeBase", kind, method), world(rig, bone("LeftFoot"))[2]
+    for way in ((0.0, -0.07, -0.07), (0.0, -0.3, 0.0), (0.0, 0.0, -0.3)):
+        session.drag(np.array(way), rotation.IDENTITY)
+        session.settle()
+        bpy.context.view_layer.update()
+        for side in ("Left", "Right"):
+            assert world(rig, bone(f"{side}Foot"))[2] > height - MILLIMETRE
+
+
+@pytest.mark.parametrize("method", METHODS)
 def test_feet_whose_place_is_pinned_stay_flat_until_ankles_are_at_their_stop(rig: Any, method: str) -> None:
     session, start = pinned(rig, "Foot", "POSITION", method), leg(rig, "Left")
     sole = start["ToeBase"] - start["Foot"]
@@ -157,3 +169,16 @@ def test_hips_of_humanoid_that_are_pulled_into_the_floor_stay_level_and_facing(k
     turned = figure.pose.bones[hips].matrix.to_quaternion() @ before.inverted()
     across = np.array([1.0, 0.0, 0.0])
     assert angle(rotation.rotate(np.array(turned), across), across) < 0.5
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_toes_whose_foot_is_pinned_stay_with_it(rig: Any, method: str) -> None:
+    set_pins(bpy.context, rig, [bone("LeftFoot"), bone("RightFoot")], "BOTH")
+    rig.poise_method = method
+    foot, toes = world(rig, bone("LeftFoot")), world(rig, bone("LeftToeBase"))
+    session = DragSession(bpy.context, rig, [Grab(rig.name, bone("LeftToeBase"), (0.0, 0.0, 0.0))], live=True)
+    session.drag(np.array([0.0, 0.0, 0.1]), rotation.IDENTITY)
+    session.settle()
+    bpy.context.view_layer.update()
+    np.testing.assert_allclose(world(rig, bone("LeftFoot")), foot, atol=0.1 * MILLIMETRE)
+    np.testing.assert_allclose(world(rig, bone("LeftToeBase")), toes, atol=0.1 * MILLIMETRE)
