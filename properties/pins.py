@@ -102,7 +102,7 @@ SETTINGS: Final[dict[str, Any]] = {
     "limits": saved(
         props.EnumProperty,
         "Limits",
-        "How IK limits and Limit Rotation constraints of bones are treated",
+        "How joint limits are kept: IK limits, Limit Rotation constraints, ranges and learned limits",
         items=(
             ("HARD", "Hard", "Keep bones within their limits"),
             ("SOFT", "Soft", "Exceed limits where a pin or the dragged part needs it"),
