@@ -76,7 +76,7 @@ def body_sentence(entry: dict[str, Any]) -> str:
     if not entry["humanoid"]:
         if entry["rest"] == "folded":
             return "no body to detect in the rest pose: all bones point the same way"
-        return f"no human body, but {', '.join(entry['limbs'])}" if entry["limbs"] else "no human body"
+        return f"an animal or another body with {', '.join(entry['limbs'])}" if entry["limbs"] else "no human body"
     unsure = sorted(role for role in entry["roles"] if entry["confidence"][role] < UNSURE)
     return (
         f"a human body facing {entry['facing']}, rest pose {entry['rest']}"
