@@ -3,7 +3,7 @@
 from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -14,6 +14,11 @@ from ..bridge.turns import update
 from ..core import Motion, Pose
 from ..core.body.limbs import take_twists
 from .evaluation import Evaluation
+
+# A shift of a control beside its part that does not count, of the skeleton's size, and a turn, radians: what a tick of
+# a drag leaves to the next one is about a third.
+SHIFTED: Final = 1e-4
+TURNED: Final = 1e-3
 
 
 @dataclass(frozen=True, eq=False)

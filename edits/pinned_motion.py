@@ -16,6 +16,7 @@ from ..core.editing.timed_pins import PinFingerprint, TimedPin, affected_frames
 from ..core.formats.report import GoalReport, Report
 from ..core.skeleton import Flags
 from . import pinned_actions
+from .controls import SHIFTED, TURNED
 from .fingerprints import digest, fingerprint
 from .foot_lock import contact_points, find_ground_contacts
 from .held_motion import HeldMotion
@@ -28,8 +29,6 @@ from .unkeyed import find_unkeyed, keyed_paths, read_unkeyed, restore_unkeyed, s
 from .words import counted
 
 TOLD: Final = 3  # missed pins in one report
-_SAME: Final = 1e-4  # of the skeleton's size: a shift of a control beside its part that does not count
-_TURNED: Final = 1e-3  # radians: likewise
 
 
 class PinnedMotion(HeldMotion):
@@ -111,7 +110,7 @@ class PinnedMotion(HeldMotion):
         places, turns = np.array(self.before.pose.translations), np.array(self.before.pose.rotations)
         far = np.abs(places[at] - posed.translations[:, pinned]).max(initial=0.0)
         turned = rotation.angle_between(turns[at], posed.rotations[:, pinned]).max(initial=0.0)
-        if far < _SAME * self.skeleton.size and turned < _TURNED:
+        if far < SHIFTED * self.skeleton.size and turned < TURNED:
             return False
         places[at], turns[at] = posed.translations[:, pinned], posed.rotations[:, pinned]
         pose = replace(self.before.pose, translations=places, rotations=turns)

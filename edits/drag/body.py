@@ -12,14 +12,11 @@ from ...bridge import ControlledBody, Grab
 from ...bridge.turns import update
 from ...core import CoreError, forward, rotation
 from ...core.rotation import Array
+from ..controls import SHIFTED, TURNED
 from ..held import HeldRig
 from ..pin_list import with_other_side
 from ..pins import PinTarget, part_of
 
-# A shift of a control beside its part that does not count, of the skeleton's size, and a turn, radians: what a tick
-# leaves to the next one is about a third.
-_SAME: Final = 1e-4
-_TURNED: Final = 1e-3
 _ACROSS: Final = np.array([-1.0, 1.0, 1.0])  # a point in a bone's frame, in that of the bone on the other side
 
 
@@ -154,7 +151,7 @@ class DragBody:
         held = [*((one.name, one.grabbed) for one in self.effectors), *((one.bone, one.point) for one in pinned)]
         before, self._matrices = [self.part_of(*one) for one in held], bridge.read_matrices(armature)
         after = [self.part_of(*one) for one in held]
-        near = _SAME * self.rig.skeleton.size
+        near = SHIFTED * self.rig.skeleton.size
         if not any(_is_apart(*pair, near) for pair in zip(before, after, strict=True)):
             return False
         self.effectors = [
@@ -263,7 +260,7 @@ class DragBody:
 def _is_apart(one: tuple[int, Array, Array], other: tuple[int, Array, Array], near: float) -> bool:
     """Return whether two points of a part, or their turns, differ."""
     far, turned = rotation.lengths(one[1] - other[1]), rotation.angle_between(one[2], other[2])
-    return bool(far > near or turned > _TURNED)
+    return bool(far > near or turned > TURNED)
 
 
 def _has_location(rig: bridge.Rig, bone: int) -> bool:
