@@ -80,7 +80,9 @@ def _retarget_options(parser: argparse.ArgumentParser) -> None:
         "--scale", action="store_true", help="copy the scale of bones, and of the source object to the hips"
     )
     parser.add_argument(
-        "--hands", action="store_true", help="hold the hands where they rest on meshes of the ground, such as rails"
+        "--hands",
+        action="store_true",
+        help="hold hands that rest on meshes of the ground, such as rails, or slide along them",
     )
     parser.add_argument(
         "--names", metavar="PATTERN", default=NAMING,

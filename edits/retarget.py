@@ -52,8 +52,8 @@ class Retargeted(HeldMotion):
     start   the frame at which it begins, by default as in the source
     sparse  keys only at the frames at which the source has keys; feet are not planted then
     scale   parts are scaled as those of the source, and the hips as its object
-    hands   hold the hands where they rest on the meshes of the ground: of the source where it has one, or else where
-            they come to rest near those of this body
+    hands   hold the hands where they rest on the meshes of the ground, or slide along: of the source where it has one,
+            or else where they are near those of this body
 
     rests   how often hands are held
 

@@ -62,9 +62,10 @@ class RetargetOptions:
         options={"SKIP_SAVE"},
     )  # fmt: skip
     hands: BoolProperty(
-        name="Hold Hands", description="Hold the hands where they rest on meshes of the ground, such as rails",
+        name="Hold Hands",
+        description="Hold hands that rest on meshes of the ground, such as rails, or slide along them",
         options={"SKIP_SAVE"},
-    )  # fmt: skip
+    )
     scale: BoolProperty(
         name="Scale", description="Copy the scale of bones, and of the source object to the hips",
         options={"SKIP_SAVE"},

@@ -1,9 +1,10 @@
 """Hands on meshes, such as rails, tables and walls: contacts of palms with the nearest surface, and pins for them.
 
-Where a palm rests is found as for feet, see `contacts`, with its distance from the meshes in place of its height.
+Where a palm rests is found as for feet, see `contacts`, with its distance from the meshes in place of its height. Where
+it slides, its offset from the nearest point of the meshes hardly changes, however fast it goes along them.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -14,14 +15,17 @@ from ..body.closing import Surface
 from ..body.ground import find_palm
 from ..motion import Motion, forward_of
 from ..rotation import Array
-from ..skeleton import Skeleton
-from .contacts import UP, BodyPoint, Contacts, Ground, find_contacts_at, point_positions
+from ..skeleton import Flags, Skeleton
+from .contacts import UP, BodyPoint, Contacts, Ground, find_contacts_at, point_positions, runs
+from .drift import velocities
 from .foot_lock import EASE
 from .timed_pins import TimedPin
 
 AFTER: Final = 1  # priority of hands: feet that stand come first
 REST: Final = 0.25  # seconds: arms that swing stop for less
 REACH: Final = 0.06  # of the size: a palm that is farther from the meshes is in no contact
+SLIDES: Final = 0.5  # seconds: arms that swing along a rail keep their distance from it for less
+STEADY: Final = 0.05  # sizes a second: so fast the offset of a palm that slides may change
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,33 +53,60 @@ def palm_points(skeleton: Skeleton, roles: Roles) -> tuple[BodyPoint, ...]:
 
 
 def find_hand_contacts(skeleton: Skeleton, motion: Motion, roles: Roles, meshes: Surface) -> Contacts:
-    """Return the contacts of palms with meshes: where they are near, and slow."""
+    """Return the contacts of palms with meshes: `touching` where they rest, `low` also where they slide along."""
     points = palm_points(skeleton, roles)
     positions = point_positions(skeleton, motion.pose, points)
     ground = _Meshes(np.array(UP), 0.0, nearest=meshes, reach=REACH * skeleton.size)
-    return find_contacts_at(positions, motion, points, skeleton.size, ground, drifts=False)
+    rests = find_contacts_at(positions, motion, points, skeleton.size, ground, drifts=False)
+    distances, normals = meshes(positions.reshape(-1, 3))
+    offsets = (distances[:, None] * normals).reshape(positions.shape)
+    speed = np.linalg.norm(velocities(offsets, motion), axis=-1)
+    steady = np.isfinite(ground.heights(positions)) & (speed < STEADY * skeleton.size)
+    low = rests.touching.copy()
+    for point in range(len(points)):
+        for first, last in runs(steady[:, point]):
+            low[first : last + 1, point] |= motion.frames[last] - motion.frames[first] >= SLIDES * motion.fps
+    return replace(rests, low=low)
 
 
 def hand_pins(
     skeleton: Skeleton, motion: Motion, roles: Roles, contacts: Contacts, meshes: Surface, ease: float = EASE
 ) -> tuple[TimedPin, ...]:
-    """Return a pin for each contact of a hand: its palm is on the meshes where it is in the mean, and turns as before.
+    """Return a pin for each contact of a hand: its palm is on the meshes, and turns as before.
 
-    `contacts` may be those of another body in the same frames; palms that are farther than `REACH` get no pin, nor do
-    contacts that are shorter than `REST`. `ease` in seconds.
+    Where it rests it stays at its mean place; where it slides it goes as before, moved by what the rests beside ask
+    for. `contacts` may be those of another body in the same frames; palms that are farther than `REACH` get no pin, nor
+    do contacts that are shorter than `REST`. `ease` in seconds.
     """
     palms = {point.name: point for point in palm_points(skeleton, roles)}
     found, eases = list[TimedPin](), ease * motion.fps
-    for touch in contacts.intervals():
-        palm = palms.get(contacts.points[touch.point].name)
-        first, last = (float(motion.frames[index]) for index in (touch.first, touch.last))
-        if palm is None or last - first < REST * motion.fps:
+    for column, point in enumerate(contacts.points):
+        palm = palms.get(point.name)
+        if palm is None:
             continue
-        span = slice(touch.first, touch.last + 1)
         heads, frames = (one[:, 0] for one in forward_of(skeleton, motion.pose, (palm.bone,)))
-        place = (heads[span] + rotation.rotate(frames[span], palm.position)).mean(axis=0)
-        distances, normals = meshes(place[None])
-        if abs(distances[0]) < REACH * skeleton.size:
-            place = place - distances[0] * normals[0]
-            found.append(TimedPin(palm.bone, first, last, place, frames, eases, eases, palm.position, priority=AFTER))
+        places = heads + rotation.rotate(frames, palm.position)
+        places += _to_rests(places, contacts.touching[:, column], contacts.low[:, column])
+        distances, normals = meshes(places)
+        places -= distances[:, None] * normals
+        for first, last in runs(contacts.low[:, column] & (np.abs(distances) < REACH * skeleton.size)):
+            start, end = (float(motion.frames[index]) for index in (first, last))
+            if end - start >= REST * motion.fps:
+                found.append(
+                    TimedPin(palm.bone, start, end, places, frames, eases, eases, palm.position, priority=AFTER)
+                )
     return tuple(found)
+
+
+def _to_rests(places: Array, rests: Flags, touching: Flags) -> Array:
+    """Return the shifts (F, 3) of places that bring each rest to its mean; between those of one contact they blend."""
+    shifts = np.zeros_like(places)
+    for first, last in runs(rests):
+        span = slice(first, last + 1)
+        shifts[span] = places[span].mean(axis=0) - places[span]
+    for first, last in runs(touching):
+        at = np.arange(first, last + 1)
+        known = at[rests[at]]
+        if len(known):
+            shifts[at] = np.transpose([np.interp(at, known, column) for column in shifts[known].T])
+    return shifts

@@ -25,6 +25,8 @@ SLOW = 0.2  # sizes of the body a second: a hand that is slower for 0.3 s while 
 ASIDE = np.array([0.02, -0.02, 0.02])  # metres
 RESTS = 9  # frames
 DEEP = 0.005  # metres
+WALK = SHARED / "motion" / "bvh30" / "cmu_32_01.bvh"
+ALONG = range(30, 70)  # frames
 needs_data = pytest.mark.skipif(not CLIMB.is_file(), reason="there is no ../shared/data")
 
 
@@ -67,6 +69,40 @@ def make_bars(owner: Any, places: list[np.ndarray], name: str, half: float) -> A
     return collection
 
 
+def make_rail(owner: Any, places: np.ndarray, name: str) -> Any:
+    """Make a straight rail, on whose upper side places (n, 3) are in the mean, the ground of an armature."""
+    middle, way = places.mean(axis=0), places[-1] - places[0]
+    turn, half = Vector(way.tolist()).to_track_quat("X", "Z"), float(np.linalg.norm(way)) / 100.0
+    collection = make_bars(owner, [middle], name, half)
+    (rail,) = collection.all_objects
+    rail.rotation_mode = "QUATERNION"
+    rail.rotation_quaternion, rail.location = turn, Vector(middle.tolist()) - turn @ Vector((0.0, 0.0, half))
+    rail.scale.x = 80.0
+    context.view_layer.update()
+    return collection
+
+
+def lead_hand(source: Any, frames: range) -> None:
+    """Have the right hand of an armature go along a straight line beside its hips, without turning, by Blender's IK."""
+    wrists, hips = [], []
+    for frame in frames:
+        context.scene.frame_set(frame)
+        wrists.append(source.matrix_world @ source.pose.bones["RightHand"].head)
+        hips.append(source.matrix_world @ source.pose.bones["Hips"].head)
+    line = np.stack([np.polyval(np.polyfit(frames, column, 1), frames) for column in np.array(hips).T], axis=1)
+    line += (np.array(wrists) - line).mean(axis=0)
+    led = bpy.data.objects.new("Led", None)
+    context.scene.collection.objects.link(led)
+    led.rotation_mode = "QUATERNION"
+    led.rotation_quaternion = (source.matrix_world @ source.pose.bones["RightHand"].matrix).to_quaternion()
+    for frame, place in zip(frames, line.tolist(), strict=True):
+        led.location = place
+        led.keyframe_insert("location", frame=frame)
+    reach = source.pose.bones["RightForeArm"].constraints.new("IK")
+    reach.target, reach.chain_count = led, 2
+    source.pose.bones["RightHand"].constraints.new("COPY_ROTATION").target = led
+
+
 def beside(places: np.ndarray, collection: Any) -> np.ndarray:
     """How far places (n, 3) are from the meshes of a collection."""
     found = []
@@ -80,13 +116,13 @@ def beside(places: np.ndarray, collection: Any) -> np.ndarray:
     return np.array(found)
 
 
-def climbing(path: Any) -> tuple[Any, Any]:
-    """A rig, and an armature that climbs."""
+def climbing(path: Any, clip: Any = CLIMB) -> tuple[Any, Any]:
+    """A rig, and an armature that climbs, or has another clip."""
     rig = next(one for one in load(path) if one.name in ("rig", "Armature"))
     select(rig, [])
     context.scene.render.fps = 30
     before = {*bpy.data.objects}
-    import_motion(CLIMB)
+    import_motion(clip)
     return rig, next(one for one in bpy.data.objects if one not in before and one.type == "ARMATURE")
 
 
@@ -134,6 +170,36 @@ def test_hands_of_a_control_rig_hold_bars() -> None:
     assert after.max() < DEEP
 
 
+@needs_data
+@pytest.mark.parametrize(("path", "known"), [(RIGS[0], True), (RIGS[0], False), (RIGS[1], True)])
+def test_a_hand_slides_along_a_rail(path: Any, known: bool) -> None:
+    """Beside a walk is a rail along which its hand goes; `known` says whether the source has one, too."""
+    rig, source = climbing(path, WALK)
+    lead_hand(source, ALONG)
+    span = ALONG[0], ALONG[-1]
+    if known:
+        make_rail(source, palms(source, ALONG)[:, 1], "Rail")
+    plain = Retargeted(context, rig, source, span, False)
+    plain.solve()
+    plain.write(rig)
+    before = palms(rig, ALONG, plain)
+    below = ASIDE * (1.0, 1.0, -1.0) if known else np.array((0.0, 0.0, -0.03))
+    rail = make_rail(rig, before[:, 1] + below, "Other Rail")
+    edit = Retargeted(context, rig, source, span, False, hands=True)
+    edit.solve()
+    report = edit.write(rig)
+    assert report.met
+    (pin,) = edit.pins
+    assert pin.bone == edit.roles.bone("hand.R")
+    assert (pin.start, pin.end) == span
+    after = palms(rig, ALONG, edit)[:, 1]
+    assert beside(before[:, 1], rail).mean() > 0.01
+    print(1e3 * beside(before[:, 1], rail).mean(), 1e3 * beside(after, rail).max(), pin.start, pin.end)
+    assert beside(after, rail).max() < DEEP
+    steps = np.linalg.norm(np.diff(after, axis=0), axis=-1)
+    np.testing.assert_allclose(steps, np.linalg.norm(np.diff(before[:, 1], axis=0), axis=-1), atol=DEEP)
+
+
 def test_hands_that_are_far_from_the_meshes_or_pass_them_are_not_held() -> None:
     """A walk with a long rail beside it: the arms swing past it, and are 3 cm from it at the nearest."""
     (rig,) = load(DATA / "rigs" / "named_mixamo_cm.blend")
@@ -151,6 +217,12 @@ def test_hands_that_are_far_from_the_meshes_or_pass_them_are_not_held() -> None:
     seen = palms(rig, range(2, 61))
     make_bars(rig, list(seen[10::4, 0] + (0.0, 0.0, -0.03)), "Rail", 0.01)
     assert not walk(True).pins
+    for hand in (0, 1):
+        ends = seen[[0, -1], hand]
+        make_rail(
+            rig, np.linspace(*ends, 50) * (1.0, 1.0, 0.0) + (0.0, 0.0, seen[:, hand, 2].min() - 0.03), "Long Rail"
+        )
+        assert not walk(True).pins
     assert commands.run(["retarget", "--motion", str(DATA / "motion" / "cmu_07_12.bvh"), "--hands"]) == 0
     rig.poise_ground = None
     assert commands.run(["retarget", "--motion", str(DATA / "motion" / "cmu_07_12.bvh"), "--hands"]) == 2
