@@ -108,5 +108,6 @@ def _to_rests(places: Array, rests: Flags, touching: Flags) -> Array:
         at = np.arange(first, last + 1)
         known = at[rests[at]]
         if len(known):
-            shifts[at] = np.transpose([np.interp(at, known, column) for column in shifts[known].T])
+            columns: Array = shifts[known].T
+            shifts[at] = np.transpose([np.interp(at, known, column) for column in columns])
     return shifts
