@@ -108,6 +108,6 @@ def _to_rests(places: Array, rests: Flags, touching: Flags) -> Array:
         at = np.arange(first, last + 1)
         known = at[rests[at]]
         if len(known):
-            columns: Array = shifts[known].T
-            shifts[at] = np.transpose([np.interp(at, known, column) for column in columns])
+            for axis in range(3):
+                shifts[at, axis] = np.interp(at, known, shifts[known, axis])
     return shifts
