@@ -21,8 +21,9 @@ from ..edits.info import find_armature
 from ..edits.motion_edit import check_lasting
 from ..edits.part_poses import ApplyPose, pose_of_armature, pose_of_asset, posed_parts
 from ..edits.parts import check_sure
+from ..edits.reduce import Reduced, check_tolerance
 from ..edits.retarget import PARTS
-from .verbs import Verb, add_action, add_armature, tell_report
+from .verbs import Verb, add_action, add_armature, tell, tell_report
 
 _FLAGS: Final = {"true": True, "false": False}
 _LARGEST: Final = float(np.finfo(np.float32).max)  # numbers in Blender
@@ -108,6 +109,10 @@ def _grip_options(parser: argparse.ArgumentParser) -> None:
         help="keep the hands in place on the object as at the first frame, easing in and out over this "
             "many frames",
     )  # fmt: skip
+    parser.add_argument(
+        "--tolerance", metavar="M", type=float,
+        help="keep only the keys of the fingers needed for them to stay within this many meters of the grip",
+    )  # fmt: skip
     add_armature(parser)
     parser.add_argument("--key", action="store_true", help="key the current frame")
     add_action(parser)
@@ -118,8 +123,11 @@ def _check_grip(arguments: argparse.Namespace) -> None:
     number(-1.0, 1.0).read(arguments.margin, "--margin")
     if arguments.hold is not None:
         number(0, FRAME_LIMIT).read(arguments.hold, "--hold")
-        if arguments.frames is None:
-            raise CoreError("--hold: only with --frames.")
+    if arguments.tolerance is not None:
+        check_tolerance(arguments.tolerance)
+    for name in ("hold", "tolerance"):
+        if arguments.frames is None and getattr(arguments, name) is not None:
+            raise CoreError(f"--{name}: only with --frames.")
 
 
 def _grip(arguments: argparse.Namespace) -> int:
@@ -132,11 +140,20 @@ def _grip(arguments: argparse.Namespace) -> int:
     keyed = arguments.key or frames is not None
     check_sure(armature)
     _check_keys(arguments, armature, keyed, "Use --frames, or --key to key the current frame.")
-    if frames is None or arguments.hold is None:
-        return _posed(arguments, BodyEdit(context, armature, frames, tool, keyed), armature)
-    holding = Holding(context, armature, tool, frames, arguments.hold)
-    holding.fingers.solve()
-    holding.fingers.write(armature)
+    holding = None
+    if frames is not None and arguments.hold is not None:
+        holding = Holding(context, armature, tool, frames, arguments.hold)
+    edit = holding.fingers if holding else BodyEdit(context, armature, frames, tool, keyed)
+    edit.solve()
+    report = edit.write(armature, None if holding else arguments.action)
+    if arguments.tolerance is not None and report.rotated:
+        keyed_frames = round(float(report.frames[0])), round(float(report.frames[-1]))
+        fewer = Reduced(context, armature, keyed_frames, report.rotated, arguments.tolerance, alone=True)
+        fewer.solve()
+        fewer.write(armature, new=False)
+        tell(f"{fewer.summary()}.")
+    if holding is None:
+        return tell_report(arguments, report)
     pinned = holding.pinned(context, armature)
     pinned.solve()
     return tell_report(arguments, pinned.write(armature, arguments.action))

@@ -47,7 +47,10 @@ class BodyEdit(MotionEdit):
                 update(context)
                 there = replace(self.body, controlled=controlled and controlled.at(place))
                 bodies.append(bridge.read_body_again(armature, there))
-                found.append(tool.apply(context, armature, bodies[-1]))
+                body = bodies[-1]
+                found.append(
+                    tool.go_on(context, armature, body, found[-1]) if found else tool.apply(context, armature, body)
+                )
         self.body = bodies[0]
         self.notes: list[Posed] = []
         self.missed: list[str] = []  # sentences

@@ -15,7 +15,7 @@ from ..bridge.words import listed
 from ..core import CoreError, Goal, Humanoid, PinAndDrag, Pose, Solution, forward, rotation, solve
 from ..core.body import SIDES
 from ..core.body.anatomy import with_anatomy
-from ..core.body.closing import close_fingers, hand_reach
+from ..core.body.closing import Grip, close_fingers, hand_reach
 from ..core.body.gaze import gaze_at
 from ..core.body.grip import finger_chains, pose_fingers
 from ..core.body.ground import Plane, lay_hands, plant_feet, plant_legs
@@ -52,12 +52,14 @@ class Posed:
     said    what was reached; empty if nothing was
     missed  what was not reached
     held    hand -> the name of the object that it holds
+    grips   hand -> how it does
     """
 
     pose: Pose
     said: str
     missed: tuple[str, ...] = ()
     held: Mapping[str, str] = field(default_factory=dict[str, str])
+    grips: Mapping[str, Grip] = field(default_factory=dict[str, Grip])
 
     def need(self) -> None:
         """Raise CoreError if nothing was reached."""
@@ -82,6 +84,10 @@ class BodyTool:
     def apply(self, context: Any, armature: Any, body: bridge.Body) -> Wanted:
         """Return the new pose of the body, its solution, or goals for it; raises CoreError if the body lacks a part."""
         raise NotImplementedError
+
+    def go_on(self, context: Any, armature: Any, body: bridge.Body, before: Wanted) -> Wanted:
+        """Return the same for a frame after one with the result `before`."""
+        return self.apply(context, armature, body)
 
 
 @dataclass(frozen=True)
@@ -166,9 +172,16 @@ class GripObject(BodyTool):
     collection: str = _setting("", "Collection", "Collection whose meshes are gripped")
 
     def apply(self, context: Any, armature: Any, body: bridge.Body) -> Posed:
+        return self._grip(context, armature, body, {})
+
+    def go_on(self, context: Any, armature: Any, body: bridge.Body, before: Wanted) -> Posed:
+        return self._grip(context, armature, body, before.grips if isinstance(before, Posed) else {})
+
+    def _grip(self, context: Any, armature: Any, body: bridge.Body, before: Mapping[str, Grip]) -> Posed:
+        """Return the pose in which hands grip; those of `before` go on as they did."""
         pose, world = body.pose, bridge.world_matrix(armature)
         scale = float(bridge.length_scale(world))
-        touching, missed, held = 0, list[str](), dict[str, str]()
+        touching, missed, held, grips = 0, list[str](), dict[str, str](), dict[str, Grip]()
         apart = list[str]()  # fingers of hands that grip
         for side in _chosen_sides(self.side, body, "hand"):
             meshes = self._meshes(context, armature, body, side)
@@ -176,9 +189,11 @@ class GripObject(BodyTool):
                 continue
             surface = bridge.MeshSurface(context, meshes, world)
             skin = bridge.read_skin(context, armature, body, side, meshes)
-            found = close_fingers(body.skeleton, body.roles, pose, side, skin, surface, self.margin / scale)
+            margin, was = self.margin / scale, before.get(f"hand.{side}")
+            found = close_fingers(body.skeleton, body.roles, pose, side, skin, surface, margin, was)
             if not found.touching:
                 continue
+            grips[f"hand.{side}"] = found
             pose, touching = found.pose, touching + len(found.touching)
             fingers = finger_chains(body.roles, side)
             apart += [f"{finger}.{side}" for finger in fingers if finger not in found.touching]
@@ -192,7 +207,7 @@ class GripObject(BodyTool):
         said = f"{counted(touching, 'finger')} {'touches' if touching == 1 else 'touch'}"
         if apart:
             said = f"{said}, but not {listed(apart)}"
-        return Posed(replace(pose, rotations=turned), said, tuple(missed), held)
+        return Posed(replace(pose, rotations=turned), said, tuple(missed), held, grips)
 
     def _meshes(self, context: Any, armature: Any, body: bridge.Body, side: str) -> list[Any]:
         """Return the objects that a hand is to grip."""

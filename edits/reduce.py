@@ -26,6 +26,7 @@ WATCHED: Final = ("hips", "head", *(f"{part}.{side}" for part in ("hand", "foot"
 class Reduced(MotionEdit):
     """Fewer keys on the chosen bones and their ancestors; `bones`: names, roles or BODY, by default all.
 
+    With `alone`, ancestors keep their keys.
     `tolerance` is in metres, at every frame and its quarters, for tails and points a bone's length beside its head.
     Flat curves get one key. Bones with stepped keys keep them, and so do bones that would get no fewer. Once written,
     `kept` of `keyed` is the number of keys on these bones, a key being one frame of a bone, and `all_kept` of
@@ -41,6 +42,7 @@ class Reduced(MotionEdit):
         frames: tuple[int, int],
         bones: Sequence[str] = (),
         tolerance: float = TOLERANCE,
+        alone: bool = False,
     ) -> None:
         check_tolerance(tolerance)
         if armature.animation_data is None or armature.animation_data.action is None:
@@ -52,7 +54,8 @@ class Reduced(MotionEdit):
         scale = np.linalg.norm(self.worlds[:, :3, :3], ord=2, axis=(-2, -1)).max()
         self._own = tolerance / float(scale)
         self.pose_tolerance = self._own / skeleton.size, np.inf
-        self._carrying = carriers = sorted({above for bone in self.chosen for above in skeleton.ancestors(bone)})
+        above = {one for bone in self.chosen for one in skeleton.ancestors(bone)}
+        self._carrying = carriers = sorted(self.chosen if alone else above)
         self._carriers = [skeleton.names[bone] for bone in carriers]
         self._span = first, last = float(self.before.frames[0]), float(self.before.frames[-1])
         self._quarters = np.arange(QUARTERS * int(first), QUARTERS * int(last) + 1) / QUARTERS

@@ -58,38 +58,48 @@ class Grip:
     touching  the fingers of which skin touches it
     depth     how far the deepest point of the fingers is inside of it; 0 if none is
     places    (k, 3) where they touch
+    ways      the numbers of the ways in which fingers and thumb close
     """
 
     pose: Pose
     touching: tuple[str, ...]
     depth: float
     places: Array
+    ways: tuple[int, int]
 
 
 def close_fingers(
-    skeleton: Skeleton, roles: Roles, pose: Pose, side: str, skin: Skin, surface: Surface, margin: float = 0.0
-) -> Grip:
+    skeleton: Skeleton, roles: Roles, pose: Pose, side: str, skin: Skin, surface: Surface, margin: float = 0.0,
+    before: Grip | None = None,
+) -> Grip:  # fmt: skip
     """Return a pose (J) with the fingers of a hand closed round a surface, up to `margin` from it.
 
-    Fingers without points of `skin` are as thick as fingers are. Fingers that reach nothing close to a fist. Lengths
-    are those of armature space. Raises CoreError if there is no hand, or it has no fingers.
+    They close as in a grip `before`, while the same fingers touch: over time, other ways would be jumps. Fingers
+    without points of `skin` are as thick as fingers are. Fingers that reach nothing close to a fist. Lengths are those
+    of armature space. Raises CoreError if there is no hand, or it has no fingers.
     """
     hand, palm, ahead, _ = find_palm(skeleton, roles, side)
     chains = finger_chains(roles, side)
     if not chains:
         raise CoreError(f"No fingers of hand.{side} were found. Assign their bones.")
-    skin = with_round_fingers(skeleton, chains.values(), skin)
+    start, skin = pose, with_round_fingers(skeleton, chains.values(), skin)
     at_rest = [rotation.rotate(rest_turn(skeleton, hand), way) for way in (palm, ahead)]
     pressed = -forward_matrices(skeleton, pose)[hand, :, :3] @ palm  # the normal of what touches the palm
     touching, places = list[str](), [np.zeros((0, 3))]
-    deepest, taken = 0.0, surface
-    for names in ([one for one in chains if one != "thumb"], [one for one in chains if one == "thumb"]):
+    deepest, taken, ways = 0.0, surface, [0, 0]
+    for part, names in enumerate(
+        ([one for one in chains if one != "thumb"], [one for one in chains if one == "thumb"])
+    ):
         if not names:
             continue
         fingers = _Fingers(skeleton, roles, pose, {name: chains[name] for name in names}, skin, *at_rest)
         swings = np.repeat(fingers.begun(surface), len(_CURLS), axis=1)
         curls = np.tile(_CURLS, (len(fingers.swings), 1))
-        best = [fingers.sampled().close(swings, curls, taken, surface, margin).best(pressed)]
+        if before is None:
+            ways[part] = fingers.sampled().close(swings, curls, taken, surface, margin).best(pressed)
+        else:
+            ways[part] = before.ways[part]
+        best = [ways[part]]
         found = fingers.close(swings[:, best], curls[best], taken, surface, margin)
         near = found.gaps[0] <= found.near
         places.append(found.places[0, near])
@@ -98,7 +108,9 @@ def close_fingers(
         pose, deepest = found.pose[0], max(deepest, -margin - float(found.gaps.min()))
         pressed = found.normal() if touched else pressed
         taken = _both(surface, fingers.capsules(found))
-    return Grip(pose, tuple(touching), deepest, np.concatenate(places))
+    if before is not None and not {*before.touching} <= {*touching}:
+        return close_fingers(skeleton, roles, start, side, skin, surface, margin)
+    return Grip(pose, tuple(touching), deepest, np.concatenate(places), (ways[0], ways[1]))
 
 
 def _both(one: Surface, other: Surface) -> Surface:

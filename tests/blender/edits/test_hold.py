@@ -11,7 +11,7 @@ import pytest
 import commands
 from tests.blender.edits.test_grip import DEEPEST, TOUCHING, body, prop_for
 from tests.blender.props import skin_distances
-from tests.blender.rigs import contents, said_by, select
+from tests.blender.rigs import contents, curves, said_by, select
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 context: Any = bpy.context
@@ -158,13 +158,40 @@ def test_the_verb_grips_and_holds(tmp_path: Any, capsys: Any) -> None:
     assert np.linalg.norm(beside, axis=-1).max() < HELD
 
 
+@pytest.mark.parametrize("hand", HAND)
+def test_few_keys_of_fingers_stay_at_what_moves_through_the_hand(hand: str, tmp_path: Any) -> None:
+    """A bar that gets thinner in twelve frames, also between these; the arm keeps its key in every frame."""
+    rig = body(hand)
+    prop = prop_for(rig, "cylinder", "L", hand)
+    for frame, size in ((1, 1.0), (12, 0.7)):
+        prop.scale = (size, size, 1.0)
+        prop.keyframe_insert("scale", frame=frame)
+    select(rig, [])
+    arm = rig.pose.bones[HAND[hand].format(SIDES[hand][0])].parent
+    for frame in range(1, 13):
+        arm.keyframe_insert("location", frame=frame)
+    argv = ["grip", "--armature", rig.name, "--object", prop.name, "--hands", "L", "--frames", "1", "12"]
+    assert commands.run([*argv, "--tolerance", "0.0005", "--output", str(tmp_path / "held.blend")]) == 0
+    keys: dict[str, int] = {}
+    for (path, _), curve in curves(rig.animation_data.action, rig).items():
+        keys[path] = max(keys.get(path, 0), len(curve.keyframe_points))
+    assert keys.pop(f'pose.bones["{arm.name}"].location') == 12
+    assert len(keys) == 15
+    assert np.mean([*keys.values()]) < 4.0
+    for half in range(2, 25):
+        context.scene.frame_set(half // 2, subframe=0.5 * (half % 2))
+        gaps = [far.min() for far in skin_distances(rig, "L", prop).values()]
+        assert min(gaps) > -DEEPEST
+        assert max(gaps) < TOUCHING + 0.0005
+
+
 def test_a_batch_grips_in_every_file_by_its_job(tmp_path: Any) -> None:
     rig = body("mixamo")
     prop = barbell(rig, "mixamo")
     start, names = on_prop(rig, prop, "mixamo"), (rig.name, prop.name)
     (tmp_path / "in").mkdir()
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "in" / "bar.blend"))
-    job = {"armature": rig.name, "object": prop.name, "frames": [10, 14], "hold": 1}
+    job = {"armature": rig.name, "object": prop.name, "frames": [10, 14], "hold": 1, "tolerance": 5e-4}
     (tmp_path / "job.json").write_text(json.dumps(job), encoding="utf-8")
     places = [
         f"--{place}={tmp_path / name}" for place, name in (("input", "in"), ("output", "out"), ("job", "job.json"))
@@ -174,6 +201,10 @@ def test_a_batch_grips_in_every_file_by_its_job(tmp_path: Any) -> None:
     rig, prop = (bpy.data.objects[name] for name in names)
     beside = places_on_prop(rig, prop, "mixamo", range(10, 15)) - start
     assert np.linalg.norm(beside, axis=-1).max() < HELD
+    keys = {path: len(curve.keyframe_points) for (path, _), curve in curves(rig.animation_data.action, rig).items()}
+    fingers = [count for path, count in keys.items() if "Index" in path or "Thumb" in path]
+    assert len(fingers) == 12
+    assert max(fingers) <= 4  # of seven frames
 
 
 def test_the_verb_grips_one_pose_and_refuses_what_it_cannot(tmp_path: Any, capsys: Any) -> None:
@@ -185,6 +216,8 @@ def test_the_verb_grips_one_pose_and_refuses_what_it_cannot(tmp_path: Any, capsy
     assert sum(gap < TOUCHING for gap in gaps) >= 4
     for options, sentence in (
         (["--hold", "3"], "--hold: only with --frames"),
+        (["--tolerance", "0.01"], "--tolerance: only with --frames"),
+        (["--frames", "1", "5", "--tolerance", "0"], "must be a positive number of meters"),
         (["--object", "Nobody"], 'No object "Nobody"'),
         (["--close", "2"], "--close"),
         (["--hands", "R"], "No finger reaches a mesh"),
