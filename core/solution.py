@@ -121,7 +121,7 @@ class Solution:
         worst = int(np.argmax(errors / self.position_tolerance + turns / self.rotation_tolerance))
         short: list[str] = []
         if errors[worst] > self.position_tolerance:
-            short.append(f"{say_length(float(errors[worst]))} short")
+            short.append(f"{say_length(float(errors[worst]))} short of its target")
         if turns[worst] > self.rotation_tolerance:
             short.append(f"turned {np.degrees(turns[worst]):.1f} degrees off")
         reasons = self.reasons(index, worst)

@@ -22,6 +22,7 @@ from .controls import find_control_motion, frames_of_body
 from .evaluation import Evaluation, evaluate
 from .motion_edit import POSITION_TOLERANCE, ROTATION_TOLERANCE, Frames, MotionEdit, Progress
 from .shown import WantedPose, wanted_body
+from .words import renamed
 
 
 class BodyEdit(MotionEdit):
@@ -153,12 +154,14 @@ def report_goals(
 
 
 def explain_goals(reports: Sequence[GoalReport], solutions: Sequence[Solution | _Frame]) -> list[str]:
-    """Return a sentence for each missed goal: its largest error, and the reasons there."""
+    """Return a sentence for each missed goal of a tool, which has no pins: its largest error, and the reasons there."""
+    names = [report.bone for report in reports]
+    unpinned = {f"the pinned {name}": name for name in names}
+    unpinned |= {f"{name} is pinned": f"{name} is held in place" for name in names}
     sentences: list[str] = []
     for number, report in enumerate(reports):
         if not report.met.all():
-            reasons = solutions[report.worst].reasons(number)
-            sentences.append(report.sentence() + (f": {', '.join(reasons)}" if reasons else ""))
+            sentences.append(report.sentence(renamed(solutions[report.worst].reasons(number), unpinned)))
     return sentences
 
 

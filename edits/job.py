@@ -300,7 +300,7 @@ class JobEdit(MotionEdit):
             return self.held.explain_yielded(self._yielding[place])
         elif self.solution.met()[frame, parts].all():
             reasons = ["the solver reached it, but then the target, or what follows the pose in Blender, moved"]
-        return report.sentence() + (f": {', '.join(reasons)}" if reasons else "")
+        return report.sentence(reasons)
 
 
 def _is_settled(wanted: Pose, pose: Pose) -> bool:

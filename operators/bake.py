@@ -12,7 +12,7 @@ from ..edits.words import counted
 from .keys import WHERE
 from .lasting import Lasting
 from .pins import PinsTool
-from .tool import fill_scene_range, frame_property
+from .tool import fill_scene_range, frame_property, headline
 
 
 class POISE_OT_bake(Lasting, PinsTool, bpy.types.Operator):
@@ -41,5 +41,5 @@ class POISE_OT_bake(Lasting, PinsTool, bpy.types.Operator):
         report = perform_job(context, armature, job)
         sentence = f'Baked {counted(len(report.frames), "frame")} into "{report.action}"'
         if report.explanations:
-            return "WARNING", f"{sentence}; {'; '.join(report.explanations)}"
+            return "WARNING", headline(self, "WARNING", sentence, report.explanations)
         return "INFO", sentence

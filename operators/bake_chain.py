@@ -12,7 +12,7 @@ from ..edits.words import counted
 from .chains import active_chain
 from .keys import WHERE
 from .lasting import Background
-from .tool import fill_scene_range, frame_property, name_property
+from .tool import fill_scene_range, frame_property, headline, name_property
 
 
 class POISE_OT_bake_chain(Background, bpy.types.Operator):
@@ -62,5 +62,5 @@ class POISE_OT_bake_chain(Background, bpy.types.Operator):
         report = edit.write(armature, edit.job.write.action, edit.job.write.new)
         sentence = f'Baked {counted(len(report.frames), "frame")} into "{report.action}"'
         if report.explanations:
-            return "WARNING", f"{sentence}; {'; '.join(report.explanations)}"
+            return "WARNING", headline(self, "WARNING", sentence, report.explanations)
         return "INFO", sentence

@@ -168,7 +168,7 @@ SETTINGS: Final[dict[str, Any]] = {
     ),
     "use_strength": saved(
         props.BoolProperty,
-        "Limit Strength",
+        "Use Strength",
         "Limit how hard the drag pulls. When the body resists more, the dragged part lags behind the mouse, "
         "and the body does not topple. If disabled, the dragged part gets as near to the mouse as possible",
         default=True,

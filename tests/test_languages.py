@@ -106,8 +106,10 @@ def test_translations_end_as_their_texts_without_a_full_stop(language: str) -> N
         ("Dragging Pin", "Pin をドラッグ中"),
         ("Pin now holds its current location", "Pin を現在の位置で保持します"),  # a bone of that name
         (
-            "hand.L is 3.2 cm short: too far from Hips, which is pinned, Foot.L takes precedence",
-            "hand.L が3.2 cm 不足: ピンされた Hips から遠すぎます、Foot.L が優先されます",
+            "hand.L is 3.2 cm short of its target: too far from the pinned Hips, Leg.L is at its limit (X). "
+            "Unpin it to get closer",
+            "hand.L はターゲットまで 3.2 cm 不足: ピンされた Hips から遠すぎます、Leg.L が制限に達しています (X)。"
+            "近づけるにはピンを外してください",
         ),
         (
             "12 bones are driven, and 3 cannot be dragged: see below.",

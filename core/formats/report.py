@@ -1,5 +1,6 @@
 """The report of a job, from arrays: R.json of the command line."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -57,9 +58,9 @@ class GoalReport:
             score = np.maximum(score, self.rotation_error / self.rotation_tolerance)
         return int(np.argmax(score))
 
-    def sentence(self) -> str:
-        """Return what is missed in the worst frame: 'hand.R is 34 mm short at frame 52'."""
-        far, turned = _PHRASES.get(self.kind, ("{} short", "turned {} degrees off"))
+    def sentence(self, reasons: Sequence[str] = ()) -> str:
+        """Return what is missed in the worst frame, and why: 'hand.R is 34 mm short of its target at frame 52: ...'."""
+        far, turned = _PHRASES.get(self.kind, ("{} short of its target", "turned {} degrees off"))
         wrong: list[str] = []
         if self.position_error is not None and self.position_error[self.worst] > self.position_tolerance:
             error = self.position_error[self.worst]
@@ -67,7 +68,9 @@ class GoalReport:
         if self.rotation_error is not None and self.rotation_error[self.worst] > self.rotation_tolerance:
             wrong.append(turned.format(f"{self.rotation_error[self.worst]:.3g}"))
         name = "the center of mass" if self.kind == "balance" else self.bone
-        return f"{name} is {' and '.join(wrong)} at frame {_plain(self.frames[self.worst])}"
+        return f"{name} is {' and '.join(wrong)} at frame {_plain(self.frames[self.worst])}" + (
+            f": {', '.join(reasons)}" if reasons else ""
+        )
 
     def data(self) -> dict[str, Any]:
         """Return how the goal was met as JSON data."""

@@ -260,6 +260,10 @@ class DragSession:
         seen = {one.bone: one.name for one in self.effectors}
         seen |= {part: target.bone for part, target in zip(pinned, self.pins.targets, strict=True)}
         names = {self.body.skeleton.names[part]: name for part, name in seen.items()}
+        if self.wins == "DRAG":  # what is pinned gives way to what is dragged
+            dragged = {self.body.skeleton.names[one.bone]: one.name for one in self.effectors}
+            said = (("{} is pinned", "{} is dragged"), ("the pinned {}", "the dragged {}"))
+            names = {old.format(part): new.format(name) for part, name in dragged.items() for old, new in said} | names
         explained = renamed(self.solution.explain(say_length=self._say_length, tacit=tacit), names) + self._refusals
         stays = self._staying([*(effector.bone for effector in self.effectors), *pinned])
         turns = zip(reversed(self._yielding), reversed(self.solution.met()), strict=False)

@@ -73,14 +73,14 @@ def _reasons(problem: Problem, places: Places, at: Placed, index: int) -> list[s
     known = [_rival(problem, index, other) for other, _ in balancing if other is not None]
     first = min(goal.priority for goal in rows.goals)
     if not straight and np.isfinite(problem.settings.strength) and rows.goals[index].priority > first:
-        holds.append(_Hold(left, "the body resists more than it pulls"))
+        holds.append(_Hold(left, "its pull is too weak to move the body further"))
     holds = [hold for hold in holds if hold.share > _WORTH_SAYING and hold.sentence not in known]
     sentences = [hold.sentence for hold in sorted(holds, key=lambda hold: -hold.share)]
     too_far = [] if straight else [said for other, said in _stretched(problem, index, bent=True) if other is None]
     said = list(dict.fromkeys([*straight, *too_far, *sentences]))
     if not said and rows.scales[0][np.repeat(own, 3)].max() < _WORTH_SAYING:
         return ["its weight is too low against Joint Targets"]
-    return said or ["the solver has not converged yet"]
+    return said or ["a closer pose may exist"]
 
 
 def _without_leverage(problem: Problem, index: int) -> list[str]:
@@ -152,7 +152,7 @@ def _holds(
             holds.append(_Hold(share, f"the rotation of {name} is locked"))
         elif (force > 0.0) == upper:
             bone, axis = limits.names[int(np.flatnonzero(np.flatnonzero(limits.real) == row)[0])]
-            holds.append(_Hold(share, f"{problem.skeleton.names[bone]} at its {axis} limit"))
+            holds.append(_Hold(share, f"{problem.skeleton.names[bone]} is at its limit ({axis})"))
     return holds, float(lengths(pull - table @ forces)) / size
 
 
@@ -165,10 +165,10 @@ def _rival(problem: Problem, index: int, other: int) -> str:
     goal, rival = problem.goals[index], problem.goals[other]
     name = problem.skeleton.names[problem.skeleton.index(rival.bone)]
     if isinstance(rival, Balance):
-        name = f"the balance of {name}"
-    elif problem.skeleton.index(goal.bone) == problem.skeleton.index(rival.bone):
+        return "the body keeps its balance"
+    if problem.skeleton.index(goal.bone) == problem.skeleton.index(rival.bone):
         return f"another goal holds {name}"
-    return f"{name} takes precedence" if rival.priority < goal.priority else f"{name} pulls the other way"
+    return f"{name} is pinned" if rival.priority < goal.priority else f"{name} pulls the other way"
 
 
 def _balances(problem: Problem, other: int, holds: list[_Hold]) -> bool:
@@ -197,8 +197,8 @@ def _stretched(problem: Problem, index: int, bent: bool = False) -> list[tuple[i
     bent: the chain need not be straight.
     """
 
-    def too_short(bone: int) -> str:
-        name = skeleton.names[bone]
+    def too_short(bone: int, pinned: bool = False) -> str:
+        name = f"{'the pinned ' if pinned else ''}{skeleton.names[bone]}"
         return f"too far from {name}" if bent else f"fully stretched from {name}"
 
     skeleton, goal = problem.skeleton, problem.goals[index]
@@ -229,8 +229,7 @@ def _stretched(problem: Problem, index: int, bent: bool = False) -> list[tuple[i
         if shared == there:  # held as a whole, as hips by their rotation: from the joint below it
             end = heads[path[-1]]
         if _is_too_short([tip, *heads[path], end], target, bent):
-            pinned = rival.priority < goal.priority
-            found.append((other, f"{too_short(there)}, which is {'pinned' if pinned else 'held'}"))
+            found.append((other, too_short(there, pinned=rival.priority < goal.priority)))
     return found
 
 

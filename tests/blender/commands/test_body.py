@@ -165,7 +165,7 @@ def test_a_surface_out_of_reach_is_an_exit_code_and_a_reason(tmp_path: Any, caps
     assert [goal["bone"] for goal in missed] == ["mixamorig:LeftHand"]
     palm = missed[0]["position_error"]["max"]
     assert palm == pytest.approx(3.0 - world(rig, "mixamorig:LeftHand")[2], abs=0.15)
-    assert data["explanations"][0].endswith("takes precedence")
+    assert data["explanations"][0].endswith("is held in place")
 
 
 def test_a_pose_that_would_be_lost_is_refused(walker: Any, capsys: Any) -> None:

@@ -200,7 +200,9 @@ def test_what_is_out_of_reach_is_exit_code_1_with_reasons_and_still_written(run:
     assert goal["position_error"]["frame"] == 1 + int(np.argmax(errors))
     assert report["converged_frames"] == 0
     (sentence,) = report["explanations"]
-    assert sentence.startswith(f"hand.L is {1000 * errors.max():.3g} mm short at frame {1 + int(np.argmax(errors))}")
+    assert sentence.startswith(
+        f"hand.L is {1000 * errors.max():.3g} mm short of its target at frame {1 + int(np.argmax(errors))}"
+    )
 
 
 def test_goals_of_every_kind_go_through_files_and_stretch_is_told(run: Run, folder: Path) -> None:

@@ -274,7 +274,7 @@ def test_a_pull_of_limited_strength_stays_behind_the_mouse_where_the_body_resist
         lead(session, [0.9, -0.6, 0.0])
         wanted, reached = targets(session)[0]
         short.append(float(np.linalg.norm(wanted - reached)))
-        assert any("resists more" in sentence for sentence in session.reasons()) == limited
+        assert any("too weak" in sentence for sentence in session.reasons()) == limited
         np.testing.assert_allclose([world(rig, foot) for foot in FEET], stood, atol=NEAR)
         session.restore()
     assert short[0] > 1.2 * short[1] > 0.0
@@ -287,9 +287,9 @@ def test_hips_over_flat_feet_are_short_by_the_limits_of_the_ankles(rig: Any) -> 
     session = session_of(rig, "hips")
     lead(session, [0.0, 0.0, -0.3])
     (sentence,) = session.reasons()
-    assert "foot.L at its X limit" in sentence
-    assert "foot.R at its X limit" in sentence
-    assert "resists" not in sentence
+    assert "foot.L is at its limit (X)" in sentence
+    assert "foot.R is at its limit (X)" in sentence
+    assert "too weak" not in sentence
 
 
 def test_bones_that_a_drag_stretches_are_shown_where_blender_has_them(rig: Any) -> None:
@@ -319,9 +319,21 @@ def test_a_body_at_rest_says_what_stopped_it_and_how_far_off_it_is_in_the_scenes
     wanted, reached = targets(session)[0]
     (sentence,) = session.reasons()
     far = 100.0 * float(np.linalg.norm(wanted - reached))
-    assert sentence == f"hand.L is {far:.3g} cm short: fully stretched from foot.R, which is pinned"
+    assert sentence == f"hand.L is {far:.3g} cm short of its target: fully stretched from the pinned foot.R"
     bpy.context.scene.unit_settings.system = "NONE"
-    assert session.reasons()[0].startswith(f"hand.L is {0.01 * far:.3g} short: ")
+    assert session.reasons()[0].startswith(f"hand.L is {0.01 * far:.3g} short of its target: ")
+
+
+def test_a_pin_that_gives_way_is_said_to_give_way_to_the_drag(rig: Any) -> None:
+    bpy.ops.poise.clear_pins()
+    select(rig, ["foot.R"])
+    bpy.ops.poise.pin()
+    rig.poise_use_anatomy_limits = False
+    session = session_of(rig, "hand.L")
+    session.switch(wins="DRAG")
+    lead(session, [0.5, 0.0, 2.5])
+    sentence = next(one for one in session.reasons() if one.startswith("foot.R"))
+    assert ": hand.L is dragged" in sentence
 
 
 def test_a_joint_goes_no_further_than_those_of_people_unless_that_is_off_or_it_is_there_already(rig: Any) -> None:

@@ -98,7 +98,7 @@ def test_the_dragged_limb_is_switched_at_the_present_frame_alone(name: str, swiv
     context.scene.frame_set(HERE)
     said = swivel(made)
     assert f'Switched "{bone}" to FK at frame 20: IK of ' in said
-    assert said.splitlines()[-1].startswith(f'Info: Switched "{bone}" to FK at frame 20; ')
+    assert said.splitlines()[-1].startswith(f'Info: Switched "{bone}" to FK at frame 20: IK of ')
     for frame in before.keys() - {HERE}:
         np.testing.assert_allclose(seen(rig, frame), before[frame], atol=1e-5 * size_of(rig), err_msg=str(frame))
     assert settings(rig) == set_before  # at the last of these frames

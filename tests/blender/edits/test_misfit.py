@@ -119,7 +119,7 @@ def test_what_a_drag_is_short_of_names_the_controls_that_are_dragged_and_pinned(
     set_pins(context, rig, ["c_foot_ik.l", "c_foot_ik.r"], "BOTH", "WORLD")
     session = DragSession(context, rig, [Grab(rig.name, "c_hand_ik.l", (0.0, 0.0, 0.0))])
     session.drag(np.array([0.0, 0.0, 3.0]), STILL)
-    said = next(reason for reason in session.reasons() if " short: " in reason)
+    said = next(reason for reason in session.reasons() if " short of its target: " in reason)
     assert said.startswith("c_hand_ik.l is ")
     assert "c_foot_ik." in said
 

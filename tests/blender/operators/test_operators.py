@@ -195,7 +195,25 @@ def test_what_cannot_be_reached_is_said_and_approached(capfd: pytest.CaptureFixt
     chain.poise_pins[0].position = (3.0, 0.0, 0.5)
     assert bpy.ops.poise.solve() == {"FINISHED"}
     np.testing.assert_allclose(world(chain, "b2"), (0.5, 0.0, 0.5), atol=MILLIMETRE)
-    assert "Warning: b2 is 2.50 m short at frame 1" in "".join(capfd.readouterr())
+    missed = "Warning: b2 is 2.50 m short of its target at frame 1: fully stretched from b1"
+    assert [line.partition("; ")[0] for line in capfd.readouterr().out.splitlines()[1:]] == [missed, missed]
+
+
+def test_a_report_says_what_stopped_the_body_and_what_helps(capfd: pytest.CaptureFixture[str]) -> None:
+    chain = make_chain(3)
+    select(chain, ["b2"])
+    bpy.ops.poise.pin(kind="POSITION")
+    chain.poise_root = "FIXED"
+    bone = chain.pose.bones["b1"]
+    bone.lock_ik_y = bone.use_ik_limit_x = bone.use_ik_limit_z = True
+    bone.ik_min_x = bone.ik_min_z = -0.1
+    bone.ik_max_x = bone.ik_max_z = 0.1
+    chain.poise_pins[0].position = (0.3, 0.0, 0.5)
+    assert bpy.ops.poise.solve() == {"FINISHED"}
+    _, every, last = capfd.readouterr().out.splitlines()
+    assert all(": b1 is at its limit (" in line for line in (every, last))
+    assert every.endswith(". Turn Limits off to get closer")
+    assert "). Turn Limits off to get closer; " in last
 
 
 def test_solve_here_keeps_an_unkeyed_pose_on_an_animated_armature(rig: bpy.types.Object) -> None:

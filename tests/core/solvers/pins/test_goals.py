@@ -270,7 +270,8 @@ def test_balance_is_kept_exactly_whatever_is_wanted_below_it(figure: Skeleton) -
     assert np.max(solution.position_error[:3]) < 0.1e-3
     (sentence,) = solution.explain()
     assert sentence.startswith(
-        f"hand.R is {solution.position_error[3]:.3g} short: too far from spine, the balance of hips takes precedence"
+        f"hand.R is {solution.position_error[3]:.3g} short of its target: "
+        "too far from spine, the body keeps its balance"
     )  # 1 m is less than 2
 
 
