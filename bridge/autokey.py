@@ -220,10 +220,10 @@ def explain_lost(
         return []
     why = (
         "auto-keying only replaces keys" if "INSERTKEY_REPLACE" in options
-        else "Blender adds no key" if keying_set is None
+        else "their F-curves are locked, or have modifiers" if keying_set is None
         else f'the keying set "{keying_set.bl_label}" does not contain their channels'
     )  # fmt: skip
-    return [f"{listed(bones)} will reset when the frame changes, as no key was inserted: {why}"]
+    return [f"{listed(bones)} got no key and will reset when the frame changes: {why}"]
 
 
 def _give_back(

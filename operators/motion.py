@@ -162,7 +162,7 @@ class POISE_OT_goto_timed_pin(TimedPinTool, bpy.types.Operator):
 
 
 class POISE_OT_place_timed_pin(TimedPinTool, bpy.types.Operator):
-    """Hold the bone of the selected timed pin at its current location and rotation"""
+    """Hold the bone of the selected timed pin at its current position and rotation"""
 
     bl_idname = "poise.place_timed_pin"
     bl_label = "Hold Current Pose"
@@ -171,7 +171,7 @@ class POISE_OT_place_timed_pin(TimedPinTool, bpy.types.Operator):
         pin = armature.poise_timed_pins[self.place(armature, -1)]
         context.view_layer.update()
         hold_as_posed(armature, pin)
-        return "INFO", f"{pin.label} now holds its current location"
+        return "INFO", f"{pin.label} now holds its current position"
 
 
 class POISE_OT_solve_motion(MotionTool, Background, bpy.types.Operator):
@@ -221,7 +221,7 @@ class POISE_OT_keep_motion(Tool, bpy.types.Operator):
     """Turn the pinned motion into a plain action, and remove its timed pins and the link to the original action"""
 
     bl_idname = "poise.keep_motion"
-    bl_label = "Keep Pinned Motion"
+    bl_label = "Apply Pinned Motion"
 
     @classmethod
     def need(cls, context: Any, armature: Any) -> None:

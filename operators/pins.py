@@ -59,7 +59,7 @@ class POISE_OT_pin(Tool, bpy.types.Operator):
             ("TAIL", "Bone Tail", "Other end of the bone, such as a fingertip"),
         ),
     )
-    space: EnumProperty(name="Space", description="What the pins follow", items=(AUTOMATIC, *PIN_SPACES))
+    space: EnumProperty(name="Pin To", description="What the pins follow", items=(AUTOMATIC, *PIN_SPACES))
     target: name_property("Object", "Object that the pins follow")
 
     @classmethod
@@ -230,10 +230,10 @@ class POISE_OT_pin_space(PinsTool, bpy.types.Operator):
     """Let the pin follow the world, the armature, an object or the animation"""
 
     bl_idname = "poise.pin_space"
-    bl_label = "Pin Space"
+    bl_label = "Pin To"
 
     bone: name_property("Bone", "Pinned bone. Without a name, that of the active pin")
-    space: EnumProperty(name="Space", description="What the pins follow", items=PIN_SPACES)
+    space: EnumProperty(name="Pin To", description="What the pins follow", items=PIN_SPACES)
     target: name_property("Object", "Object that the pin follows. By default the other selected one")
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:

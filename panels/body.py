@@ -40,7 +40,7 @@ class POISE_PT_body(Side, bpy.types.Panel):
         for model, text, icon in _MODELS:
             row.operator("poise.mirror_pose", text=text, icon=icon).model = model
         column = layout.column(align=True)
-        column.label(text="Touch")
+        column.label(text="Contact")
         row = column.row(align=True)
         row.operator("poise.plant_feet", text="Plant Feet").surface = "GROUND"
         if not animal:

@@ -30,19 +30,8 @@ class POISE_PT_keypoints(ArmaturePanel, bpy.types.Panel):
         column.prop(armature, "poise_live_record")
         if live.status:
             draw_sentence(layout, context, live.status, "RADIOBUT_ON" if live.owner else "RADIOBUT_OFF")
-        if live.received or live.owner:
-            column = layout.column(align=True)
-            column.label(text=translated(f"{live.rate:.0f} packets a second"))
-            column.label(text=translated(f"{live.wait:.0f} ms wait, {live.latency:.1f} ms to pose"))
-            column.label(text=translated(f"{live.held:.0f} ms filter delay"))
-            for name in _COUNTS:
-                count = getattr(live, name)
-                if count or name in ("received", "applied"):
-                    split = column.split(factor=0.5)
-                    split.label(text=live.bl_rna.properties[name].name)
-                    split.label(text=str(count))
-            if live.recorded:
-                column.label(text=translated(f"{live.recorded} poses recorded"))
+        if live.recorded:
+            layout.label(text=translated(f"{live.recorded} poses recorded"))
 
 
 class POISE_PT_live_settings(Side, bpy.types.Panel):
@@ -56,6 +45,31 @@ class POISE_PT_live_settings(Side, bpy.types.Panel):
         column = settings(self.layout, context.window_manager.poise_live)
         for name in ("unit", "up", "travel", "delay", "exchange", "limits", "remote"):
             column.prop(context.active_object, f"poise_live_{name}")
+
+
+class POISE_PT_live_statistics(Side, bpy.types.Panel):
+    """Packets that were received, and how long the pose waits for them"""
+
+    bl_label = "Statistics"
+    bl_parent_id = "POISE_PT_keypoints"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        live = context.window_manager.poise_live
+        return bool(live.received or live.owner)
+
+    def draw(self, context: Any) -> None:
+        live, column = context.window_manager.poise_live, self.layout.column(align=True)
+        column.label(text=translated(f"{live.rate:.0f} packets a second"))
+        column.label(text=translated(f"{live.wait:.0f} ms wait, {live.latency:.1f} ms to pose"))
+        column.label(text=translated(f"{live.held:.0f} ms filter delay"))
+        for name in _COUNTS:
+            count = getattr(live, name)
+            if count or name in ("received", "applied"):
+                split = column.split(factor=0.5)
+                split.label(text=live.bl_rna.properties[name].name)
+                split.label(text=str(count))
 
 
 def settings(layout: Any, live: Any) -> Any:
@@ -76,4 +90,4 @@ class POISE_MT_keypoints(bpy.types.Menu):
         draw_tools(layout, ("listen", "stop_listening"))
 
 
-CLASSES = (POISE_PT_keypoints, POISE_PT_live_settings, POISE_MT_keypoints)
+CLASSES = (POISE_PT_keypoints, POISE_PT_live_settings, POISE_PT_live_statistics, POISE_MT_keypoints)

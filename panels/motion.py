@@ -84,7 +84,7 @@ class POISE_PT_timed_pins(ArmaturePanel, bpy.types.Panel):
         row.prop(armature, "poise_live_pins", text="Live", toggle=True)
         row = beside(column)
         row.operator("poise.give_motion_back")
-        row.operator("poise.keep_motion", text="Keep")
+        row.operator("poise.keep_motion", text="Apply")
         pin = chosen_in(armature, "timed_pins")
         if pin is not None:
             draw_timed_pin(layout, pin)

@@ -109,7 +109,7 @@ def draw_pin(layout: Any, pin: Any) -> None:
     column.prop(pin, "priority")
     if any(pin.point):
         column.prop(pin, "point")
-    text = translated(f"Pinned to {translated(pin.space.title())}")
+    text = translated(f"Pin To {translated(pin.space.title())}")
     column.operator_menu_enum("poise.pin_space", "space", text=text, translate=False).bone = pin.name
     if pin.space == "OBJECT":
         column.prop(pin, "target")

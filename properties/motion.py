@@ -14,7 +14,7 @@ from .overrides import key, keying, saved, stored
 HELD: Final = (
     ("MOTION", "Motion", "Where the bone is at each frame of the original motion"),
     ("FRAME", "Frame", "Where the bone is at one frame of the original motion"),
-    ("PLACE", "Location", "At a fixed location and rotation in armature space"),
+    ("PLACE", "Position", "At a fixed position and rotation in armature space"),
     ("OBJECT", "Object", "Follow an object, starting from where the bone is at the first frame"),
 )
 
@@ -77,13 +77,13 @@ class POISE_PG_timed_pin(bpy.types.PropertyGroup):
     held: saved(props.EnumProperty, "Hold At", "Where the bone is held", items=HELD, default="FRAME", update=_follow)
     frame: saved(props.IntProperty, "Frame", "Frame whose position the bone keeps", default=1, update=_follow)
     position: saved(
-        props.FloatVectorProperty, "Place",
+        props.FloatVectorProperty, "Position",
         "Position of the point, in armature space", size=3, subtype="XYZ",
         precision=4, update=_follow,
     )  # fmt: skip
     rotation: saved(
         props.FloatVectorProperty,
-        "Orientation",
+        "Rotation",
         "Rotation of the bone in armature space, as a quaternion. All zero uses the rotation at the first frame",
         size=4,
         subtype="QUATERNION",
@@ -92,7 +92,7 @@ class POISE_PG_timed_pin(bpy.types.PropertyGroup):
     )
     entered: saved(props.FloatVectorProperty, "Angles", "Euler angles as entered", size=3, options={"HIDDEN"})
     angles: saved(
-        props.FloatVectorProperty, "Orientation",
+        props.FloatVectorProperty, "Rotation",
         "Rotation of the bone in armature space. Until it is set, the rotation at the first frame is used",
         size=3, subtype="EULER", get=_angles, set=_enter,
     )  # fmt: skip

@@ -13,7 +13,7 @@ PIN_SPACES: Final = (
     ("WORLD", "World", "Stay in place in the world while the armature object moves"),
     ("ARMATURE", "Armature", "Follow the armature object"),
     ("OBJECT", "Object", "Follow another object"),
-    ("ANIMATION", "Animation", "Follow the animated location of the bone at each frame"),
+    ("ANIMATION", "Animation", "Follow the animated position of the bone at each frame"),
 )
 AUTOMATIC: Final = (
     "AUTO",
@@ -51,7 +51,7 @@ class POISE_PG_pin(bpy.types.PropertyGroup):
         subtype="QUATERNION",
         default=(1.0, 0.0, 0.0, 0.0),
     )
-    space: saved(props.EnumProperty, "Space", "What the pin follows", items=PIN_SPACES)
+    space: saved(props.EnumProperty, "Pin To", "What the pin follows", items=PIN_SPACES)
     target: saved(props.PointerProperty, "Object", "Object that the pin follows", type=bpy.types.Object)
     priority: saved(props.IntProperty, "Priority", "Pins with a smaller number take precedence", min=0, max=9)
     weight: saved(

@@ -99,12 +99,12 @@ def test_translations_end_as_their_texts_without_a_full_stop(language: str) -> N
         ('Baked 1 frame into "A"', "1 フレームを「A」にベイクしました"),
         ('Baked 12 frames into "Walk. Fast"', "12 フレームを「Walk. Fast」にベイクしました"),
         (
-            "3 bones changed, 2 keyed; Foot.L now holds its current location",
+            "3 bones changed, 2 keyed; Foot.L now holds its current position",
             "3 本のボーンを変更、2 本にキーを挿入; Foot.L を現在の位置で保持します",
         ),
         ("No bones are selected.", "ボーンが選択されていません。"),
         ("Dragging Pin", "Pin をドラッグ中"),
-        ("Pin now holds its current location", "Pin を現在の位置で保持します"),  # a bone of that name
+        ("Pin now holds its current position", "Pin を現在の位置で保持します"),  # a bone of that name
         (
             "hand.L is 3.2 cm short of its target: too far from the pinned Hips, Leg.L is at its limit (X). "
             "Unpin it to get closer",

@@ -274,7 +274,7 @@ def test_what_the_keying_set_leaves_out_is_said_to_be_lost(walker: Any, capfd: A
     before = rotations(walker)
     assert bpy.ops.poise.drag(bone="hand.L", shift=(0.05, -0.1, 0.1)) == {"FINISHED"}
     assert (
-        "will reset when the frame changes, as no key was inserted: "
+        "got no key and will reset when the frame changes: "
         'the keying set "Location" does not contain their channels' in capfd.readouterr().out
     )
     context.scene.frame_set(11)
