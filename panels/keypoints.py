@@ -60,7 +60,8 @@ class POISE_PT_live_statistics(Side, bpy.types.Panel):
         return bool(live.received or live.owner)
 
     def draw(self, context: Any) -> None:
-        live, column = context.window_manager.poise_live, self.layout.column(align=True)
+        layout: Any = self.layout
+        live, column = context.window_manager.poise_live, layout.column(align=True)
         column.label(text=translated(f"{live.rate:.0f} packets a second"))
         column.label(text=translated(f"{live.wait:.0f} ms wait, {live.latency:.1f} ms to pose"))
         column.label(text=translated(f"{live.held:.0f} ms filter delay"))
