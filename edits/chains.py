@@ -177,7 +177,8 @@ def chain_method(armature: Any, chain: Any, skeleton: Skeleton, pose: Pose) -> t
     roles, ranges = bridge.read_roles(armature, skeleton), bool(armature.poise_use_anatomy_limits)
     skeleton, bends = with_hinges(skeleton, roles, pose, ranges=ranges)
     limits = bool(LIMITS[armature.poise_limits])
-    return skeleton, ContributionCCD(read_actuations(chain), **numbers, base=chain.base, limits=limits, bends=bends)
+    numbers |= {"base": chain.base, "limits": limits, "bends": bends, "restarts": 0}  # a drag must not jump
+    return skeleton, ContributionCCD(read_actuations(chain), **numbers)
 
 
 def chain_bones(skeleton: Skeleton, chain: Any) -> list[int]:

@@ -1,5 +1,5 @@
 // three.js's CCDIKSolver on the chains of work.py. The first line of standard input is {folder, lengths, start, targets,
-// sweeps, tolerance}; then "run" is answered by microseconds for all targets, "answers" by the quaternions (w x y z).
+// sweeps, tolerance, most}, most: none, or the largest Euler angles of each bone to either side; then "run" is answered by microseconds for all targets, "answers" by the quaternions (w x y z).
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { join } from 'node:path';
@@ -23,7 +23,10 @@ const mesh = new SkinnedMesh(new BufferGeometry());
 mesh.add(bones[0]);
 mesh.add(target);
 mesh.bind(new Skeleton([...bones, target]));
-const links = Array.from({ length: count }, (_, i) => ({ index: count - 1 - i }));
+const links = Array.from({ length: count }, (_, i) => {
+	const most = work.most?.[count - 1 - i];
+	return { index: count - 1 - i, ...(most && { rotationMin: new Vector3(...most).negate(), rotationMax: new Vector3(...most) }) };
+});
 // one iteration a call, so that it stops where the target is reached, as the others do
 const solver = new CCDIKSolver(mesh, [{ target: count + 1, effector: count, links, iteration: 1 }]);
 

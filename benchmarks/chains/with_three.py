@@ -11,15 +11,19 @@ from .work import SWEEPS, TOLERANCE, Array, Work
 
 
 class Three:
-    """A node process with one chain, told by lines what to do."""
+    """A node process with one chain, told by lines what to do.
 
-    def __init__(self, work: Work, folder: Path) -> None:
+    most: (n, 3) radians, the largest Euler angles to either side, in the order that Blender calls ZYX
+    """
+
+    def __init__(self, work: Work, folder: Path, most: Array | None = None) -> None:
         self.work = work
         script = Path(__file__).with_name("three_ccd.mjs")
         self._node = subprocess.Popen(["node", str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.revision = self._ask(json.dumps({
             "folder": str(folder.resolve()), "lengths": work.lengths.tolist(), "start": work.start.tolist(),
             "targets": work.targets.tolist(), "sweeps": SWEEPS, "tolerance": TOLERANCE,
+            "most": None if most is None else most.tolist(),
         }))  # fmt: skip
         self.name = f"three.js r{self.revision}, CCD"
 

@@ -176,14 +176,14 @@ class Replay:
         return best
 
     def _cost(self, actuations: tuple[Actuation, ...], most: float = np.inf) -> float:
-        """Return the mean error of a replay over some frames, in the base's frame, without the finish by `PinAndDrag`.
+        """Return the mean error of a replay over some frames, in the base's frame, without least squares.
 
         The replay ends early when its error has reached `most`.
         """
         stride = -(-len(self.path) // _FRAMES)
         frames = np.arange(0, len(self.path), stride)
         one = replace(self.goal, position=self.path[0])
-        method = replace(self.method, actuations=actuations)
+        method = replace(self.method, actuations=actuations, finish=False)
         walk = method.prepare(self.skeleton, self.given[0], [one]).walk
         assert isinstance(walk, ChainFrame)
         nodes = [self.joints.index(bone) for bone in walk.chain.path.bones]

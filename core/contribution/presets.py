@@ -25,7 +25,7 @@ from ..limits import LimitGroup
 from ..pose import Pose
 from ..skeleton import Skeleton
 from ..solvers.chain.actuations import AXES, Actuation, Axis
-from ..solvers.chain.limits import allowed, at_frames, limit_groups
+from ..solvers.chain.limits import allowed, at_frames, limit_groups, limits_by_bone
 from ..solvers.chain.path import bones_between
 from .hinges import with_hinges
 
@@ -239,7 +239,7 @@ def _axes(skeleton: Skeleton, roles: Roles, joints: Sequence[int]) -> dict[int, 
     These are the axes that limits and locks leave free. The main axis of elbows, knees and bent limbs of creatures is
     the one that they bend about. Fingers close, and their knuckles also turn sideways.
     """
-    groups = limit_groups(skeleton, list(joints), Pose.rest(skeleton, (1,)), True)
+    groups = limits_by_bone(limit_groups(skeleton, list(joints), Pose.rest(skeleton, (1,)), True))
     bends, fingers = with_hinges(skeleton, roles)[1], finger_hinges(skeleton, roles)
     knuckles = find_knuckles(roles)
     found: dict[int, list[tuple[Axis, float]]] = {}

@@ -6,6 +6,7 @@ treat all kinds alike: a coordinate beyond its bound is one row n . omega = boun
 """
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -74,6 +75,11 @@ class LimitGroup(ABC):
     @abstractmethod
     def take(self, kept: NDArray[np.int64]) -> Self:
         """Return the limits of some of the bones, by their places in the group."""
+
+    @cached_property
+    def by_bone(self) -> tuple[Self, ...]:
+        """The limits of each bone."""
+        return tuple(self.take(np.array([place])) for place in range(len(self)))
 
     def at_frames(self, frames: NDArray[np.int64]) -> Self:
         """Return the limits of some frames, if bounds differ from frame to frame."""

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ... import rotation
 from ...rotation import Array
 from .finisher import FIRST_DAMPING, RIDGE, Finisher, half_of_y
-from .limits import allowed, at_frames
+from .limits import Bounded, allowed, at_frames
 from .path import Chain
 from .plan import OPPOSITE, Plan, Step
 from .walk import ARRAYS, STILL, ChainWalk, Quaternion, Triple, carried_links, mul
@@ -88,29 +88,34 @@ class _FramesWalk(ChainWalk):
         self.used = np.zeros(len(frames), int)
 
     def _begin(self, frames: NDArray[np.int64]) -> None:
-        self.frames = frames
+        self.alive = frames
         self.links, self.rotations = self.batch.taken(frames)
-        self.axes = []
+        self.axes, self.limits = [], dict[int, list[Bounded]]()
+        if self.batch.chain.limits:
+            self.own, self.frames = (
+                [_quaternion(some) for some in _frames_last(part[frames]).swapaxes(0, 1)]
+                for part in (self.batch.chain.own, self.batch.chain.frames)
+            )
         self.aim(_triple(_take(self.all_targets, frames)))
 
     def store(self) -> None:
         """Give the batch its turns, errors and rounds."""
         for node, turn in enumerate(self.rotations):
             if turn is not STILL:
-                self.batch.rows[:, node, self.frames] = turn
-        self.batch.error[self.frames], self.batch.used[self.frames] = self.error, self.used
+                self.batch.rows[:, node, self.alive] = turn
+        self.batch.error[self.alive], self.batch.used[self.alive] = self.error, self.used
 
     def keep(self, going: NDArray[np.bool_]) -> bool:
         alive = np.count_nonzero(going)
         if 0 < alive < len(going):
             self.store()
             self.error, self.used = self.error[going], self.used[going]
-            self._begin(self.frames[going])
+            self._begin(self.alive[going])
         return bool(alive)
 
     def axis(self, step: Step) -> Triple:
         if not self.axes:  # sweeps of ball joints need none
-            parts = _frames_last(self.batch.axes[self.frames])
+            parts = _frames_last(self.batch.axes[self.alive])
             self.axes = [[_triple(axes[i : i + 3]) for i in (0, 3, 6)] for axes in parts.swapaxes(0, 1)]
         return super().axis(step)
 
@@ -120,9 +125,10 @@ class _FramesWalk(ChainWalk):
     def limited(self, step: Step, angle: Array) -> Array:
         chain, node = self.batch.chain, step.node
         sign = -1.0 if self.inverted[node] else 1.0
-        self.store()
-        own = chain.own_rotations(self.batch.turns[self.frames], self.frames)[:, node]
-        return sign * allowed(at_frames(chain.limits[node], self.frames), own, step.axis, sign * angle)
+        if node not in self.limits:
+            self.limits[node] = at_frames(chain.limits[node], self.alive)
+        own = np.stack(np.broadcast_arrays(*self.own_rotation(node)), axis=-1)
+        return sign * allowed(self.limits[node], own, step.axis, sign * angle)
 
     def shortest(self, e: Triple, t: Triple) -> Quaternion:
         (ex, ey, ez), (tx, ty, tz) = e, t

@@ -11,6 +11,7 @@ from ...limits import EulerBox, Framed, LimitGroup, OrderFreeBox
 from ...pose import Pose
 from ...rotation import Array
 from ...skeleton import Skeleton
+from ..pins.limits import locked_angles
 
 SLACK: Final = 1e-9  # radians: crossing a bound by less is allowed, and bounds are found to within this
 _STEPS: Final = 32  # parts of a range, tried at once for one frame; fewer for many frames
@@ -25,25 +26,24 @@ Bounded = tuple[LimitGroup, Array, Array]  # limits, and the lowest and highest 
 Room = tuple[float, float]  # radians: half the angle of a rotation, and the distance of its angles from their bounds
 
 
-def limit_groups(skeleton: Skeleton, bones: list[int], pose: Pose, limits: bool) -> dict[int, tuple[LimitGroup, ...]]:
-    """Return bone -> its limits in groups of one bone, for those of `bones` that have any.
+def limit_groups(skeleton: Skeleton, bones: list[int], pose: Pose, limits: bool) -> tuple[LimitGroup, ...]:
+    """Return the limits of some bones: their locked Euler angles in a pose (B, J), and with `limits` the skeleton's."""
+    return (*locked_angles(skeleton, pose.rotations, bones), *(groups_of(skeleton, bones) if limits else ()))
 
-    Locked Euler angles are limits, too, even without `limits`: ranges of no width at the values of the pose (B, J).
-    """
-    found: dict[int, list[LimitGroup]] = {}
-    for bone in bones:
-        held = skeleton.rotation_locks[bone]
-        if held.any():
-            mode = skeleton.rotation_modes[bone]
-            order = mode if mode in rotation.EULER_ORDERS else "XYZ"
-            angles = rotation.to_euler(pose.rotations[:, [bone]], order)
-            box = EulerBox([bone], [order], np.where(held, angles, -np.inf), np.where(held, angles, np.inf))
-            found.setdefault(bone, []).append(box)
-    for group in skeleton.limits if limits else ():
-        for place, bone in enumerate(group.bones.tolist()):
-            if bone in bones:
-                found.setdefault(bone, []).append(group.take(np.array([place])))
-    return {bone: tuple(groups) for bone, groups in found.items()}
+
+def groups_of(skeleton: Skeleton, bones: list[int]) -> tuple[LimitGroup, ...]:
+    """Return the skeleton's limits of some bones."""
+    kept = [(group, np.flatnonzero(np.isin(group.bones, bones))) for group in skeleton.limits]
+    return tuple(group if len(some) == len(group) else group.take(some) for group, some in kept if len(some))
+
+
+def limits_by_bone(groups: tuple[LimitGroup, ...]) -> dict[int, tuple[LimitGroup, ...]]:
+    """Return bone -> its limits in groups of one bone, for those that have any."""
+    found: dict[int, tuple[LimitGroup, ...]] = {}
+    for group in groups:
+        for bone, one in zip(group.bones.tolist(), group.by_bone, strict=True):
+            found[bone] = (*found.get(bone, ()), one)
+    return found
 
 
 def at_frames(groups: tuple[LimitGroup, ...], frames: NDArray[np.int64]) -> list[Bounded]:

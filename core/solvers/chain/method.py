@@ -3,7 +3,7 @@
 Phase 1 goes through the list, once or several times: each entry turns its joint by a part of the rotation that brings
 the effector nearest to the target, and never by more, so that no turn increases the distance. Phase 2 is plain CCD from
 the tip to the base; it has little left to do, so that the shape of phase 1 remains. Where plain CCD stalls, least
-squares solve the rest: by `finisher` for ball joints without limits, else by `PinAndDrag`.
+squares solve the rest: by `finisher` for ball joints without limits, else by `bounded`.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,13 +28,15 @@ from ..batches import batch_shape_of, flat_array, flat_pose
 from ..pins import PinAndDrag
 from .actuations import Actuation, checked_list
 from .batch import ChainBatch
+from .bounded import WELL_BENT, BoundedFinisher
+from .limits import groups_of
 from .one_frame import ChainFrame
 from .path import Chain, effector_place, find_path, posed, read_chain
-from .plan import BALL, VANISHES, Plan, Round, Step
+from .plan import BALL, HANDED_ON, STALLED, VANISHES, Plan, Round, Step
 
 Mode = Literal["larger", "smaller", "mixed"]
 MODES: Final[tuple[Mode, ...]] = ("larger", "smaller", "mixed")
-_WELL_BENT: Final = 6.0  # times the method's bends: with less, a limb at its limit slips back to straight
+_TOGETHER: Final = 256  # frames that are finished at once, between looks at Esc
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +60,8 @@ class ContributionCCD:
     position_tolerance  armature units (default 1e-4 of a 1.7 m human)
     bends               (J, 3) rotation vectors about the bones' own axes: how a straight joint bends where least
                         squares stall, too (`Anatomy.bends`)
+    restarts            number of other poses from which least squares start where a target is missed that may be in
+                        reach; 0 for drags, where an answer must not jump
 
     Raises CoreError if a field has another type or range.
     """
@@ -73,12 +77,13 @@ class ContributionCCD:
     successive: bool = False
     position_tolerance: float | None = None
     bends: Array | None = None
+    restarts: int = 32
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "actuations", checked_list(self.actuations))
         if self.mode not in MODES:
             raise CoreError(f'mode must be "larger", "smaller" or "mixed", not "{self.mode}".')
-        for name in ("passes", "sweeps"):
+        for name in ("passes", "sweeps", "restarts"):
             value = getattr(self, name)
             if not is_whole(value) or value < 0:
                 raise CoreError(f"{name} must be at least 0, not {value}.")
@@ -148,8 +153,7 @@ class ChainProblem:
     def _inside(self, pose: Pose) -> tuple[Pose, NDArray[np.bool_]]:
         """Return the pose with the chain's joints brought inside their limits, and which bones (B, J) were outside."""
         turning = [bone for bone, axes in zip(self.path.bones, self.path.axes, strict=True) if axes]
-        groups = [group.take(np.flatnonzero(np.isin(group.bones, turning))) for group in self.skeleton.limits]
-        rotations, outside = clamp_rotations(tuple(group for group in groups if len(group.bones)), pose.rotations)
+        rotations, outside = clamp_rotations(groups_of(self.skeleton, turning), pose.rotations)
         outside &= self.on[:, None] & self.method.limits
         if not outside.any():
             return pose, outside
@@ -184,7 +188,7 @@ class ChainProblem:
 
     def solve(self, progress: Progress = no_progress) -> Solution:
         """Return the solution from that of the last solve (at first, from the given pose)."""
-        pose, errors, iterations, finished = self._walked()
+        pose, errors, iterations, finished = self._walked(progress)
         # a chain that is not rigid is exact only in the pose that it was read from
         for _ in range(0 if self.chain.rigid else REFITS):
             if (errors <= self.tolerance).all():
@@ -192,13 +196,11 @@ class ChainProblem:
             self._begin(pose)
             pose, errors, more, again = self._walked()
             iterations, finished = iterations + more, finished | again
-        if self.method.finish and not self.plan.finish and (errors > self.tolerance).any():
-            pose, errors = self._finished(pose, errors, iterations, finished, progress)
         return self._solution(pose, errors, iterations, finished)
 
     def follow(self, progress: Progress = no_progress) -> Solution:
         """Return the solution of a motion: each frame starts with the chain of the solution before, in its own pose."""
-        one = replace(self.method, successive=False)
+        one = replace(self.method, successive=False, restarts=0)
         solutions: list[Solution] = []
         own: Array | None = None
         for frame in range(self.count):
@@ -223,54 +225,36 @@ class ChainProblem:
         finished = joined(lambda solution: np.asarray(solution.finished))
         return self._solution(pose, errors, iterations, finished)
 
-    def _walked(self) -> tuple[Pose, Array, NDArray[np.int64], NDArray[np.bool_]]:
-        """Make the rounds of the plan; return pose, errors (B,), steps (B,) and where the finisher was needed (B,)."""
+    def _walked(self, progress: Progress = no_progress) -> tuple[Pose, Array, NDArray[np.int64], NDArray[np.bool_]]:
+        """Make the rounds of the plan, and finish; return pose, errors, steps and where it was finished, (B,) each."""
         walk = self.walk
         if isinstance(walk, ChainBatch):
             iterations = walk.reach(self.targets, self.on)
-            errors, finished, turns = walk.error, walk.finished, walk.turns
+            errors, finished, turns = walk.error.copy(), walk.finished, walk.turns
         else:
             x, y, z = self.targets[0].tolist()
             iterations = np.array([walk.reach((x, y, z)) if self.on[0] else 0])
             errors, finished = np.array([walk.error if self.on[0] else 0.0]), np.array([walk.finished])
             turns = walk.turns[None]
-        pose = posed(self.skeleton, self.pose, self.path, self.chain.own_rotations(turns))
-        return (
-            pose,
-            self._errors(pose) if not self.chain.rigid else np.where(self.on, errors, 0.0),
-            iterations,
-            finished,
-        )
+        own = self.chain.own_rotations(turns)
+        missed = np.flatnonzero(errors > self.tolerance)
+        if self.method.finish and not self.plan.finish and len(missed) and any(self.path.axes):
+            finisher = BoundedFinisher(self.chain, self.plan, self.method.restarts, self.method.bends)
+            for first in range(0, len(missed), _TOGETHER):
+                progress(first / len(missed))
+                some = missed[first : first + _TOGETHER]
+                own[some], errors[some], steps = finisher.finish(own[some], self.targets[some], some)
+                iterations[some] += steps
+            finished = finished | np.isin(np.arange(self.count), missed)
+            turns = self.chain.turns(own)
+            walk.restart(turns if isinstance(walk, ChainBatch) else turns[0])
+        pose = posed(self.skeleton, self.pose, self.path, own)
+        return pose, errors if self.chain.rigid else self._errors(pose), iterations, finished
 
     def _errors(self, pose: Pose) -> Array:
         """Return the distances (B,) of effector and target in a pose; 0 where the goal is off."""
         place = effector_place(self.skeleton, self.goal, *forward(self.skeleton, pose))
         return np.where(self.on, rotation.lengths(place - self.targets), 0.0)
-
-    def _finished(
-        self, pose: Pose, errors: Array, iterations: NDArray[np.int64], finished: NDArray[np.bool_], progress: Progress
-    ) -> tuple[Pose, Array]:
-        """Return pose and errors after `PinAndDrag` has solved the missed frames; updates the last two arrays."""
-        nodes = list(self.path.bones)
-        own = pose.rotations[:, nodes].copy()
-        for frame in np.flatnonzero(errors > self.tolerance).tolist():
-            progress(frame / self.count)
-            method, skeleton, goals = self._least_squares(pose, frame)
-            found = method.solve(skeleton, pose[frame], goals)
-            own[frame] = found.pose.rotations[nodes]
-            iterations[frame] += found.iterations
-            finished[frame] = True
-        tried = posed(self.skeleton, pose, self.path, own)
-        reached = self._errors(tried)
-        worse = (reached >= errors)[:, None, None]
-        own = np.where(worse, pose.rotations[:, nodes], own)
-        pose = posed(self.skeleton, pose, self.path, own)
-        if self.chain.rigid:
-            turns = self.chain.turns(own)
-            self.walk.restart(turns if isinstance(self.walk, ChainBatch) else turns[0])
-        else:
-            self._begin(pose)
-        return pose, np.minimum(reached, errors)
 
     def _least_squares(self, pose: Pose, frame: int) -> tuple[PinAndDrag, Skeleton, list[Goal]]:
         """Return one frame's problem for `PinAndDrag`: only the list's joints turn, about the list's axes."""
@@ -288,7 +272,7 @@ class ChainProblem:
         own, bends = pose.rotations[frame], self.method.bends
         axes = rotation.inv(own)  # the list's axes are in front of the bones' own rotations
         if bends is not None:
-            bends = rotation.rotate(axes, np.where(deviations > 0.0, _WELL_BENT * rotation.rotate(own, bends), 0.0))
+            bends = rotation.rotate(axes, np.where(deviations > 0.0, WELL_BENT * rotation.rotate(own, bends), 0.0))
         method = PinAndDrag(
             limits=self.method.limits,
             deviations=deviations,
@@ -362,6 +346,7 @@ def _plan(method: ContributionCCD, skeleton: Skeleton, chain: Chain, tolerance: 
         rounds=passes + (Round(tuple(sweep), True, True),) * method.sweeps,
         balls=balls,
         finish=method.finish and balls,
+        stalled=HANDED_ON if method.finish else STALLED,
         tolerance=tolerance,
         nothing=(VANISHES * length) ** 2,
     )

@@ -97,7 +97,7 @@ class ChainFrame(ChainWalk):
         """Return how much of an angle the joint's limits allow; the room found once serves many small turns."""
         if not angle:
             return angle
-        node, limits, own = step.node, self.limits[step.node], self._own_rotation(step.node)
+        node, limits, own = step.node, self.limits[step.node], self.own_rotation(step.node)
         sign = -1.0 if self.inverted[node] else 1.0
         if node in self.ranges:
             return sign * reach(self.ranges[node], own, step.axis, sign * angle)
@@ -109,16 +109,6 @@ class ChainFrame(ChainWalk):
             if room is None or not is_within(room, abs(angle)):
                 return sign * float(allowed(limits, np.array([own]), step.axis, np.array([sign * angle]))[0])
         return angle
-
-    def _own_rotation(self, node: int) -> Quaternion:
-        """Return `Chain.own_rotations` of one bone."""
-        own, axes, turn = self.own[node], self.frames[node], self.rotations[node]
-        if turn is STILL:
-            return own
-        local = mul(_inverse(axes), mul(turn, axes))
-        w, x, y, z = mul(_inverse(local) if self.inverted[node] else local, own)
-        scale = 1.0 / sqrt(w * w + x * x + y * y + z * z)
-        return w * scale, x * scale, y * scale, z * scale
 
     def _sweep_balls(self) -> None:
         """Make a sweep of plain CCD over ball joints, from the tip to the base, without calls."""
@@ -254,8 +244,3 @@ def _between(a: Quaternion, b: Quaternion) -> float:
     aw, ax, ay, az = a
     bw, bx, by, bz = b
     return 2.0 * acos(min(1.0, abs(aw * bw + ax * bx + ay * by + az * bz)))
-
-
-def _inverse(turn: Quaternion) -> Quaternion:
-    w, x, y, z = turn
-    return w, -x, -y, -z

@@ -31,7 +31,7 @@ from ...pose import Pose, forward, forward_matrices
 from ...rotation import Array
 from ...skeleton import Indices, Skeleton
 from .actuations import AXES, Actuation
-from .limits import limit_groups
+from .limits import limit_groups, limits_by_bone
 
 _LOOSE: Final = 1e-6  # share by which the three scales of a bone may differ and count as equal
 
@@ -122,6 +122,7 @@ class Chain:
     links   (B, n + 1, 3) from the armature's origin to the first pivot, from pivot to pivot, and to the effector
     frames  (B, n, 4) the bones' axes, in armature space
     own     (B, n, 4) their own rotations
+    groups  the limits of the bones that turn
     limits  node -> the bone's limits
     rigid   whether links keep their lengths in any pose; unevenly scaled bones shear, and are taken as rigid here
     """
@@ -130,6 +131,7 @@ class Chain:
     links: Array
     frames: Array
     own: Array
+    groups: tuple[LimitGroup, ...]
     limits: dict[int, tuple[LimitGroup, ...]]
     rigid: bool
 
@@ -167,7 +169,8 @@ def read_chain(skeleton: Skeleton, pose: Pose, path: JointPath, goal: Goal, limi
         np.diff(places, axis=1),
         rotation.mul(turns[:, bones], rotation.inv(own)),
         own,
-        {bones.index(bone): found for bone, found in groups.items()},
+        groups,
+        {bones.index(bone): found for bone, found in limits_by_bone(groups).items()},
         even and not skeleton.driven.any(),
     )
 

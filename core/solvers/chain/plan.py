@@ -5,6 +5,7 @@ from typing import Final
 
 BALL: Final = -1  # in place of an axis: all three at once, by the shortest rotation
 STALLED: Final = 0.99  # share of the error: a sweep of plain CCD that leaves more is the last one
+HANDED_ON: Final = 0.5  # the same where least squares follow, which are quicker by then
 VANISHES: Final = 1e-6  # of the chain's length, above the noise of floats: nearer to an axis it has no direction
 OPPOSITE: Final = 1e-12  # 1 + cosine of the angle between opposite directions, which have no shortest rotation
 
@@ -38,7 +39,8 @@ class Plan:
     """The rounds, in their order.
 
     balls      the chain is one stretch of ball joints without limits: its sweeps and its finisher have a lean form
-    finish     end with the finisher, only where `balls`; other chains are finished by `PinAndDrag`
+    finish     end with the finisher, only where `balls`; `bounded` finishes other chains
+    stalled    share of the error: a sweep that leaves more is the last one
     tolerance  armature units
     nothing    square of a length that counts as none, armature units
     """
@@ -46,5 +48,6 @@ class Plan:
     rounds: tuple[Round, ...]
     balls: bool
     finish: bool
+    stalled: float
     tolerance: float
     nothing: float

@@ -19,7 +19,7 @@ from typing import Any, Final
 import numpy as np
 
 from .path import JointPath
-from .plan import BALL, STALLED, Plan, Round, Step
+from .plan import BALL, Plan, Round, Step
 
 Number = Any  # float, or array (B,)
 Triple = tuple[Number, Number, Number]
@@ -66,6 +66,8 @@ class ChainWalk:
         self.stretches = list(pairwise(bounds))
         self.links: list[Triple] = []
         self.axes: list[list[Triple]] = []
+        self.own: list[Quaternion] = []
+        self.frames: list[Quaternion] = []
         self.rotations: list[Quaternion] = []
         self.targets: list[Triple] = [NOWHERE] * (self.count + 1)
         self.effectors: list[Triple] = [NOWHERE] * (self.count + 1)
@@ -84,7 +86,7 @@ class ChainWalk:
             before = self.error
             self.make(one)
             self.used += 1
-            going = (self.error > tolerance) & ((self.error <= STALLED * before) | (not one.sweep))
+            going = (self.error > tolerance) & ((self.error <= self.plan.stalled * before) | (not one.sweep))
 
     def make(self, one: Round) -> None:
         """Make one round."""
@@ -169,6 +171,14 @@ class ChainWalk:
         self.rotations[node] = mul(turn, self.rotations[node])
         self.effectors[node] = rotate(turn, self.effectors[node])
 
+    def own_rotation(self, node: int) -> Quaternion:
+        """Return the own rotation of a bone, as `Chain.own_rotations` does."""
+        own, axes, turn = self.own[node], self.frames[node], self.rotations[node]
+        if turn is STILL:
+            return own
+        local = mul(inverse(axes), mul(turn, axes))
+        return mul(inverse(local) if self.inverted[node] else local, own)
+
     def axis(self, step: Step) -> Triple:
         """Return the axis of a step in the frame in front of its joint."""
         given = self.axes[step.node][step.axis]
@@ -234,6 +244,12 @@ def mul(a: Quaternion, b: Quaternion) -> Quaternion:
         aw * by + ay * bw + az * bx - ax * bz,
         aw * bz + az * bw + ax * by - ay * bx,
     )
+
+
+def inverse(turn: Quaternion) -> Quaternion:
+    """Return the inverse of a unit quaternion."""
+    w, x, y, z = turn
+    return w, -x, -y, -z
 
 
 def rotate(turn: Quaternion, vector: Triple) -> Triple:
