@@ -25,6 +25,8 @@ def register() -> None:
         translations.register(__package__, messages())
         undo.callback(translations.unregister, __package__)
 
+        undo.callback(panels.remove_icons, panels.add_icons())
+
         classes: tuple[Any, ...] = (
             *properties.CLASSES,
             *operators.CLASSES,

@@ -109,7 +109,7 @@ def _confidence(parts: dict[str, Any]) -> Iterator[Finding]:
         yield "ASK", "", f"Unsure of {_listed(doubtful)}. Check them below."
     elif likely:
         parts_of_it = counted(len(confidence), "part")
-        yield "BODY", "", f"Not fully sure of {likely} of its {parts_of_it}, yellow below."
+        yield "BODY", "", f"Not fully sure of {likely} of its {parts_of_it}, yellow triangles below."
     elif confidence:
         yield "BODY", "", "Sure of all parts."
     if parts["humanoid"] and parts["missing"]:

@@ -5,7 +5,22 @@ from typing import Final
 
 import bpy
 
-from . import body, bone, chains, generate, ghosts, humanoid, keypoints, motion, pins, rig, solver, toolbar, trails
+from . import (
+    body,
+    bone,
+    chains,
+    generate,
+    ghosts,
+    humanoid,
+    keypoints,
+    motion,
+    part_icons,
+    pins,
+    rig,
+    solver,
+    toolbar,
+    trails,
+)
 
 _SHOWN = (rig, pins, body, solver, humanoid, bone, motion, trails, ghosts, generate, chains, keypoints)  # in this order
 CLASSES = tuple(one for module in _SHOWN for one in module.CLASSES)
@@ -22,5 +37,6 @@ def rename_tab(name: str) -> None:
 
 
 MENUS = (("VIEW3D_MT_pose", pins.draw_in_pose_menu), ("ASSETBROWSER_MT_context_menu", body.draw_in_asset_menu))
+add_icons, remove_icons = part_icons.add_icons, part_icons.remove_icons
 TOOLS = toolbar.TOOLS
 FOLDER: Final = str(Path(__file__).parent)  # where Blender finds the presets that ship

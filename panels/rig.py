@@ -7,13 +7,10 @@ import bpy
 
 from .. import bridge
 from ..languages.interface import translated, without_prefixes
+from .part_icons import NUMBERS
 from .side import ArmaturePanel, Side, draw_sentence, draw_text, draw_tools, is_narrow
 
 _ICONS: Final = {"BODY": "ARMATURE_DATA", "ASK": "QUESTION", "HINDRANCE": "ERROR"}
-# Green, yellow, red, blue.
-_STATES: Final = {
-    "FOUND": "STRIP_COLOR_04", "GUESSED": "STRIP_COLOR_03", "MISSING": "STRIP_COLOR_01", "SAID": "STRIP_COLOR_05",
-}  # fmt: skip
 # A small figure that looks at the viewer: its right is on the left.
 _ARMS: Final = ("hand", "forearm", "upper_arm", "shoulder")
 _FIGURE: Final = (
@@ -106,8 +103,8 @@ class POISE_PT_parts(_Part, bpy.types.Panel):
                     if role not in rows:
                         row.label(text="", icon="BLANK1")
                         continue
-                    icon = _STATES[rows[role].state]
-                    row.operator("poise.show_part", text="", icon=icon, depress=role == part).role = role
+                    icon = NUMBERS[rows[role].state]
+                    row.operator("poise.show_part", text="", icon_value=icon, depress=role == part).role = role
         if part in rows:
             _draw_part(layout, rows[part])
         said = context.active_object.poise_facing
@@ -123,7 +120,7 @@ class POISE_PT_parts(_Part, bpy.types.Panel):
         for role, finding in rows.items():
             split = column if is_narrow() else column.split(factor=0.5)
             part = split.operator(
-                "poise.show_part", text=role, icon=_STATES[finding.state], emboss=False, translate=False
+                "poise.show_part", text=role, icon_value=NUMBERS[finding.state], emboss=False, translate=False
             )
             part.role = role
             split.label(text=without_prefixes(finding.text) or "-", translate=False)
@@ -133,7 +130,7 @@ def _draw_part(layout: Any, finding: Any) -> None:
     """Draw the chosen role and the tools that correct it."""
     box = layout.box()
     text = f"{finding.name}: {without_prefixes(finding.text) or translated('no bone')}"
-    box.label(text=text, icon=_STATES[finding.state], translate=False)
+    box.label(text=text, icon_value=NUMBERS[finding.state], translate=False)
     if bridge.can_correct(finding.name):
         row = box.row(align=True)
         row.operator("poise.set_role").role = finding.name

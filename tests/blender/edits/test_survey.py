@@ -174,7 +174,7 @@ def test_confidence_is_said_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     load(DATA / "rigs" / "named_mixamo_cm.blend")
     rig = next(object for object in bpy.data.objects if object.type == "ARMATURE")
     select(rig, [])
-    assert "Not fully sure of 10 of its 30 parts, yellow below." in said()  # the fingers
+    assert "Not fully sure of 10 of its 30 parts, yellow triangles below." in said()  # the fingers
     states = {finding.name: finding.state for finding in bpy.context.window_manager.poise_survey.findings}
     assert (states["thumb.L"], states["hand.L"]) == ("GUESSED", "FOUND")
     monkeypatch.setattr(survey, "UNSURE", 0.95)
