@@ -21,7 +21,7 @@ def add_icons() -> Any:
     """Add the icons to Blender; return what `remove_icons` takes."""
     icons = bpy.utils.previews.new()
     for state, picture in pictures().items():
-        icon = icons.new(state)
+        icon: Any = icons.new(state)
         icon.icon_size = picture.shape[:2]
         icon.icon_pixels_float.foreach_set(picture.ravel())
         NUMBERS[state] = icon.icon_id
