@@ -12,15 +12,21 @@ import numpy as np
 from .. import bridge
 from ..bridge.channels import channel_path, rotation_channel
 from ..core import CoreError, Motion, Pose, rotation
-from ..core.editing.timed_pins import PinFingerprint, TimedPin, affected_frames
+from ..core.body.anatomy import carrier_of
+from ..core.editing.contacts import foot_points
+from ..core.editing.drift import WIDTHS, smooth
+from ..core.editing.floor import Floor
+from ..core.editing.timed_pins import PinFingerprint, TimedPin, affected_frames, pin_errors
 from ..core.formats.report import GoalReport, Report
+from ..core.motion import shifted
+from ..core.rotation import Array, lengths
 from ..core.skeleton import Flags
 from . import pinned_actions
 from .controls import SHIFTED, TURNED
 from .fingerprints import digest, fingerprint
 from .foot_lock import contact_points, find_ground_contacts
 from .held_motion import HeldMotion
-from .motion_edit import UNMEASURED, Bones, ChangedBones, Frames, no_progress, temporary_value
+from .motion_edit import UNMEASURED, Bones, ChangedBones, Frames, Progress, no_progress, temporary_value
 from .pin_list import remove_or_mute
 from .renames import note_bones
 from .stored import read_kept
@@ -55,20 +61,68 @@ class PinnedMotion(HeldMotion):
                 used = [pin for pin in used if pin.start - pin.ease_in <= frame <= pin.end + pin.ease_out]
             self.besides = [pin.bone for pin in used]
             super().__init__(context, armature, whole if frame is None else _frames_needed(frame, used, whole))
-            reader = PinReader(self.skeleton, self.before, self.worlds)
-            pins: list[TimedPin] = []
-            self.left_out: list[str] = []
-            for pin in used:
-                try:
-                    pins.append(reader.read(context, armature, pin))
-                except CoreError as error:
-                    self.left_out.append(str(error).removesuffix("."))
-            self.pins = pins
+            self.pins = self._read(context, armature, used, self.before)
+            if self._climbs():
+                self.pins = self._read(context, armature, used, self._onto_meshes())
         if frame is not None:
             self.draft, self.only = True, self.before.frames == frame
         else:
             self.made_of = digest(self.before, self.skeleton, self.roles)
-            self.only = self._changed(armature)
+            self.only = None if self._climbs() else self._changed(armature)
+
+    def _read(self, context: Any, armature: Any, stored: Sequence[Any], motion: Motion) -> list[TimedPin]:
+        """Return stored pins as core's, of what a motion has, and note those that are left out."""
+        reader = PinReader(self.skeleton, motion, self.worlds)
+        pins: list[TimedPin] = []
+        self.left_out: list[str] = []
+        for pin in stored:
+            try:
+                pins.append(reader.read(context, armature, pin))
+            except CoreError as error:
+                self.left_out.append(str(error).removesuffix("."))
+        return pins
+
+    def _climbs(self) -> bool:
+        """Return whether the ground is meshes, and feet are pinned on it."""
+        return self.surface is not None and bool(self._foot_pins())
+
+    def _foot_pins(self) -> list[TimedPin]:
+        feet = {point.bone for point in foot_points(self.skeleton, self.roles)}
+        held = [pin for pin in self.pins if pin.position is not None and pin.relative_to is None]
+        return [pin for pin in held if self.skeleton.index(pin.bone) in feet]
+
+    def _onto_meshes(self) -> Motion:
+        """Return the motion going up and down with its pinned feet, as `raised_onto` for contacts."""
+        ups = np.linalg.solve(self.worlds[:, :3, :3], np.array([[0.0], [0.0], [1.0]]))[..., 0]
+        ups /= lengths(ups)[:, None]
+        pins, root = self._foot_pins(), carrier_of(self.skeleton, self.roles)
+        if root is None:
+            return self.before
+        rise, on = np.zeros((len(self.before), len(pins))), np.zeros((len(self.before), len(pins)), bool)
+        for number, pin in enumerate(pins):
+            span = slice(*pin.span(self.before))
+            rise[span, number] = -(pin_errors(self.skeleton, self.before, pin)[0] * ups[span]).sum(axis=-1).mean()
+            on[span, number] = True
+        step = smooth(rise[..., None], on, self.before, WIDTHS[1], 0.0) * ups
+        return replace(self.before, pose=shifted(self.skeleton, self.before.pose, root, step))
+
+    def _held_at(self, pin: TimedPin) -> Array:
+        """Return where a pin holds (n, 3), in the space of the armature at the first frame."""
+        span = slice(*pin.span(self.before))
+        places = np.broadcast_to(np.asarray(pin.position), (len(self.before), 3))[span]
+        if self.moves is None:
+            return places
+        return np.asarray(bridge.armature_to_world(self.moves[span], places, None)[0])
+
+    def compute(self, progress: Progress) -> None:
+        if self._climbs():
+            self.after = self._onto_meshes()
+            self.follow_object()
+            up = bridge.world_up(self.worlds[0])
+            up /= np.linalg.norm(up)
+            lowest = min(float((self._held_at(pin) @ up).min()) for pin in self._foot_pins())
+            self.floor = Floor(up, lowest, levels=False, surface=self.surface)
+        super().compute(progress)
 
     def _changed(self, armature: Any) -> Flags | None:
         """Return the frames (F,) that pins changed since the result was made affect; None where all may be."""

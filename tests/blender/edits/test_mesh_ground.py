@@ -18,6 +18,8 @@ from edits.foot_lock import LockedFeet
 from edits.keypoints import KeypointsJob, load_recording, perform_keypoints
 from edits.loop import LoopEdit
 from edits.path import PathEdit
+from edits.pinned_actions import restore_source
+from edits.pinned_motion import PinnedMotion, pin_contacts, show_pinned_frame
 from edits.retarget import Retargeted, imported
 from edits.smoothing import SmoothEdit
 from tests.blender.rigs import context, load, select
@@ -337,6 +339,32 @@ def test_locked_feet_of_a_level_walk_go_up_stairs(again: bool) -> None:
     assert len(bearing) > 20
     assert np.abs(bearing).max() < DEEP
     assert max(goal.position_error.max() for goal in report.goals) < DEEP
+
+
+def test_timed_pins_of_a_level_walk_go_up_stairs() -> None:
+    """As the panel finds and solves them: the body goes up with its feet."""
+    (rig,) = load(RIG)
+    context.scene.render.fps = 30
+    _, frames = brought(rig)
+    start, end = way(rig, frames)
+    ground = make_ground(rig, *stairs(start, end, 0.15))
+    pin_contacts(context, rig, ["feet"], 0.2, True)
+    edit = PinnedMotion(context, rig)
+    edit.solve()
+    report = edit.write(rig)
+    assert max(goal.position_error.max() for goal in report.goals) < DEEP
+    heights, places = soles_above(rig, ground, frames)
+    assert heights.min() > -DEEP  # also of feet that swing past an edge
+    bearing = stands(heights, places)
+    assert len(bearing) > 20
+    assert np.abs(bearing).max() < DEEP
+    restore_source(rig)
+    pin = rig.poise_timed_pins[0]
+    context.scene.frame_set(pin.start)
+    show_pinned_frame(context, rig)
+    context.view_layer.update()
+    seen = rig.matrix_world @ rig.pose.bones[pin.bone].matrix @ bpy_vector(pin.point)
+    assert (seen - rig.matrix_world @ bpy_vector(pin.position)).length < DEEP
 
 
 @pytest.mark.parametrize(("height", "ground"), [(0.51, 0.51), (0.72, 0.0)], ids=["three stairs", "a table"])
