@@ -44,12 +44,15 @@ class Held:
         return any(some.any() for some in self.channels.values())
 
     def turned(self, rig: Rig) -> Flags:
-        """Return which angles (J, 3) of bones stay; of rotations that are no Euler angles all or none."""
+        """Return which angles (J, 3) of bones stay; of rotations that are no Euler angles all or none.
+
+        Locked ones do not count where a bone turns about another axis, as the starts of Rigify's IK.
+        """
         found = np.zeros((len(rig.skeleton), 3), bool)
         for mode, group in rig.modes.items() if self.channels else ():
             own = self.channels[rotation_channel(mode)][group]
             found[group] = own if mode in rotation.EULER_ORDERS else own.any(axis=1, keepdims=True)
-        return found
+        return found & (~rig.skeleton.rotation_locks | found.all(axis=1, keepdims=True))
 
     def moved(self, rig: Rig) -> Flags:
         """Return which locations (J, 3) stay."""

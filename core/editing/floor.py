@@ -202,13 +202,11 @@ def _stood(sole: Sole, heads: Array, frames: Array, floor: Floor, motion: Motion
     return place + _spread(lack, motion, free)[:, None] * up, *turned
 
 
-def _spread(values: Array, motion: Motion, free: Array, ends: tuple[Array, Array] | None = None) -> Array:
+def _spread(values: Array, motion: Motion, free: Array) -> Array:
     """Return values (F,) that rise before larger ones, and fall after them, over `FADE`, to a share `free` (F,).
 
-    They are as they were by the frames in which that is 0. `ends` are the values (F,) after which, and before which
-    they do so, by default all.
+    They are as they were by the frames in which that is 0.
     """
-    lasts, firsts = (values, values) if ends is None else ends
     found, times = np.array(values), motion.frames / motion.fps
     edges = np.concatenate([[-np.inf], times[free == 0.0], [np.inf]])
     after = edges[np.searchsorted(edges, times, side="right")] - times
@@ -218,9 +216,9 @@ def _spread(values: Array, motion: Motion, free: Array, ends: tuple[Array, Array
         if not (apart < FADE).any():
             break
         late, early = slice(step, None), slice(None, -step)
-        for here, there, reach, given in ((late, early, after, lasts), (early, late, before, firsts)):
+        for here, there, reach in ((late, early, after), (early, late, before)):
             share = smootherstep(1.0 - apart / np.minimum(reach[there], FADE))
-            found[here] = np.maximum(found[here], values[here] + share * (given[there] - values[here]))
+            found[here] = np.maximum(found[here], values[here] + share * (values[there] - values[here]))
     return values + free * (found - values)
 
 
@@ -242,34 +240,44 @@ def _bent(
     straight = float(np.arctan2(flat @ sole.up, flat @ sole.forward))
     lean = np.arctan2(ahead @ up, top @ up)
     steep = np.arcsin(np.clip(rise / np.hypot(ahead @ up, top @ up), -1.0, 1.0))
-    ways = np.stack([steep - lean, np.pi - steep - lean]) - straight - BENT
-    ways = np.remainder(ways + np.pi, 2.0 * np.pi) - np.pi
+    ways = np.stack([steep - lean, np.pi - steep - lean])  # where the tip is on the floor, ahead and back
+    apart, turns = _within_half(ways - straight - BENT), _within_half(ways - now)
     below = level - (joint + end) @ up > LEAST * length
-    bend, ends = np.zeros(len(now)), np.zeros((2, len(now)))
+    bend = np.zeros(len(now))
     for first, last in runs(below):
         run = slice(first, last + 1)
-        nearest = int(np.argmin(np.abs(ways[:, run]).sum(axis=1)))
-        bend[run] = straight + BENT + ways[nearest, run] - now[run]
-        ends[[0, 1], [last, first]] = bend[[last, first]]
-    still = np.zeros(len(now))
-    more, less = (_spread(still, motion, free, tuple(np.maximum(part, 0.0))) for part in (ends, -ends))
-    room = np.remainder(straight - lean - now + np.pi, 2.0 * np.pi) - np.pi  # until the toes are level
-    more = np.minimum(more, np.maximum(room, 0.0))
-    return rotation.from_axis_angle(across, np.where(below, bend, more - less))
+        if abs(apart[0, run]).sum() < abs(apart[1, run]).sum():
+            bend[run] = np.maximum(turns[0, run], 0.0)
+        else:
+            bend[run] = np.minimum(turns[1, run], 0.0)
+    more, less = (_spread(np.maximum(part, 0.0), motion, free) for part in (bend, -bend))
+    room = more + _within_half(straight - lean - now - more)  # until the toes are level
+    more = np.minimum(more, np.maximum(np.maximum(room, bend), 0.0))
+    return rotation.from_axis_angle(across, more - less)
+
+
+def _within_half(angles: Array) -> Array:
+    """Return angles plus whole turns, within half a turn of 0."""
+    return np.remainder(angles + np.pi, 2.0 * np.pi) - np.pi
 
 
 def _levelled(axis: Array, side: Array, room: Array, up: Array, motion: Motion, free: Array) -> Array:
     """Return the rotations (F, 4) about an axis (F, 3) that level a vector to the side (F, 3), to `room` (F,) at most.
 
-    The room of a time comes and goes over `FADE`.
+    They come and go over `FADE`.
     """
     height, rate = side @ up, rotation.cross(axis, side) @ up
-    room = 1.0 - _spread(np.maximum(1.0 - room, 0.0), motion, free)
-    wanted, angle = np.clip(height, -room, room), np.zeros(len(room))
-    for _ in range(ROUNDS):
-        sin, cos = np.sin(angle), np.cos(angle)
-        angle += (wanted - height * cos - rate * sin) * (rate * cos - height * sin)
-    return rotation.from_axis_angle(axis, angle)
+
+    def within_room(angle: Array) -> Array:
+        wanted = np.clip(height * np.cos(angle) + rate * np.sin(angle), -room, room)
+        for _ in range(ROUNDS):
+            sin, cos = np.sin(angle), np.cos(angle)
+            angle = angle + (wanted - height * cos - rate * sin) * (rate * cos - height * sin)
+        return angle
+
+    own = within_room(np.zeros(len(room)))
+    more, less = (_spread(np.maximum(part, 0.0), motion, free) for part in (own, -own))
+    return rotation.from_axis_angle(axis, within_room(more - less))
 
 
 def _raised(ways: Array, rise: Array, up: Array) -> Array:

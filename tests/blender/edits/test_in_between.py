@@ -167,10 +167,10 @@ def test_what_makes_no_sense_is_refused_and_nothing_changes(
     assert contents() == before
 
 
-def rigify() -> Any:
-    """Rigify's generated human with the walk on its FK controls."""
+def rigify(share: float = 1.0) -> Any:
+    """Rigify's generated human with the walk on its FK controls, to a share from 0, IK, to 1."""
     rig = next(one for one in load(SHARED / "rigs" / "scripted" / "rigify_generated_human.blend") if one.name == "rig")
-    put_on_fk(rig, 1.0)
+    put_on_fk(rig, share)
     with imported(context, DATA / "motion" / "cmu_07_12.bvh") as (source, _):
         edit = Retargeted(context, rig, source, FRAMES)
     edit.solve()
