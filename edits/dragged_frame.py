@@ -107,7 +107,7 @@ class DraggedFrame(HeldMotion):
         start, end = (float(first), float(last)) if steps else (begin, stop)  # contacts are found in the whole motion
         within = keys[(keys > start) & (keys < end)]
         frames: Any = np.unique([start, *np.arange(np.ceil(start), np.floor(end) + 1.0), *within, begin, stop, end])
-        self.besides = [pin.bone for pin in armature.poise_timed_pins if not pin.mute]
+        self.besides = [bone, *(pin.bone for pin in armature.poise_timed_pins if not pin.mute)]
         super().__init__(context, armature, frames[np.diff(frames, prepend=-np.inf) > SAME_FRAME])
         self.frame, self.falloff, self.edges = frame, falloff, (begin, stop)
         self.shares = falloff.shares(self.before.frames)

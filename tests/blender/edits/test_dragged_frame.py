@@ -471,6 +471,14 @@ def rigify_on_fk() -> Any:
     return rig
 
 
+def test_a_control_that_goes_with_a_part_is_dragged_by_its_name() -> None:
+    rig = rigify_on_fk()
+    before = [(context.scene.frame_set(30), world(rig, bone))[1] for bone in ("hips", "DEF-spine")]
+    assert bpy.ops.poise.drag_frame(bone="hips", frame=30, shift=(0.0, 0.0, -0.04), before=4, after=4) == {"FINISHED"}
+    moved = [(context.scene.frame_set(30), world(rig, bone))[1] for bone in ("hips", "DEF-spine")] - np.array(before)
+    np.testing.assert_allclose(moved, [[0.0, 0.0, -0.04]] * 2, atol=NEAR * size(rig))
+
+
 @pytest.mark.parametrize("make", [captured, rigify_on_fk])
 @pytest.mark.parametrize(("role", "way"), [("hips", (0.0, 0.0, -0.05)), ("foot.L", (0.03, 0.0, 0.0))])
 def test_what_stands_between_few_keys_gets_the_keys_that_hold_it(make: Any, role: str, way: Sequence[float]) -> None:
