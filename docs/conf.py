@@ -43,7 +43,7 @@ CONTENTS: Final = {
         "docs/tutorials/phone",
     ],
     "Without a window": ["docs/jobs", "docs/formats", "docs/batch", "docs/python"],
-    "Measured": ["docs/performance", "docs/quality", "docs/naturalness", "docs/drag", "docs/robust", "docs/detection"],
+    "Measured": ["docs/measured/index", "docs/measured/performance", "docs/measured/quality", "docs/measured/naturalness", "docs/measured/drag", "docs/measured/robust", "docs/measured/detection"],
     "How it works": ["docs/methods", "docs/solver", "docs/architecture", "CONTRIBUTING", "CHANGELOG"],
     "Licences": ["docs/examples/LICENSES", "tests/data/motion/LICENSES", "tests/data/rigs/LICENSES"],
 }

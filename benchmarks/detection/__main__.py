@@ -35,7 +35,7 @@ from tests.blender.core.rigs import cases, files, roles_of, wrong  # noqa: E402
 from tests.blender.rigs import load  # noqa: E402
 from tests.paths import DATA  # noqa: E402
 
-HEAD = ("rig", "body", "named", "by shape")
+HEAD = ("rig", "kind", "named", "by shape")
 
 
 def main() -> int:
@@ -109,7 +109,7 @@ def _same(found: str | list[str], answer: str | list[str] | None) -> bool:
 
 def _row(name: str, rig: Any, answer: dict[str, Any], totals: dict[bool, list[int]], notes: list[str]) -> list[str]:
     """Cells: whether it is a body, and roles right of those asked for, with names and without."""
-    cells = ["human" if answer["humanoid"] else "none"]
+    cells = ["human" if answer["humanoid"] else "not human"]
     for named in (True, False):
         roles, found, _, _ = roles_of(rig, named)
         asked = {role for role in answer["roles"].keys() | found.keys() if role in BODY}
@@ -120,7 +120,7 @@ def _row(name: str, rig: Any, answer: dict[str, Any], totals: dict[bool, list[in
             notes.append(f"{name}, {HEAD[2 + (not named)]}: {', '.join(sorted(mistakes))}")
         totals[named][0] += len(asked - mistakes)
         totals[named][1] += len(asked)
-        cells.append(f"{len(asked - mistakes)} of {len(asked)}" if asked else "right" if not mistakes else "wrong")
+        cells.append(f"{len(asked - mistakes)} of {len(asked)}" if asked else "not taken for a human" if not mistakes else "wrong")
     return cells
 
 

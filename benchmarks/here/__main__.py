@@ -6,7 +6,7 @@
 
 A body stands at ease, its pins are moved to random places, and the job that the panel's Solve Here makes of its pins is
 done, with the settings that ship. Times are those of the processor, of the whole job: reading, solving, writing and
-measuring. docs/performance.md says what is found.
+measuring. docs/measured/performance.md says what is found.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""The pictures of docs/quality.md, from the figures of a run."""
+"""The pictures of docs/measured/quality.md, from the figures of a run."""
 
 from pathlib import Path
 from typing import Any, Final

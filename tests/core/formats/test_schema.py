@@ -87,7 +87,7 @@ DOCUMENTS += [("recipe", json.loads(file.read_text(encoding="utf-8"))) for file 
 
 def pages() -> Iterator[tuple[str, str]]:
     """Names and texts of README.md and the pages of docs/."""
-    for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))):
         yield page.name, page.read_text(encoding="utf-8")
 
 
