@@ -43,7 +43,15 @@ CONTENTS: Final = {
         "docs/tutorials/phone",
     ],
     "Without a window": ["docs/jobs", "docs/formats", "docs/batch", "docs/python"],
-    "Measured": ["docs/measured/index", "docs/measured/performance", "docs/measured/quality", "docs/measured/naturalness", "docs/measured/drag", "docs/measured/robust", "docs/measured/detection"],
+    "Measured": [
+        "docs/measured/index",
+        "docs/measured/performance",
+        "docs/measured/quality",
+        "docs/measured/naturalness",
+        "docs/measured/drag",
+        "docs/measured/robust",
+        "docs/measured/detection",
+    ],
     "How it works": ["docs/methods", "docs/solver", "docs/architecture", "CONTRIBUTING", "CHANGELOG"],
     "Licences": ["docs/examples/LICENSES", "tests/data/motion/LICENSES", "tests/data/rigs/LICENSES"],
 }

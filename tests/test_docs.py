@@ -62,7 +62,7 @@ def test_the_page_of_methods_names_files_and_operators_that_exist() -> None:
     assert [name for name in operators if f"class POISE_OT_{name}(" not in classes] == []
 
 
-@pytest.mark.parametrize("page", sorted(path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")))
+@pytest.mark.parametrize("page", sorted(str(path.relative_to(ROOT / "docs")) for path in (ROOT / "docs").rglob("*.md")))
 def test_a_page_names_python_files_that_exist(page: str) -> None:
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     files = {path.relative_to(ROOT).as_posix() for room in ROOMS for path in (ROOT / room).rglob("*.py")}

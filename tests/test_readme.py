@@ -207,7 +207,7 @@ def links(text: str) -> list[str]:
 
 @pytest.mark.parametrize(
     "document",
-    ["README.md", "CONTRIBUTING.md", *(page.relative_to(ROOT).as_posix() for page in sorted((ROOT / "docs").rglob("*.md")))],
+    ["README.md", "CONTRIBUTING.md", *sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md"))],
 )
 def test_links_lead_somewhere(document: str) -> None:
     folder = (ROOT / document).parent

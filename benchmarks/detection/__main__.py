@@ -120,7 +120,8 @@ def _row(name: str, rig: Any, answer: dict[str, Any], totals: dict[bool, list[in
             notes.append(f"{name}, {HEAD[2 + (not named)]}: {', '.join(sorted(mistakes))}")
         totals[named][0] += len(asked - mistakes)
         totals[named][1] += len(asked)
-        cells.append(f"{len(asked - mistakes)} of {len(asked)}" if asked else "not taken for a human" if not mistakes else "wrong")
+        left = "wrong" if mistakes else "not taken for a human"
+        cells.append(f"{len(asked - mistakes)} of {len(asked)}" if asked else left)
     return cells
 
 

@@ -7,7 +7,8 @@
     python -m benchmarks.drags --sheets FOLDER        a picture of each drag, with matplotlib
 
 The session is the drag tool's, its settings those that ship; bodies start at ease, both feet pinned, unless `drags.py`
-says otherwise, and the mouse moves a centimetre of a 1.7 m human a tick. docs/measured/drag.md says what the columns are.
+says otherwise, and the mouse moves a centimetre of a 1.7 m human a tick. docs/measured/drag.md says
+what the columns are.
 """
 
 import json
