@@ -1,19 +1,48 @@
-"""What Blender makes of bones that something else turns, taken over into poses."""
+"""What Blender makes of bones that something else turns, and of what controls do not decide, taken over into poses."""
 
 from dataclasses import replace
+from typing import Final
 
 import numpy as np
 
-from ..core import Pose
+from ..bridge import ControlledBody, ControlledFrames
+from ..core import Pose, rotation
 from ..core.skeleton import Indices
+
+_ALONG: Final = np.array([0.0, 1.0, 0.0])  # a bone
 
 
 def take_over(pose: Pose, seen: Pose, turned: Indices, placed: Indices) -> Pose:
-    """Return poses (...) with the channels that one pose has of `turned` bones, and its locations of `placed` ones."""
+    """Return poses (...) with the channels that `seen` (...) has of `turned` bones, and locations of `placed` ones."""
     rotations, translations = np.array(pose.rotations), np.array(pose.translations)
-    rotations[..., turned, :], translations[..., placed, :] = seen.rotations[turned], seen.translations[placed]
+    rotations[..., turned, :] = seen.rotations[..., turned, :]
+    translations[..., placed, :] = seen.translations[..., placed, :]
     if pose.scales is None and seen.scales is None:
         return replace(pose, rotations=rotations, translations=translations)
     scales = np.ones_like(translations) if pose.scales is None else np.array(pose.scales)
-    scales[..., turned, :] = 1.0 if seen.scales is None else seen.scales[turned]
+    scales[..., turned, :] = 1.0 if seen.scales is None else seen.scales[..., turned, :]
     return replace(pose, rotations=rotations, translations=translations, scales=scales)
+
+
+def take_undecided(controlled: ControlledFrames, pose: Pose, wanted: Pose, seen: Pose) -> Pose:
+    """Return poses (F) with what controls do not decide as Blender shows it for `wanted` (F).
+
+    That is the lengths of limbs that IK stretches, how carried bones are at their parents, and twists. `seen` (F): the
+    body as it is shown.
+    """
+    rotations, translations = np.array(pose.rotations), np.array(pose.translations)
+    for number, body in enumerate(controlled.bodies):
+        on, carried = controlled.which == number, np.flatnonzero(body.carried)
+        there = undecided_of(body, pose[on], wanted[on], seen[on], carried)
+        rotations[on], translations[on] = there.rotations, there.translations
+    return replace(pose, rotations=rotations, translations=translations)
+
+
+def undecided_of(body: ControlledBody, pose: Pose, wanted: Pose, seen: Pose, carried: Indices) -> Pose:
+    """Return poses (...), see `take_undecided`, with some `carried` bones."""
+    untwisted, rotations = np.array(body.untwisted, int), np.array(pose.rotations)
+    change = rotation.mul(rotation.inv(wanted.rotations[..., untwisted, :]), seen.rotations[..., untwisted, :])
+    twists = rotation.swing_twist(change, _ALONG)[1]
+    rotations[..., untwisted, :] = rotation.mul(rotations[..., untwisted, :], twists)
+    placed = np.union1d(carried, np.flatnonzero(body.stretched))
+    return take_over(replace(pose, rotations=rotations), seen, carried, placed)

@@ -16,6 +16,7 @@ from ..bridge.turns import evaluated_graph, update
 from ..core import (
     ContributionCCD,
     CoreError,
+    Goal,
     PinAndDrag,
     Pose,
     Skeleton,
@@ -29,6 +30,7 @@ from ..core.body import Roles
 from ..core.body.anatomy import Tuning, anatomy, with_anatomy, with_ranges
 from ..core.body.ranges import joint_range, with_joint_ranges
 from ..core.contribution import with_hinges
+from ..core.editing.footsteps import plant_others
 from ..core.formats.job import Job, PoseTargets, on_bones
 from ..core.formats.report import GoalReport, Report
 from ..core.limits import clamp_rotations
@@ -37,12 +39,20 @@ from ..core.rotation import Array
 from ..core.skeleton import no_bone
 from ..core.solvers import SeveralChains
 from ..core.steps import run_steps
-from .carried import take_over
+from .carried import take_over, take_undecided
 from .chains import with_saved_chains
 from .controls import find_control_motion, frames_of_body
 from .evaluation import Evaluation, evaluate
 from .held import HeldRig
-from .job_goals import PreparedGoal, check_scale, followed_objects, held_frames, prepare_balance, prepare_goal
+from .job_goals import (
+    check_scale,
+    followed_objects,
+    held_frames,
+    largest_scale,
+    prepare_balance,
+    prepare_goal,
+    report_goal,
+)
 from .motion_edit import ChangedBones, Frames, MotionEdit, Progress, check_scene, no_progress
 from .shown import WantedPose, wanted_body
 
@@ -133,8 +143,15 @@ class JobEdit(MotionEdit):
         yielding = [(place, *self.held.yielding(one)) for place, one in asked]
         self._asked = [(place, one) for place, one, _ in yielding] + [(_NOBODY, goal) for goal in self.held.goals]
         self._yielding = {place: turn for place, _, turn in yielding if turn is not None}
-        self._asked += self._yielding.items() if job.humanoid is None else ()  # which knows no priorities
+        if job.humanoid is None:  # which knows no priorities
+            self._asked += [*((_NOBODY, goal) for goal in self._planted()), *self._yielding.items()]
         self._repeating: list[str] = []
+
+    def _planted(self) -> list[Goal]:
+        if self.controlled is None or self.job.ccd is not None:
+            return []
+        ends = set.intersection(*(set(body.planted) for body in self.controlled.bodies))
+        return plant_others(self.body, self.roles, self._start, sorted(ends), [goal for _, goal in self._asked])
 
     def prepare(self, armature: Any) -> None:
         rig = self.rig
@@ -193,19 +210,23 @@ class JobEdit(MotionEdit):
         if self.controlled is None:
             self.after = replace(self.before, pose=self.solution.pose)
 
-    def _solve(self, pose: Pose, progress: Progress = no_progress) -> Solution:
-        scale = _largest_scale(self.job, self.worlds)
-        targets = self._targets
-        return _solution(self._armature, self.job, self.body, self.roles, pose, self._asked, scale, targets, progress)
+    def _solve(self, pose: Pose, progress: Progress = no_progress, near: Pose | None = None) -> Solution:
+        """Solve from poses before; `near`: where to begin, by default there."""
+        scale, targets = largest_scale(self.job, self.worlds), self._targets
+        return _solution(
+            self._armature, self.job, self.body, self.roles, pose, self._asked, scale, targets, progress, near
+        )
 
     def pose_controls(self, armature: Any, new: bool = True) -> Generator[float, None, None]:
         if self.controlled is None:
             self._take_carried(armature)
             return
-        reached = self._start
+        start = reached = self._start
         for round_ in range(_ROUNDS):
             if round_:
-                self.solution = self._solve(reached)
+                wanted = self.solution.pose
+                start, near = (take_undecided(self.controlled, one, wanted, reached) for one in (start, wanted))
+                self.solution = self._solve(start, near=near)
                 if _is_settled(self.solution.pose, reached):
                     assert self.control_motion is not None
                     self.control_motion = replace(self.control_motion, misfit=[])  # what is shown is what is solved
@@ -265,7 +286,7 @@ class JobEdit(MotionEdit):
         with preserve_channels(self._context, armature, self._changed) if self.keyed else nullcontext():
             frames = self.before.frames if self.keyed else None
             self.take = frames_of_body(self.controlled, evaluate(self._context, armature, frames, self._follow))
-        return tuple(_report(goal, self.body, self.take, self.job) for goal in self.goals)
+        return tuple(report_goal(goal, self.body, self.take, self.job) for goal in self.goals)
 
     def wanted(self, armature: Any, part: Frames) -> WantedPose:
         if self.controlled is None:
@@ -386,6 +407,7 @@ def _solution(
     largest_scale: float,
     targets: Pose | None,
     progress: Progress,
+    near: Pose | None,
 ) -> Solution:
     """Solve the goals, each with the place of the job's goal that asks for it, by the job's method."""
     goals = [goal for _, goal in asked]
@@ -427,7 +449,7 @@ def _solution(
         settle=job.frames is None,
         **tolerances,
     )
-    pose = _start_pose(job, writable, pose, reference)
+    pose = _start_pose(job, writable, pose, reference) if near is None else near
     writable, method = with_anatomy(writable, method, roles, ranges=job.anatomical_limits, tuning=tuning)
     return solve_in_blocks(writable, pose, goals, method, progress)
 
@@ -475,18 +497,3 @@ def _start_pose(job: Job, skeleton: Skeleton, pose: Pose, reference: Pose) -> Po
     turned = free & (rotation.angle_between(pose.rotations, reference.rotations) > _SETTLED)
     wanted = clamp_rotations(skeleton.limits, reference.rotations)[0] if job.limits else reference.rotations
     return replace(pose, rotations=np.where(turned[..., None], wanted, pose.rotations))
-
-
-def _largest_scale(job: Job, worlds: Array) -> float:
-    """Return the largest length of an armature unit in the goals' space."""
-    if all(goal.space == "armature" for goal in job.goals):  # and so the balance's
-        return 1.0
-    return float(np.linalg.norm(worlds[:, :3, :3], ord=2, axis=(-2, -1)).max())
-
-
-def _report(goal: PreparedGoal, skeleton: Skeleton, after: Evaluation, job: Job) -> GoalReport:
-    """Report the errors of a goal, as Blender evaluates the result, in the frames where it was fully on."""
-    on, name, tolerance = goal.share == 1.0, skeleton.names[goal.bone], job.tolerance
-    far, turned = (None if error is None else error[on] for error in goal.errors(after))
-    degrees = None if turned is None else np.degrees(turned)
-    return GoalReport(name, goal.kind, after.frames[on], far, degrees, tolerance.position, tolerance.rotation)

@@ -11,6 +11,8 @@ from ..core.body import Roles
 from ..core.body.ground import find_footing, find_free_turns, keep_flat
 from ..core.body.masses import distance_beyond, masses_of
 from ..core.formats import goals as wishes
+from ..core.formats.job import Job
+from ..core.formats.report import GoalReport
 from ..core.goals import SUPPORT_RADIUS
 from ..core.rotation import Array
 from .evaluation import Evaluation, GoalSpace
@@ -335,6 +337,21 @@ def held_frames(goals: Sequence[wishes.Wish]) -> list[int]:
     """Return the frames that pins are held at."""
     held = [target.at for goal in goals for target in goal.targets if isinstance(target, wishes.Held)]
     return sorted({at for at in held if at is not None})
+
+
+def largest_scale(job: Job, worlds: Array) -> float:
+    """Return the largest length of an armature unit in the goals' space."""
+    if all(goal.space == "armature" for goal in job.goals):  # and so the balance's
+        return 1.0
+    return float(np.linalg.norm(worlds[:, :3, :3], ord=2, axis=(-2, -1)).max())
+
+
+def report_goal(goal: PreparedGoal, skeleton: Skeleton, after: Evaluation, job: Job) -> GoalReport:
+    """Report the errors of a goal, as Blender evaluates the result, in the frames where it was fully on."""
+    on, name, tolerance = goal.share == 1.0, skeleton.names[goal.bone], job.tolerance
+    far, turned = (None if error is None else error[on] for error in goal.errors(after))
+    degrees = None if turned is None else np.degrees(turned)
+    return GoalReport(name, goal.kind, after.frames[on], far, degrees, tolerance.position, tolerance.rotation)
 
 
 def _is_support(goal: wishes.Wish, frames: Array) -> bool:

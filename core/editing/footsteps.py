@@ -1,6 +1,6 @@
 """Feet as points that stand and swing: which of them are held, and how far steps go along with the body's path."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import numpy as np
@@ -8,7 +8,9 @@ from numpy.typing import ArrayLike
 
 from .. import rotation
 from ..body import SIDES, Roles
+from ..goals import AnyGoal, Goal
 from ..motion import Motion, forward_of
+from ..pose import Pose
 from ..rotation import Array
 from ..skeleton import Skeleton
 from .contacts import UP, BodyPoint, find_contacts, foot_points, runs
@@ -36,6 +38,21 @@ def other_feet(skeleton: Skeleton, roles: Roles, bone: int) -> list[BodyPoint]:
     feet = feet_of(skeleton, roles)
     below = [foot.bone for foot in feet if bone in skeleton.ancestors(foot.bone)]
     return [foot for foot in feet if below != [foot.bone] and foot.bone not in skeleton.ancestors(bone)]
+
+
+def plant_others(
+    skeleton: Skeleton, roles: Roles, pose: Pose, ends: Iterable[int], goals: Sequence[AnyGoal]
+) -> list[Goal]:
+    """Return goals, after all others, that keep ends of legs where a pose (...) has them, but of legs that have goals.
+
+    With `ends` on IK that is where Blender's G leaves feet while the body moves.
+    """
+    others = (other_feet(skeleton, roles, skeleton.index(goal.bone)) for goal in goals)
+    legs = [{above for foot in feet for above in skeleton.ancestors(foot.bone)} for feet in others]
+    stay = [end for end in ends if all(end in leg for leg in legs)]
+    heads, turns = forward_of(skeleton, pose, stay)
+    after = 1 + max(goal.priority for goal in goals)
+    return [Goal(end, heads[..., at, :], turns[..., at, :], priority=after) for at, end in enumerate(stay)]
 
 
 def hold_feet(

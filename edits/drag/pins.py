@@ -9,7 +9,6 @@ from ...core import Balance, CoreError, Goal, rotation
 from ...core.body.axes import unit
 from ...core.body.ground import find_footing, find_free_turns, keep_flat
 from ...core.body.masses import distance_beyond, masses_of
-from ...core.editing.footsteps import other_feet
 from ...core.goals import SUPPORT_RADIUS, AnyGoal
 from ...core.pose import forward_matrices
 from ...core.rotation import Array
@@ -72,20 +71,6 @@ class DragPins:
             part = self._body.part_of(target.bone, target.point)
             found.append(target.goal_of(part, self._body.world, first))
         return found
-
-    def planted(self, priority: int) -> list[Goal]:
-        """Return goals that keep feet on IK, but pinned ones and those of dragged legs, where Blender's G leaves them.
-
-        That is where their targets do not go with what moves the body.
-        """
-        body = self._body
-        if body.controlled is None or body.alone:
-            return []
-        skeleton, pinned = body.skeleton, {body.part_of(target.bone)[0] for target in self.targets}
-        others = (other_feet(skeleton, body.roles, bone) for bone in self.kinds)
-        legs = [{bone for foot in feet for bone in skeleton.ancestors(foot.bone)} for feet in others]
-        stay = [end for end in body.controlled.planted if end in set.intersection(*legs) - pinned]
-        return [Goal(foot, body.heads[foot], body.turns[foot], priority=priority) for foot in stay]
 
     def balance(self, over: str, turning: bool, priority: int) -> list[AnyGoal]:
         """Return a goal for the centre of mass over what the setting says.

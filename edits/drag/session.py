@@ -12,6 +12,7 @@ from ... import bridge
 from ...bridge import Grab
 from ...core import CoreError, Goal, Humanoid, PinAndDrag, Skeleton, Solution, forward, rotation
 from ...core.body.anatomy import with_anatomy, with_ranges
+from ...core.editing.footsteps import plant_others
 from ...core.goals import AnyGoal
 from ...core.pose import frame_rotations
 from ...core.rotation import Array
@@ -128,11 +129,17 @@ class DragSession:
             self._problem = self._method.prepare(self._skeleton, self.start, goals)
             self.writer.prepare(range(len(self._skeleton)), nodes=range(len(self._skeleton)))
             return
-        goals += self.pins.planted(1 + max(goal.priority for goal in goals)) + self._yielding
+        goals += [*self._planted(goals), *self._yielding]
         self._problem = self._method.prepare(self._skeleton, self.pose, goals)
         tree = self._problem.tree
         solved = {*tree.nodes[tree.joints].tolist(), *tree.nodes[tree.roots].tolist()}
         self.writer.prepare(solved, tree.nodes[tree.stretching].tolist(), tree.nodes)
+
+    def _planted(self, goals: Sequence[AnyGoal]) -> list[Goal]:
+        body = self.body
+        if body.controlled is None or body.alone:
+            return []
+        return plant_others(body.skeleton, body.roles, self.start, body.controlled.planted, goals)
 
     def switch(self, wins: str | None = None, turning: bool | None = None, kind: str | None = None) -> None:
         """Change who wins ("PINS", "DRAG"), whether the effectors turn, too, or the kind of their pins (KINDS)."""

@@ -1,7 +1,6 @@
 """Poses of a drag written to the armature."""
 
 from collections.abc import Callable, Container, Iterable
-from dataclasses import replace
 from typing import Any, Final
 
 import bpy
@@ -12,7 +11,7 @@ from ...bridge import ControlledBody
 from ...core import Pose, rotation
 from ...core.rotation import Array
 from ...core.skeleton import Indices
-from ..carried import take_over
+from ..carried import take_over, undecided_of
 from .body import DragBody
 
 _SAME: Final = 1e-5  # of the skeleton's size: a change of a length that does not count
@@ -85,31 +84,20 @@ class DragWriter:
         That is the lengths of limbs that IK stretches, how carried bones are at their parents, and twists.
         """
         controlled, carried = self.controlled, self._carried
-        stretched = np.flatnonzero(controlled.stretched) if controlled is not None else carried[:0]
-        untwisted = carried[:0] if controlled is None else np.array(controlled.untwisted, int)
-        if not len(carried) and not len(stretched) and not len(untwisted):
+        if not len(carried) and (controlled is None or not (controlled.stretched.any() or controlled.untwisted)):
             return None
         _evaluate()
         matrices = bridge.read_matrices(armature)
-        if controlled is None:
-            seen = bridge.with_carried(self._body.rig, pose, matrices)
-        else:
-            seen = bridge.read_controlled(controlled, matrices)
-        placed = np.union1d(carried, stretched)
-        off = np.linalg.norm((seen.translations - pose.translations)[placed], axis=-1).max(initial=0.0)
-        change = rotation.mul(rotation.inv(pose.rotations), seen.rotations)
-        _, twists = rotation.swing_twist(change[untwisted], np.array([0.0, 1.0, 0.0]))
-        turns = np.concatenate([change[carried], twists])
-        turned = rotation.angle_between(turns, rotation.IDENTITY).max(initial=0.0)
-        if off < _SAME * self._body.skeleton.size and turned < _TURNED:
-            return None
 
-        def take(pose: Pose) -> Pose:
-            rotations = np.array(pose.rotations)
-            rotations[untwisted] = rotation.mul(rotations[untwisted], twists)
-            return take_over(replace(pose, rotations=rotations), seen, carried, placed)
+        def take(one: Pose) -> Pose:
+            if controlled is None:
+                return take_over(one, bridge.with_carried(self._body.rig, pose, matrices), carried, carried)
+            return undecided_of(controlled, one, pose, bridge.read_controlled(controlled, matrices), carried)
 
-        return take
+        taken = take(pose)
+        off = rotation.lengths(taken.translations - pose.translations).max()
+        turned = rotation.angle_between(taken.rotations, pose.rotations).max()
+        return take if off >= _SAME * self._body.skeleton.size or turned >= _TURNED else None
 
     def restore(self, armature: Any) -> None:
         """Give the armature the exact channels at the press."""
