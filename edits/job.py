@@ -225,11 +225,13 @@ class JobEdit(MotionEdit):
         for round_ in range(_ROUNDS):
             if round_:
                 wanted = self.solution.pose
-                start, near = (take_undecided(self.controlled, one, wanted, reached) for one in (start, wanted))
-                self.solution = self._solve(start, near=near)
+                start = take_undecided(self.controlled, start, wanted, reached)
+                self.solution = self._solve(start, near=reached)
                 if _is_settled(self.solution.pose, reached):
                     assert self.control_motion is not None
                     self.control_motion = replace(self.control_motion, misfit=[])  # what is shown is what is solved
+                    break
+                if _is_settled(self.solution.pose, wanted):
                     break
             pose, framed = self.solution.pose, self.job.frames is not None
             self.control_motion, _, reached = yield from find_control_motion(

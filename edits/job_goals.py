@@ -258,7 +258,7 @@ class _PreparedBalance:
                 self.masses[skeleton.index(bone)] = mass
         radius = balance.radius
         self.radius = SUPPORT_RADIUS * skeleton.size if radius is None else radius / float(scales[0])
-        if balance.feet:
+        if balance.keeps:
             self.radius = max(self.radius, float(np.max(self._beyond(before))))
 
     def core_goals(self, pins_first: bool) -> list[Balance | Goal]:

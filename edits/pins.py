@@ -193,19 +193,25 @@ def _balance(over: str, holding: Sequence[PinTarget], frames: Any) -> JobBalance
     """Return what the setting of the balance asks of a job. A motion keeps its own over its feet: who walks falls."""
     if over == "OFF" or (over == "FEET" and frames is not None):
         return None
-    priority = next_priority(holding)
+    priority, keeps = next_priority(holding), frames is None
     if over == "FEET":
-        return JobBalance(_placed(holding), priority=priority, space="armature", feet=True)
-    return JobBalance(support_bones(holding), priority=priority)
+        return JobBalance(find_ground(holding), priority=priority, space="armature", feet=True, keeps=keeps)
+    return JobBalance(support_bones(holding), priority=priority, keeps=keeps)
 
 
-def _placed(holding: Sequence[PinTarget]) -> tuple[str, ...]:
-    return tuple(target.bone for target in holding if target.position is not None)
+def find_ground(holding: Sequence[PinTarget]) -> tuple[str, ...]:
+    """Return the bones that the body stands on: those with a pinned position, of the first priority that has any.
+
+    What comes later, as what is dragged does, is moved, and bears nothing.
+    """
+    placed = [target for target in holding if target.position is not None]
+    first = min((target.priority for target in placed), default=0)
+    return tuple(dict.fromkeys(target.bone for target in placed if target.priority == first))
 
 
 def support_bones(holding: Sequence[PinTarget]) -> tuple[str, ...]:
-    """Return the bones with a pinned position, which support the body. Raises CoreError if there is none."""
-    found = _placed(holding)
+    """Return what `find_ground` does. Raises CoreError if there is none."""
+    found = find_ground(holding)
     if not found:
         raise CoreError("Balance needs a bone to stand on. Pin the position of a foot.")
     return found

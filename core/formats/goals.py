@@ -197,6 +197,7 @@ class JobBalance:
     masses    of all bones that weigh something, in any unit; None: a human's
     feet      only over those of them that are feet of a human body, and only if both feet are, as far as other goals
               let it: it is not said where it is missed
+    keeps     a pose in which it is further beside them may stay so
     """
 
     supports: tuple[str, ...] | None = None
@@ -205,6 +206,7 @@ class JobBalance:
     priority: int = 1
     space: Space = "world"
     feet: bool = False
+    keeps: bool = False
 
 
 # -- values -----------------------------------------------------------------------------------------------------------

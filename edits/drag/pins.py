@@ -13,7 +13,7 @@ from ...core.goals import SUPPORT_RADIUS, AnyGoal
 from ...core.pose import forward_matrices
 from ...core.rotation import Array
 from ..pin_list import pin_kind
-from ..pins import ANIMATION, PinTarget, active_pins, read_active_pin, support_bones
+from ..pins import ANIMATION, PinTarget, active_pins, find_ground, read_active_pin, support_bones
 from .body import DragBody
 
 TURN_KINDS: Final = ("BOTH", "ROTATION")  # of pins that hold a rotation
@@ -82,10 +82,11 @@ class DragPins:
         if over == "OFF" or body.alone:
             return []
         flat: dict[int, Array] = {}
+        holding = self.holding(turning)
         if over == "FEET":
-            holding, names = self.holding(turning), body.skeleton.names
-            placed = dict.fromkeys(body.part_of(target.bone)[0] for target in holding if target.position is not None)
-            footing = find_footing(body.skeleton, body.roles, [names[part] for part in placed])
+            names = body.skeleton.names
+            placed = dict.fromkeys(names[body.part_of(bone)[0]] for bone in find_ground(holding))
+            footing = find_footing(body.skeleton, body.roles, [*placed])
             supports = tuple(map(body.skeleton.index, footing))
             if not supports:
                 return []
@@ -93,11 +94,10 @@ class DragPins:
             free = map(body.skeleton.index, find_free_turns(body.skeleton, body.roles, footing, held))
             flat = {foot: body.turns[foot] for foot in free}
         else:
-            supports = tuple(body.part_of(bone)[0] for bone in support_bones(self.holding(turning)))
+            supports = tuple(body.part_of(bone)[0] for bone in support_bones(holding))
         masses, up = masses_of(body.skeleton, body.roles), unit(body.linear_to_armature @ _UP)
-        radius = SUPPORT_RADIUS * body.skeleton.size
-        if over == "FEET":  # a pose that is out of balance stays as it is
-            matrices = forward_matrices(body.skeleton, body.start)[None]
-            radius = max(radius, float(distance_beyond(body.skeleton, matrices, masses, supports, up)[0]))
+        matrices = forward_matrices(body.skeleton, body.start)[None]
+        beyond = float(distance_beyond(body.skeleton, matrices, masses, supports, up)[0])
+        radius = max(SUPPORT_RADIUS * body.skeleton.size, beyond)  # a pose that is out of balance stays as it is
         balance = Balance(body.skeleton.ancestors(supports[0])[-1], supports, masses, up, radius, priority=priority)
         return [balance, *keep_flat(flat, priority + 1)]

@@ -139,7 +139,7 @@ class DragSession:
         body = self.body
         if body.controlled is None or body.alone:
             return []
-        return plant_others(body.skeleton, body.roles, self.start, body.controlled.planted, goals)
+        return plant_others(body.skeleton, body.roles, body.start, body.controlled.planted, goals)
 
     def switch(self, wins: str | None = None, turning: bool | None = None, kind: str | None = None) -> None:
         """Change who wins ("PINS", "DRAG"), whether the effectors turn, too, or the kind of their pins (KINDS)."""

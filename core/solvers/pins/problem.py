@@ -250,12 +250,18 @@ def _prior_of(
     deviation *= 1.0 - stiffness
     shifts = _ROOT_SHIFT_DEVIATION * skeleton.translatable[roots]
     if settings.root in ("pull", "hold"):
-        bones = {skeleton.index(goal.bone) for goal in goals if not isinstance(goal, Balance)}
+        moving = {*joints.tolist(), *roots.tolist()}  # what a goal's bone is fixed to has the goal
+
+        def mover(goal: AnyGoal) -> int:
+            above = skeleton.ancestors(skeleton.index(goal.bone))
+            return next((bone for bone in above if bone in moving), above[0])
+
+        bones = {mover(goal) for goal in goals if not isinstance(goal, Balance)}
         # a body that stands on pins comes along with what is dragged; one that nothing else holds stays where it is
         pull = _PULLED_ROOT if settings.root == "pull" and len(bones) > 1 else _HELD_ROOT
         plain = [goal for goal in goals if isinstance(goal, Goal)]
-        placed = [skeleton.index(goal.bone) for goal in plain if goal.position is not None]
-        turned = [skeleton.index(goal.bone) for goal in plain if goal.rotation is not None]
+        placed = [mover(goal) for goal in plain if goal.position is not None]
+        turned = [mover(goal) for goal in plain if goal.rotation is not None]
         # hips shift and turn as a goal on them wants; where it only places them, they stay the more level and facing
         share = pull * np.where(np.isin(joints[top], placed), _PLACED_ROOT, 1.0)
         deviation[top] *= np.where(np.isin(joints[top], turned), 1.0, share)[:, None]

@@ -6,13 +6,13 @@ import bpy
 import numpy as np
 import pytest
 
-from bridge import Grab, read_rig, read_roles
+from bridge import Grab, read_channels, read_rig, read_roles, write_channels
 from core import rotation
 from core.body.axes import axis_vector
 from core.body.masses import masses_of
 from core.goals import SUPPORT_RADIUS
 from edits.drag.session import DragSession
-from edits.pin_list import set_pins
+from edits.pin_list import find_pin, place_pin, set_pins
 from edits.pins import job_from_pins
 from tests.blender.rigs import FEET, choose, load, make_chain, make_walk, pin_feet, select, world
 from tests.paths import DATA
@@ -77,11 +77,12 @@ def test_a_body_on_both_feet_keeps_its_balance_over_them(rig: Any) -> None:
     assert beyond(rig) > 5.0 * radius
 
 
-def test_a_body_that_is_out_of_balance_stays_so(rig: Any) -> None:
+@pytest.mark.parametrize("balance", ["FEET", "PINS"])
+def test_a_body_that_is_out_of_balance_stays_so(rig: Any, balance: str) -> None:
     rig.poise_balance = "OFF"
     drag(rig, "head", [0.0, -0.6, -0.2]).finish()
     bpy.context.view_layer.update()
-    rig.poise_balance = "FEET"
+    rig.poise_balance = balance
     out, start = beyond(rig), rotations(rig)
     assert out > 3.0 * SUPPORT_RADIUS * read_rig(rig).skeleton.size
     session = drag(rig, "hand.L", [0.01, 0.0, 0.0])
@@ -168,6 +169,25 @@ def test_solve_here_gives_the_pose_of_the_drag(rig: Any) -> None:
     bpy.ops.poise.solve()
     assert apart(rotations(rig), start) > 10.0
     assert apart(rotations(rig), dragged) < 0.5
+
+
+@pytest.mark.parametrize("balance", ["FEET", "PINS"])
+def test_what_is_moved_is_no_ground_in_a_drag_and_in_solve_here(rig: Any, balance: str) -> None:
+    rig.poise_balance = balance
+    bpy.ops.poise.take_posture(posture="RELAXED")
+    bpy.context.view_layer.update()
+    before, start, place = read_channels(rig), rotations(rig), world(rig, "foot.L")
+    drag(rig, "foot.L", [0.15, -0.1, 0.3]).finish()
+    bpy.context.view_layer.update()
+    dragged = rotations(rig)
+    write_channels(rig, before)
+    bpy.context.view_layer.update()
+    pin = find_pin(rig, "foot.L")
+    pin.priority = 1
+    place_pin(rig, pin, place + np.array([0.15, -0.1, 0.3]), start["foot.L"])
+    bpy.ops.poise.solve()
+    assert apart(start, dragged) > 10.0
+    assert apart(rotations(rig), dragged) < 0.1
 
 
 def test_a_missed_balance_over_the_feet_is_not_said(rig: Any) -> None:

@@ -1,0 +1,51 @@
+"""Solve Here on rigs with controls: the pose of a drag to the same place, measured where Blender has the bones."""
+
+import bpy
+import numpy as np
+import pytest
+
+from bridge import read_channels, read_matrices, read_rig, write_channels
+from core import rotation
+from core.pose import frame_rotations
+from edits.pin_list import find_pin, place_pin, set_pins
+from tests.blender.control_drags import RIGS
+
+pytestmark = pytest.mark.usefixtures("empty_file")
+
+APART = np.radians(0.1)
+
+
+def turns(armature: bpy.types.Object) -> np.ndarray:
+    bpy.context.view_layer.update()
+    return frame_rotations(read_matrices(armature)[..., :3])
+
+
+@pytest.mark.parametrize("pinned", [["foot.L"], ["foot.L", "foot.R"], []])
+@pytest.mark.parametrize(
+    ("name", "controls"),
+    [
+        ("MMD", {}),
+        ("legs on IK with poles", {}),
+        ("CloudRig on IK", {}),
+        ("Rigify on IK", {}),
+        ("Rigify on IK", {"hips": "torso", "foot.L": "foot_ik.L", "foot.R": "foot_ik.R"}),
+    ],
+)
+def test_solve_here_gives_the_pose_of_a_drag(name: str, controls: dict[str, str], pinned: list[str]) -> None:
+    rig, parts = RIGS[name]()
+    parts = {**parts, **controls}
+    skeleton = read_rig(rig).skeleton
+    before, start = read_channels(rig), turns(rig)
+    set_pins(bpy.context, rig, [parts[foot] for foot in pinned], "BOTH", "ARMATURE")
+    way = skeleton.size * np.array([-0.05, 0.1, -0.15])
+    bpy.ops.poise.drag(bone=parts["hips"], shift=tuple(np.array(rig.matrix_world)[:3, :3] @ way))
+    dragged = turns(rig)
+    write_channels(rig, before)
+    bpy.context.view_layer.update()
+    set_pins(bpy.context, rig, [parts["hips"]], "POSITION", "ARMATURE")
+    pin, hips = find_pin(rig, parts["hips"]), skeleton.index(parts["hips"])
+    pin.priority = 1
+    place_pin(rig, pin, read_matrices(rig)[hips, :, 3] + way, start[hips])
+    bpy.ops.poise.solve()
+    assert rotation.angle_between(dragged, start).max() > np.radians(10.0)
+    assert rotation.angle_between(turns(rig), dragged).max() < APART
