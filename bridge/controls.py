@@ -378,10 +378,12 @@ class _Task:
         self._turn_poles(swivel)
 
     def _turn_poles(self, swivel: Array) -> None:
-        """Let poles that are where they are wanted go round their limbs by what these are off, swivel (b, 4)."""
+        """Let poles about where they are wanted go round their limbs from there by what these are off, swivel (b, 4)."""
+        frames = self._poser.controlled.frames
         for pole, first in self._poser.controlled.poles.items():
-            if self._far[pole] < _THERE:
-                around = rotation.rotate(swivel[self._poser.bent == first][0], self.heads[pole] - self.heads[first])
+            if self._far[pole] < _APART:
+                here = self._places[frames[pole]] - self.heads[first]
+                around = rotation.rotate(swivel[self._poser.bent == first][0], here)
                 self.heads = np.array(self.heads)  # those of the drag stay as they are
                 self.heads[pole] = self.heads[first] + around
 

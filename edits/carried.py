@@ -7,7 +7,7 @@ import numpy as np
 
 from ..bridge import ControlledBody, ControlledFrames
 from ..core import Pose, rotation
-from ..core.skeleton import Indices
+from ..core.skeleton import Flags, Indices
 
 _ALONG: Final = np.array([0.0, 1.0, 0.0])  # a bone
 
@@ -46,3 +46,17 @@ def undecided_of(body: ControlledBody, pose: Pose, wanted: Pose, seen: Pose, car
     rotations[..., untwisted, :] = rotation.mul(rotations[..., untwisted, :], twists)
     placed = np.union1d(carried, np.flatnonzero(body.stretched))
     return take_over(replace(pose, rotations=rotations), seen, carried, placed)
+
+
+def with_idle(before: Pose, after: Pose, idle: Flags) -> Pose:
+    """Return the poses after, but those before in `idle` frames (F,), which have no goal: neighbours affect them."""
+    if not idle.any():
+        return after
+    rotations, translations = (
+        np.where(idle[:, None, None], old, new)
+        for old, new in ((before.rotations, after.rotations), (before.translations, after.translations))
+    )
+    scales = after.scales
+    if scales is not None:
+        scales = np.where(idle[:, None, None], 1.0 if before.scales is None else before.scales, scales)
+    return Pose(rotations, translations, scales, after.driven_matrices)

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import bpy
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import bridge
 from ..bridge.motion import preserve_channels
@@ -28,6 +27,7 @@ from ..core import (
 )
 from ..core.body import Roles
 from ..core.body.anatomy import Tuning, anatomy, with_anatomy, with_ranges
+from ..core.body.limbs import within_reach
 from ..core.body.ranges import joint_range, with_joint_ranges
 from ..core.contribution import with_hinges
 from ..core.editing.footsteps import plant_others
@@ -39,7 +39,7 @@ from ..core.rotation import Array
 from ..core.skeleton import no_bone
 from ..core.solvers import SeveralChains
 from ..core.steps import run_steps
-from .carried import take_over, take_undecided
+from .carried import take_over, take_undecided, with_idle
 from .chains import with_saved_chains
 from .controls import find_control_motion, frames_of_body
 from .evaluation import Evaluation, evaluate
@@ -206,16 +206,17 @@ class JobEdit(MotionEdit):
         self.solution = self._solve(self._start, progress)
         if self.job.joint_targets == "present":
             idle = np.all([goal.share == 0.0 for goal in self.goals], axis=0)
-            self.solution = replace(self.solution, pose=_with_idle(self._start, self.solution.pose, idle))
+            self.solution = replace(self.solution, pose=with_idle(self._start, self.solution.pose, idle))
         if self.controlled is None:
             self.after = replace(self.before, pose=self.solution.pose)
 
     def _solve(self, pose: Pose, progress: Progress = no_progress, near: Pose | None = None) -> Solution:
         """Solve from poses before; `near`: where to begin, by default there."""
-        scale, targets = largest_scale(self.job, self.worlds), self._targets
-        return _solution(
-            self._armature, self.job, self.body, self.roles, pose, self._asked, scale, targets, progress, near
-        )
+        scale, targets, body = largest_scale(self.job, self.worlds), self._targets, self.body
+        if near is not None and self.controlled is not None and self.job.frames is None:
+            body, there = within_reach(body, self.controlled.now.hinged, near[0], self._start[0])
+            near = there[None]
+        return _solution(self._armature, self.job, body, self.roles, pose, self._asked, scale, targets, progress, near)
 
     def pose_controls(self, armature: Any, new: bool = True) -> Generator[float, None, None]:
         if self.controlled is None:
@@ -454,20 +455,6 @@ def _solution(
     pose = _start_pose(job, writable, pose, reference) if near is None else near
     writable, method = with_anatomy(writable, method, roles, ranges=job.anatomical_limits, tuning=tuning)
     return solve_in_blocks(writable, pose, goals, method, progress)
-
-
-def _with_idle(before: Pose, after: Pose, idle: NDArray[np.bool_]) -> Pose:
-    """Return the poses after, but those before in `idle` frames (F,), which have no goal: neighbours affect them."""
-    if not idle.any():
-        return after
-    rotations, translations = (
-        np.where(idle[:, None, None], old, new)
-        for old, new in ((before.rotations, after.rotations), (before.translations, after.translations))
-    )
-    scales = after.scales
-    if scales is not None:
-        scales = np.where(idle[:, None, None], 1.0 if before.scales is None else before.scales, scales)
-    return Pose(rotations, translations, scales, after.driven_matrices)
 
 
 def _reference(

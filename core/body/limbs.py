@@ -8,11 +8,13 @@ from typing import Final
 import numpy as np
 
 from .. import rotation
+from ..limits import EulerBox, Framed, clamp_rotations
 from ..pose import Pose, forward
 from ..rotation import Array, cross, lengths
 from ..skeleton import Flags, Skeleton
 
 _STRAIGHT: Final = 0.03  # of the way to its end: a joint so far beside it is hardly bent, by four degrees
+_ASIDE: Final = np.pi / 2.0  # that a hinge never turns about other axes: it says which of two triples of angles counts
 _LEAST_BEND: Final = float(np.radians(0.3))  # of Blender's IK, which leaves 0.26 to 0.31 degrees however far it reaches
 
 
@@ -39,10 +41,7 @@ def bend_limbs(skeleton: Skeleton, pose: Pose, limbs: Sequence[HingedLimb], show
         upper, lower, end = limb.upper, limb.lower, limb.end
         if shown is not None:
             translations[..., [lower, end], :] = shown.translations[..., [lower, end], :]
-        first, second = (
-            skeleton.offsets[bone] + rotation.rotate(skeleton.rest_rotations[bone], translations[..., bone, :])
-            for bone in (lower, end)
-        )  # of the upper and of the lower bone: where the next one begins
+        first, second = _segments(skeleton, limb, translations)
         rest = skeleton.rest_rotations[lower]
         way, middle = heads[..., end, :] - heads[..., upper, :], heads[..., lower, :] - heads[..., upper, :]
         angle = _bend(first, rotation.rotate(rest, second), rotation.rotate(rest, limb.axis), lengths(way))
@@ -59,6 +58,33 @@ def bend_limbs(skeleton: Skeleton, pose: Pose, limbs: Sequence[HingedLimb], show
     return replace(pose, rotations=rotations, translations=translations)
 
 
+def within_reach(skeleton: Skeleton, limbs: Sequence[HingedLimb], pose: Pose, start: Pose) -> tuple[Skeleton, Pose]:
+    """Return a skeleton in which limbs reach no further than they do at rest, or in `start` (J), and a pose (J) there.
+
+    IK may have stretched limbs in the pose: a straight limb could always go on, and IK would stretch it again.
+    """
+    bones, axes, low, high = list[int](), list[Array](), list[tuple[float, ...]](), list[tuple[float, ...]]()
+    for limb in limbs:
+        first, second = _segments(skeleton, limb, pose.translations)
+        whole = (_segments(skeleton, limb, one) for one in (np.zeros_like(pose.translations), start.translations))
+        reach = max(float(lengths(upper) + lengths(lower)) for upper, lower in whole)
+        if not lengths(first) + lengths(second) > reach:
+            continue
+        rest = skeleton.rest_rotations[limb.lower]
+        second, hinge = rotation.rotate(rest, second), rotation.rotate(rest, limb.axis)
+        angle, straight = (float(_bend(first, second, hinge, np.array(far))) for far in (reach, np.inf))
+        bones.append(limb.lower)
+        axes.append(limb.axis)
+        low.append((angle if straight < 0.0 else -np.pi, -_ASIDE, -_ASIDE))
+        high.append((angle if straight > 0.0 else np.pi, _ASIDE, _ASIDE))
+    if not bones:
+        return skeleton, pose
+    frames = rotation.shortest(np.array([1.0, 0.0, 0.0]), np.array(axes))
+    further = Framed(EulerBox(bones, ["XYZ"] * len(bones), low, high), rotation.inv(frames), frames)
+    inside = replace(pose, rotations=clamp_rotations((further,), pose.rotations)[0])
+    return replace(skeleton, limits=(*skeleton.limits, further)), inside
+
+
 def take_twists(skeleton: Skeleton, pose: Pose, shown: Pose, bones: Flags) -> Pose:
     """Return poses (...) in which some bones (..., J) are turned about their own Y as in `shown` (...), and no others.
 
@@ -70,6 +96,18 @@ def take_twists(skeleton: Skeleton, pose: Pose, shown: Pose, bones: Flags) -> Po
     above = np.where((skeleton.parents >= 0)[:, None], turns[..., skeleton.parents, :], rotation.IDENTITY)
     rotations = rotation.mul(rotation.inv(rotation.mul(above, skeleton.rest_rotations)), turns)
     return replace(pose, rotations=rotation.normalize(rotations))
+
+
+def _segments(skeleton: Skeleton, limb: HingedLimb, translations: Array) -> tuple[Array, Array]:
+    """Return where the lower bone begins in the frame of the upper one at rest, and the end in that of the lower one.
+
+    translations (..., J, 3), the results (..., 3)
+    """
+    lower, end = (
+        skeleton.offsets[bone] + rotation.rotate(skeleton.rest_rotations[bone], translations[..., bone, :])
+        for bone in (limb.lower, limb.end)
+    )
+    return lower, end
 
 
 def _bend(first: Array, second: Array, hinge: Array, far: Array) -> Array:

@@ -12,6 +12,7 @@ from ... import bridge
 from ...bridge import Grab
 from ...core import CoreError, Goal, Humanoid, PinAndDrag, Skeleton, Solution, forward, rotation
 from ...core.body.anatomy import with_anatomy, with_ranges
+from ...core.body.limbs import within_reach
 from ...core.editing.footsteps import plant_others
 from ...core.goals import AnyGoal
 from ...core.pose import frame_rotations
@@ -130,7 +131,8 @@ class DragSession:
             self.writer.prepare(range(len(self._skeleton)), nodes=range(len(self._skeleton)))
             return
         goals += [*self._planted(goals), *self._yielding]
-        self._problem = self._method.prepare(self._skeleton, self.pose, goals)
+        limbs = () if self.body.controlled is None else self.body.controlled.hinged
+        self._problem = self._method.prepare(*within_reach(self._skeleton, limbs, self.pose, self.body.start), goals)
         tree = self._problem.tree
         solved = {*tree.nodes[tree.joints].tolist(), *tree.nodes[tree.roots].tolist()}
         self.writer.prepare(solved, tree.nodes[tree.stretching].tolist(), tree.nodes)

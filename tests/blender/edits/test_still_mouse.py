@@ -1,0 +1,53 @@
+"""Drags on rigs whose IK stretches limbs, under a mouse that has stopped: they come to rest, and no limb grows."""
+
+from collections.abc import Sequence
+
+import bpy
+import numpy as np
+import pytest
+
+import bridge
+from bridge import Grab
+from core import Pose, forward
+from edits.drag.session import DragSession
+from tests.blender.control_drags import RIGS, STILL, pin_feet, size_of
+
+pytestmark = pytest.mark.usefixtures("empty_file")
+
+MOST = 12  # ticks of a still mouse
+GROWN = 1e-3  # of the size: Blender's IK ends beside its target
+
+
+def legs(session: DragSession, pose: Pose) -> list[float]:
+    """How far both ankles are from their hips, of the size."""
+    skeleton, roles = session.body.skeleton, session.body.roles
+    heads = forward(skeleton, pose)[0]
+    ends = [[roles.bone(f"{part}.{side}") for part in ("thigh", "shin", "foot")] for side in "LR"]
+    return [float(np.linalg.norm(heads[foot] - heads[thigh])) / skeleton.size for thigh, _, foot in ends]
+
+
+def reach(session: DragSession) -> float:
+    """How long a leg is at rest, of the size."""
+    skeleton, heads = session.body.skeleton, forward(session.body.skeleton, Pose.rest(session.body.skeleton))[0]
+    hip, knee, ankle = (heads[session.body.roles.bone(f"{part}.L")] for part in ("thigh", "shin", "foot"))
+    return float(np.linalg.norm(knee - hip) + np.linalg.norm(ankle - knee)) / skeleton.size
+
+
+@pytest.mark.parametrize("name", ["CloudRig on IK", "Rigify on IK"])
+@pytest.mark.parametrize(("role", "way"), [("hand.L", (0.2, -0.3, 0.3)), ("hips", (0.05, 0.0, 0.2))])
+def test_a_drag_that_straightens_legs_comes_to_rest(name: str, role: str, way: Sequence[float]) -> None:
+    rig, parts = RIGS[name]()
+    pin_feet(rig, parts, role)
+    session = DragSession(bpy.context, rig, [Grab(rig.name, parts[role], (0.0, 0.0, 0.0))], live=True)
+    for share in np.linspace(0.05, 1.0, 20):
+        session.drag(share * size_of(rig) * np.array(way), STILL)
+    ticks = 0
+    while session.restless and ticks < 50:
+        session.rest()
+        ticks += 1
+    assert ticks <= MOST
+    bpy.context.view_layer.update()
+    assert session.body.controlled is not None
+    seen = bridge.read_controlled(session.body.controlled, bridge.read_matrices(rig))
+    assert reach(session) - 0.01 < max(legs(session, seen)) < reach(session) + GROWN
+    assert not any("started outside its limits" in reason for reason in session.reasons())
