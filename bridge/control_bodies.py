@@ -329,6 +329,7 @@ def _hung(
     lean = replace(roles, bones=known, twist=twist, limbs={name: kept(chain) for name, chain in roles.limbs.items()})
     ends = {roles.bones.get(f"{part}.{side}") for side in SIDES for part in ("forearm", "hand", "shin", "foot")}
     ends |= {bone for name, chain in roles.limbs.items() if name.startswith(("leg", "arm")) for bone in chain[1:]}
+    ends -= {bone for bone in bent if order[bone] not in bent}  # where a limb begins it may be moved
     ridden = {bone: place[part] for bone, part in riding.items()}
     bodies: list[ControlledBody] = []
     for number, (graph, controls) in enumerate(both):

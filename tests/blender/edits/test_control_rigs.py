@@ -132,6 +132,18 @@ def test_a_control_that_is_let_go_before_the_body_rests_is_where_the_mouse_has_i
         np.testing.assert_allclose(world(rig, bone), wanted, atol=NEAR * size_of(rig))
 
 
+@pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")
+def test_a_leg_that_begins_beside_its_shoulder_is_dragged_from_there() -> None:
+    """Its front foot stayed 9 mm of a human beside the mouse, and jumped by as much at the first move."""
+    rig, _ = RIGS["Rigify's wolf"]()
+    rig.pose.bones["front_thigh_ik.L"].location = (0.0, 0.02 * size_of(rig), 0.0)
+    context.view_layer.update()
+    wanted = world(rig, "front_foot_ik.L") + size_of(rig) * np.array((0.0, -0.05, 0.08))
+    found = drag_bone(rig, "front_foot_ik.L", (0.0, -0.05, 0.08))
+    np.testing.assert_allclose(world(rig, "front_foot_ik.L"), wanted, atol=NEAR * size_of(rig))
+    assert found.off < NEAR
+
+
 @pytest.mark.parametrize("role", ["hips", "hand.L"])
 def test_a_drag_leaves_feet_that_hang_on_the_root_beside_their_legs(role: str) -> None:
     """They were taken to the ends of the legs, 26 and 54 mm away."""
