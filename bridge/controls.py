@@ -378,7 +378,7 @@ class _Task:
         self._turn_poles(swivel)
 
     def _turn_poles(self, swivel: Array) -> None:
-        """Let poles about where they are wanted go round their limbs from there by what these are off, swivel (b, 4)."""
+        """Let poles about where they are wanted go round their limbs from there by what these are off (b, 4)."""
         frames = self._poser.controlled.frames
         for pole, first in self._poser.controlled.poles.items():
             if self._far[pole] < _APART:
