@@ -202,7 +202,7 @@ def _balance(over: str, holding: Sequence[PinTarget], frames: Any) -> JobBalance
 def find_ground(holding: Sequence[PinTarget]) -> tuple[str, ...]:
     """Return the bones that the body stands on: those with a pinned position, of the first priority that has any.
 
-    What comes later, as what is dragged does, is moved, and bears nothing.
+    What comes later, as what is dragged does, is moved, and carries nothing.
     """
     placed = [target for target in holding if target.position is not None]
     first = min((target.priority for target in placed), default=0)
