@@ -8,6 +8,13 @@
 `python standalone.py VERB ...` is `blender --background --command poise VERB ...` without Blender's program.
 """
 
+_asked: list[object] = []  # to stop: Blender prints what is raised while an extension is enabled, and goes on
+if __name__ == "__main__":
+    import _signal  # pyright: ignore[reportMissingImports]  # built in; the imports below take 0.2 s
+
+    _signal.signal(_signal.SIGINT, lambda *_: _asked.append(True))
+
+# ruff: noqa: E402
 import atexit
 import importlib
 import os
@@ -119,12 +126,11 @@ def leave(code: int) -> None:
 
 def main(argv: list[str]) -> int:
     """Run one verb of `blender --command poise`; return its exit code, 3 for a fault of Poise itself."""
-    asked: list[object] = []  # to stop: Blender prints what is raised while an extension is enabled, and goes on
     try:
-        before = signal.signal(signal.SIGINT, lambda *_: asked.append(True))
+        signal.signal(signal.SIGINT, lambda *_: _asked.append(True))
         enable()
-        signal.signal(signal.SIGINT, before)
-        if asked:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        if _asked:
             raise KeyboardInterrupt
         return importlib.import_module(f"{MODULE}.commands").run(argv)
     except KeyboardInterrupt:  # before the verb

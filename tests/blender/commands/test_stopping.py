@@ -1,5 +1,6 @@
 """Ctrl-C ends every verb soon, with 130 and one word, and no file is half there."""
 
+import os
 import re
 import signal
 import subprocess
@@ -116,3 +117,15 @@ def test_a_process_ends_soon_whenever_it_gets_the_signal(folder: Path) -> None:
         assert (process.returncode, error) == (130, "Stopped.\n"), wait
         assert time.monotonic() - begin < 5.0
         assert [path.name for path in folder.glob("*out*")] == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signal for one process")
+def test_a_process_is_stopped_while_it_starts(tmp_path: Path) -> None:
+    """Python showed a traceback of its imports."""
+    hook = "import os, signal, sys\nclass Press:\n    def find_spec(self, name, *_):\n        if name == 'tempfile':\n"
+    hook += "            os.kill(os.getpid(), signal.SIGINT)\nsys.meta_path.insert(0, Press())\n"
+    (tmp_path / "sitecustomize.py").write_text(hook)
+    command = [sys.executable, "standalone.py", "info", "--blend", str(tmp_path / "none.blend")]
+    surroundings = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, env=surroundings)
+    assert (ended.returncode, ended.stderr) == (130, "Stopped.\n")
