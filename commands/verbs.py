@@ -277,6 +277,8 @@ def outputs(arguments: argparse.Namespace) -> list[Path]:
         Path(arguments.json) if isinstance(arguments.json, str) else None,
     ]
     texts = [path for path in texts if path is not None]
+    if output is not None and output.name == ".blend":
+        raise CoreError(f'"{output}" has no name before ".blend".')
     if output is not None and output.suffix != ".blend":
         raise CoreError(f'"{output}" does not end in ".blend".')
     places = texts if output is None else [output, *texts]

@@ -53,6 +53,9 @@ class Reduced(MotionEdit):
         self.tolerance = tolerance
         scale = np.linalg.norm(self.worlds[:, :3, :3], ord=2, axis=(-2, -1)).max()
         self._own = tolerance / float(scale)
+        if self._own > skeleton.size:
+            size = f"{skeleton.size * scale:.2g}"
+            raise CoreError(f"The tolerance must be at most {size} m, the size of the body, not {tolerance:g} m.")
         self.pose_tolerance = self._own / skeleton.size, np.inf
         above = {one for bone in self.chosen for one in skeleton.ancestors(bone)}
         self._carrying = carriers = sorted(self.chosen if alone else above)

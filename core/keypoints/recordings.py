@@ -106,10 +106,13 @@ def read_recording(suffix: str, data: bytes, layout: str | Layout | None = None)
     """Return the recording in the bytes of a file, of the kind of its suffix.
 
     A JSON file may name its layout itself; other files need `layout`, a layout or its name. Raises CoreError if the
-    data are malformed or do not fit the layout. Points that are nowhere near a body are not seen, as files mark those.
+    data are malformed or do not fit the layout, or if all points are nowhere near a body; some that are count as not
+    seen, as files mark those.
     """
     found = _read(suffix, data, layout)
     points, times = _within(found.points, COORDINATE_LIMIT), found.times
+    if np.isfinite(found.points).any() and np.isnan(points).all():
+        raise CoreError(f"All keypoints are farther than {COORDINATE_LIMIT:,.0f} units from the origin.")
     return replace(found, points=points, times=None if times is None else _within(times, LARGEST_TIME))
 
 

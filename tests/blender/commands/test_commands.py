@@ -522,6 +522,8 @@ def test_verbose_tells_the_seconds_by_phase(run: Run, folder: Path) -> None:
         (["solve", "--job", "job.json", "--output", "no/such/out.blend"], "There is no folder"),
         (["solve", "--job", "job.json", "--output", "."], 'does not end in ".blend"'),
         (["solve", "--job", "job.json", "--output", "out"], 'does not end in ".blend"'),
+        (["solve", "--job", "job.json", "--output", ".blend"], '".blend" has no name before ".blend".'),
+        (["reduce-keys", "--blend", "walk.blend", "--tolerance", "1e300"], "m, the size of the body, not 1e+300 m."),
         (["solve", "--job", "job.json", "--output", "a" * 250 + ".blend"], "is too long a name for a file"),
         (["solve", "--job", "job.json", "--output", "folder.blend"], '"folder.blend" is a folder'),
         (["solve", "--job", "job.json", "--report", "job.json"], "is the job file"),

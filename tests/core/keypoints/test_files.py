@@ -168,6 +168,13 @@ def test_a_rate_that_is_none_is_refused_wherever_it_is_said(fps: object) -> None
         read_recording(".json", json.dumps(json.loads(as_json()) | {"fps": fps}).encode(), "coco17")
 
 
+def test_a_body_at_the_end_of_the_world_is_refused_by_that() -> None:
+    """It was said that hips and shoulders are not seen."""
+    far = as_numpy(points=1e9 + np.asarray(POINTS), fps=np.array(30.0))
+    with pytest.raises(CoreError, match="All keypoints are farther than 1,000,000 units from the origin"):
+        read_recording(".npz", far, "coco17")
+
+
 @pytest.mark.parametrize("kind", FILES)
 def test_cut_and_spoilt_files_are_refused_and_never_crash(kind: str) -> None:
     suffix, data = FILES[kind]
