@@ -23,7 +23,7 @@ from ..core.rotation import Array, lengths
 from ..core.skeleton import Flags
 from .ghosts import key_frames
 from .held_motion import HeldMotion
-from .motion_edit import ChangedBones, Frames, Progress, keys_with_slopes, no_progress
+from .motion_edit import ChangedBones, Frames, Progress, keys_with_slopes, no_action, no_progress
 from .pins import held_goals
 from .timed_pins import PinReader
 from .trails import Trail
@@ -100,6 +100,8 @@ class DraggedFrame(HeldMotion):
         steps: bool = False,
     ) -> None:  # fmt: skip
         first, last = bridge.keyed_range(armature)
+        if armature.animation_data.action is None:
+            raise CoreError(no_action(armature))
         if not first <= frame <= last:
             raise CoreError(f"The motion has frames {first} to {last}, not {frame}.")
         begin, stop = (float(np.clip(edge, first, last)) for edge in falloff.edges)

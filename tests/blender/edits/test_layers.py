@@ -50,6 +50,59 @@ def test_the_influence_of_the_result_mixes_it_with_the_motion_before(walker: Any
     np.testing.assert_allclose(heads_over(walker, *FRAMES), after, atol=1e-5 * size)
 
 
+TOOLS: dict[str, dict[str, Any]] = {
+    "smooth_motion": {},
+    "make_loop": {},
+    "root_motion": {},
+    "fix_ground": {"height": 0.05},
+    "fill_between": {},
+    "drag_frame": {"bone": "LeftHand", "frame": 30, "shift": (0.0, 0.0, 0.1)},
+}
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_no_tool_changes_an_action_that_is_mixed_with_what_is_below(walker: Any, tool: str) -> None:
+    smooth(walker)
+    walker.animation_data.action_influence = 0.5
+    before = contents()
+    with pytest.raises(RuntimeError, match="mixes the action"):
+        getattr(bpy.ops.poise, tool)(**TOOLS[tool])
+    assert contents() == before
+
+
+def test_no_dot_is_dragged_where_strips_alone_have_keys(walker: Any) -> None:
+    smooth(walker)
+    walker.animation_data.action = None
+    before = contents()
+    with pytest.raises(RuntimeError, match="has NLA strips, but no action"):
+        bpy.ops.poise.drag_frame(**TOOLS["drag_frame"])
+    assert contents() == before
+
+
+@pytest.mark.parametrize("tool", ["smooth_motion", "fix_ground"])
+def test_above_a_strip_of_any_influence_a_tool_changes_its_own_bones_alone(walker: Any, tool: str) -> None:
+    smooth(walker)
+    data = walker.animation_data
+    data.nla_tracks[0].strips[0].influence = 0.5
+    bag = data.action.layers[0].strips[0].channelbags[0]
+    for curve in [curve for curve in bag.fcurves if "Spine" not in curve.data_path]:
+        bag.fcurves.remove(curve)
+    others = [bone.name for bone in walker.pose.bones if "Spine" not in bone.name]
+    before = bases(walker, others)
+    walker.poise_use_layers = False
+    assert getattr(bpy.ops.poise, tool)(**TOOLS[tool]) == {"FINISHED"}
+    np.testing.assert_allclose(bases(walker, others), before, atol=1e-6)
+
+
+def bases(rig: Any, bones: list[str]) -> np.ndarray:
+    """The own matrices (F, J, 4, 4) of bones, as Blender evaluates the channels."""
+    found: list[Any] = []
+    for frame in range(FRAMES[0], FRAMES[1] + 1, 4):
+        context.scene.frame_set(frame)
+        found.append([rig.pose.bones[bone].matrix_basis.copy() for bone in bones])
+    return np.array(found)
+
+
 def test_each_further_result_puts_the_last_one_below(walker: Any) -> None:
     smooth(walker)
     first = walker.animation_data.action
