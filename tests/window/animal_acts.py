@@ -53,7 +53,23 @@ def lift(hand: Any, file: str) -> Generator[float, None, dict[str, Any]]:
     seen["feet dropped"] = places(WOLF_FEET)
     yield from do.key(hand, "Z", ctrl=True)
     seen["undone"] = do.channels()
-    return seen
+    return seen | (yield from press(hand))
+
+
+def press(hand: Any) -> Generator[float, None, dict[str, Any]]:
+    """See which tools the panel Body has for the wolf, and press two of them."""
+    import bpy
+
+    yield from hand.open_tab("Poise")
+    panel = yield from hand.read_panels()
+    hand.screenshot("wolf_panels")
+    done = []
+    for tool in ("take_posture(posture='REST", "plant_feet("):
+        name = next(name for name in panel if name.startswith(f"bpy.ops.poise.{tool}"))
+        yield from hand.click(*panel[name][0])
+        yield do.SOON
+        done.append(bpy.context.window_manager.operators[-1].bl_idname)
+    return {"offered": sorted(panel), "used": done}
 
 
 def lower(hand: Any, file: str) -> Generator[float, None, dict[str, Any]]:

@@ -47,3 +47,11 @@ def test_a_paw_of_a_generated_rig_follows_the_mouse_by_its_control_and_the_other
     np.testing.assert_allclose(wolf["reached"], wolf["wanted"], atol=PIXELS)
     np.testing.assert_allclose(wolf["feet dropped"], wolf["feet"], atol=NEAR * wolf["size"])
     assert wolf["undone"] == wolf["start"]
+
+
+def test_the_panel_of_an_animal_has_its_tools_and_none_of_human_bodies(seen: dict[str, Any]) -> None:
+    offered = " ".join(seen["wolf"]["offered"])
+    assert "poise.take_posture(posture='RELAXED')" in offered
+    assert "posture='T'" not in offered
+    assert "poise.lay_hands" not in offered
+    assert seen["wolf"]["used"] == ["POISE_OT_take_posture", "POISE_OT_plant_feet"]
