@@ -80,7 +80,7 @@ def _retarget(path: Path, clip: str) -> dict[str, Any]:
 
     from edits.retarget import Retargeted, imported
 
-    armature = _load(path)
+    armature = load_rig(path)
     rest, leg = _lowest(armature), _leg(armature)
     with contextlib.redirect_stdout(io.StringIO()), imported(bpy.context, CLIPS / f"cmu_{clip}.bvh") as (source, _):
         last = min(LONGEST, int(source.animation_data.action.frame_range[1]))
@@ -98,7 +98,7 @@ def _edited(part: str, clip: str) -> dict[str, Any]:
     from edits.foot_lock import LockedFeet
     from edits.path import PathEdit
 
-    armature = _load(CLIPS / f"cmu_{clip}.bvh")
+    armature = load_rig(CLIPS / f"cmu_{clip}.bvh")
     last = min(LONGEST, int(armature.animation_data.action.frame_range[1]))
     before = [_lowest(armature, frame, ends=True) for frame in range(2, last + 1)]
     if part == "edit-path":
@@ -118,7 +118,7 @@ def _jump(path: Path, fps: int) -> dict[str, Any]:
     from core.formats.recipe import read_recipe
     from edits.generate import Generated
 
-    armature = _load(path)
+    armature = load_rig(path)
     scene: Any = bpy.context.scene
     scene.render.fps = fps
     rest, leg = _lowest(armature), _leg(armature)
@@ -132,7 +132,7 @@ def _jump(path: Path, fps: int) -> dict[str, Any]:
     return {"part": "generate", "rig": path.stem, "of": str(fps), "below": below, "aside": aside}
 
 
-def _load(path: Path) -> Any:
+def load_rig(path: Path) -> Any:
     import bpy
 
     operators: Any = bpy.ops

@@ -12,7 +12,7 @@ import pytest
 import bridge
 from core import CoreError, rotation
 from core.formats.pose import parse_pose, pose_text
-from edits.part_poses import ApplyPose, pose_of_armature, posed_parts
+from edits.part_poses import ApplyPose, pose_of_armature, pose_of_text, posed_parts
 from tests.blender.retargets import show_retargeted
 from tests.blender.rigs import context, load, make_armature, select
 from tests.paths import SHARED
@@ -141,6 +141,29 @@ def test_only_the_parts_of_selected_bones_take_a_pose(target: str, bone: str, pa
     assert bpy.ops.poise.apply_pose(source="ARMATURE") == {"FINISHED"}
     assert apart(joints(rig, part), before[0]) > 5.0
     assert apart(joints(rig, *still), before[1]) < 0.01
+
+
+@pytest.mark.parametrize("target", RIGS)
+def test_a_pose_is_blended_and_pasted_on_another_animal(target: str) -> None:
+    rig = animal(target)
+    source = dog()
+    select(rig, [])
+    source.select_set(True)
+    basis = {bone.name: bone.matrix_basis.copy() for bone in rig.pose.bones}
+    rest, stood = joints(rig), lowest(rig)
+    assert bpy.ops.poise.blend_pose(source="ARMATURE", factor=0.0) == {"FINISHED"}
+    assert apart(joints(rig), rest) < 1e-3
+    assert bpy.ops.poise.blend_pose(source="ARMATURE", factor=0.5) == {"FINISHED"}
+    half = joints(rig)
+    assert lowest(rig) == pytest.approx(stood, abs=1e-3)
+    for name, matrix in basis.items():
+        rig.pose.bones[name].matrix_basis = matrix
+    assert apart(joints(rig), rest) < 1e-3
+    apply(rig, ApplyPose(pose_of_text(pose_text(pose_of_armature(source)))))  # as Paste does
+    whole = joints(rig)
+    assert apart(whole, rest) > 15.0
+    assert 0.4 * apart(whole, rest) < apart(half, rest) < 0.6 * apart(whole, rest)
+    assert apart(half, whole) < 0.6 * apart(whole, rest)
 
 
 def test_no_pose_goes_from_an_animal_to_a_human() -> None:
