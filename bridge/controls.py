@@ -386,6 +386,7 @@ class _Task:
                 around = rotation.rotate(swivel[self._poser.bent == first][0], here)
                 self.heads = np.array(self.heads)  # those of the drag stay as they are
                 self.heads[pole] = self.heads[first] + around
+                self._far[pole] = 0.0  # the limb says where it is right
 
     def is_done(self, passing: bool = False) -> bool:
         """Return whether the parts are where they are wanted; if `passing`, as far as that can be seen."""

@@ -9,9 +9,12 @@ from core import rotation
 from core.pose import frame_rotations
 from edits.pin_list import find_pin, place_pin, set_pins
 from tests.blender.control_drags import RIGS
+from tests.paths import SHARED
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
+SHARED_DATA = pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")
+CONTROLS = {"hips": "torso", "foot.L": "foot_ik.L", "foot.R": "foot_ik.R"}
 APART = np.radians(0.1)
 
 
@@ -27,8 +30,8 @@ def turns(armature: bpy.types.Object) -> np.ndarray:
         ("MMD", {}),
         ("legs on IK with poles", {}),
         ("CloudRig on IK", {}),
-        ("Rigify on IK", {}),
-        ("Rigify on IK", {"hips": "torso", "foot.L": "foot_ik.L", "foot.R": "foot_ik.R"}),
+        pytest.param("Rigify on IK", {}, marks=SHARED_DATA),
+        pytest.param("Rigify on IK", CONTROLS, marks=SHARED_DATA),
     ],
 )
 def test_solve_here_gives_the_pose_of_a_drag(name: str, controls: dict[str, str], pinned: list[str]) -> None:

@@ -11,9 +11,11 @@ from bridge import Grab
 from core import Pose, forward
 from edits.drag.session import DragSession
 from tests.blender.control_drags import RIGS, STILL, pin_feet, size_of
+from tests.paths import SHARED
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
+SHARED_DATA = pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")
 MOST = 12  # ticks of a still mouse
 GROWN = 1e-3  # of the size: Blender's IK ends beside its target
 
@@ -33,7 +35,9 @@ def reach(session: DragSession) -> float:
     return float(np.linalg.norm(knee - hip) + np.linalg.norm(ankle - knee)) / skeleton.size
 
 
-@pytest.mark.parametrize("name", ["CloudRig on IK", "Rigify on IK"])
+@pytest.mark.parametrize(
+    "name", ["CloudRig on IK", "reverse feet with poles", pytest.param("Rigify on IK", marks=SHARED_DATA)]
+)
 @pytest.mark.parametrize(("role", "way"), [("hand.L", (0.2, -0.3, 0.3)), ("hips", (0.05, 0.0, 0.2))])
 def test_a_drag_that_straightens_legs_comes_to_rest(name: str, role: str, way: Sequence[float]) -> None:
     rig, parts = RIGS[name]()
