@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from .. import bridge
 from ..bridge.errors import BridgeError
 from ..bridge.turns import in_main_thread
-from ..core import CoreError, Skeleton
+from ..core import CoreError, Pose, Skeleton
 from ..core.body import SIDES, Roles
 from ..core.body.anatomy import carrier_of
 from ..core.body.axes import axis_vector
@@ -23,7 +23,15 @@ from ..core.editing.contacts import find_contacts, foot_points
 from ..core.editing.floor import Floor
 from ..core.editing.foot_lock import steadied, surface_rise
 from ..core.editing.hand_contacts import find_hand_contacts, hand_pins
-from ..core.editing.retarget import aligned, check_pair, keep_contacts, matching_bones, overlaid, retarget
+from ..core.editing.retarget import (
+    aligned,
+    check_pair,
+    keep_contacts,
+    matching_bones,
+    overlaid,
+    retarget,
+    with_other_toes,
+)
 from ..core.editing.root_motion import with_object
 from ..core.editing.timed_pins import share_within
 from ..core.formats.recipe import bones_of
@@ -32,7 +40,7 @@ from .clips import ClipOptions, import_motion
 from .files import temporary_data
 from .held_motion import HeldMotion
 from .info import moves_bones
-from .motion_edit import ChangedBones
+from .motion_edit import ChangedBones, Progress
 
 FADE: Final = 0.3  # seconds
 LONGEST: Final = 60.0  # seconds of a fade
@@ -134,6 +142,11 @@ class Retargeted(HeldMotion):
         self.pins = [pin for pin in self.pins if share[slice(*pin.span(moved))].all()]
         palms = [bone for side in SIDES for bone in self.roles.chain(f"hand.{side}")]
         self.rests = sum(pin.bone in palms for pin in self.pins)
+
+    def compute(self, progress: Progress) -> None:
+        super().compute(progress)
+        begun = Pose.rest(self.skeleton, (1,)) if self.makes_motion else self.before.pose
+        self.after = with_other_toes(self.skeleton, self.roles, begun, self.after)
 
     def _share(self, fade: float, beyond: tuple[bool, bool]) -> Array:
         """Return how far parts are as in the source (F,): they fade at the ends beyond which the motion goes on."""

@@ -12,6 +12,7 @@ import numpy as np
 from .. import rotation
 from ..body import SIDES, Roles
 from ..body.anatomy import anatomy
+from ..body.ground import find_sole
 from ..body.legs import feet_or_hips, leg_joints
 from ..body.part_turns import leg_places, read_turns, turn_bones, turns_to_frames
 from ..body.posture import body_axes, leg_length
@@ -137,6 +138,25 @@ def _overlaid(target: Skeleton, roles: Roles, before: Pose, moved: Pose, bones: 
         scales = scales + (share[:, None] * ~stays)[..., None] * (moved.scales - scales)
     rotations[:, stays] = before.rotations[:, stays]  # bit for bit
     return replace(pose, rotations=rotations, translations=translations, scales=scales)
+
+
+def with_other_toes(skeleton: Skeleton, roles: Roles, begun: Pose, moved: Motion) -> Motion:
+    """Return a motion in which all toes of a foot turn from a pose (F or 1) as the one that is a part of the body does.
+
+    Toes side by side hang on the foot; those that stay straight go below the ground where it rolls onto the others.
+    """
+    own, rest = moved.pose.rotations.copy(), skeleton.rest_rotations
+    parts = [bone for chain in roles.parts.values() for bone in chain]
+    free = skeleton.movable & ~skeleton.driven & skeleton.inherit_rotation & ~np.isin(np.arange(len(skeleton)), parts)
+    for side in SIDES if roles.humanoid else ():
+        toe, foot = roles.bone(f"toe.{side}"), roles.bone(f"foot.{side}")
+        if toe < 0 or skeleton.parents[toe] != foot:
+            continue
+        ahead = skeleton.offsets @ find_sole(skeleton, roles, side).forward
+        turn = rotation.conjugate(rotation.mul(own[:, toe], rotation.inv(begun.rotations[:, toe])), rest[toe])
+        for bone in np.flatnonzero((skeleton.parents == foot) & free & (ahead > 0.5 * ahead[toe])).tolist():
+            own[:, bone] = rotation.mul(rotation.conjugate(turn, rotation.inv(rest[bone])), own[:, bone])
+    return replace(moved, pose=replace(moved.pose, rotations=own))
 
 
 def _yaw(after: Array, before: Array, up: Array) -> Array:

@@ -117,6 +117,41 @@ def test_feet_are_never_below_the_floor(path: Path, fps: int) -> None:
         assert lowest(rig) > floor - 0.005 * leg
 
 
+def test_toes_side_by_side_bend_together() -> None:
+    """A second toe that hangs on the foot stayed straight: rolled onto the first one, it was below the floor."""
+    rig = load(RIGS[0])[0]
+    select(rig, ())
+    bpy.ops.object.mode_set(mode="EDIT")
+    for side in ("Left", "Right"):
+        first = next(bone for bone in rig.data.edit_bones if bone.name.endswith(f"{side}ToeBase"))
+        second = rig.data.edit_bones.new(f"{side} second toe")
+        second.head, second.tail, second.roll = first.head, first.tail, first.roll + 0.3
+        second.parent = first.parent
+    bpy.ops.object.mode_set(mode="OBJECT")
+    with imported(context, CLIP) as (source, _):
+        edit = Retargeted(context, rig, source, FRAMES)
+    edit.solve()
+    edit.write(rig)
+    bent = 0.0
+    for frame in range(FRAMES[0], FRAMES[1] + 1):
+        context.scene.frame_set(frame)
+        for side in ("Left", "Right"):
+            ends = [
+                bone.tail for bone in rig.pose.bones if bone.name.endswith((f"{side}ToeBase", f"{side} second toe"))
+            ]
+            assert len(ends) == 2
+            assert (ends[0] - ends[1]).length < 1e-3 * edit.skeleton.size
+            foot = next(bone for bone in rig.pose.bones if bone.name.endswith(f"{side}Foot"))
+            bent = max(
+                bent,
+                (
+                    foot.matrix.inverted() @ ends[0]
+                    - foot.bone.matrix_local.inverted() @ rig.data.bones[f"{side} second toe"].tail_local
+                ).length,
+            )
+    assert bent > 0.005 * edit.skeleton.size
+
+
 def test_the_same_body_gets_the_same_motion() -> None:
     (rig,) = load(CLIP)
     with imported(context, CLIP) as (source, _):
