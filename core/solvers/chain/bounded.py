@@ -230,8 +230,9 @@ class _Frames(Finisher):
 
     def _brought_in(self, own: Array) -> tuple[Array, NDArray[np.bool_]]:
         """Return own rotations (B, n, 3, 3) brought inside along the list's axes, and in which frames (B,) that did."""
+        outside = self._outside(own)
         for _ in range(_PULLS):
-            if not self._outside(own).any():
+            if not outside.any():
                 break
             rows, above, below = self._rows(own)
             out = np.minimum(above, 0.0) - np.minimum(below, 0.0)
@@ -242,7 +243,8 @@ class _Frames(Finisher):
                 share = np.where((missing != 0.0) & (square > 0.0), 1.0 / np.where(square > 0.0, square, 1.0), 0.0)
                 turns[:, nodes] += ((missing - (row * turns[:, nodes]).sum(axis=-1)) * share)[..., None] * row
             own = rotation.to_matrix(rotation.exp(turns)) @ own
-        return own, ~self._outside(own)
+            outside = self._outside(own)
+        return own, ~outside
 
     def _outside(self, own: Array) -> NDArray[np.bool_]:
         outside = np.zeros(len(own), bool)
