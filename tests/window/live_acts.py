@@ -180,12 +180,13 @@ def open_panel() -> None:
     """The panel as somebody has it who has opened it before."""
     import bpy
 
-    panel = bpy.types.POISE_PT_keypoints
-    below = bpy.types.POISE_PT_live_settings
-    for cls in (below, panel):
+    panel, settings, numbers = (
+        getattr(bpy.types, f"POISE_PT_{name}") for name in ("keypoints", "live_settings", "live_statistics")
+    )
+    for cls in (numbers, settings, panel):
         bpy.utils.unregister_class(cls)
-    panel.bl_options = set()
-    for cls in (panel, below):
+    panel.bl_options = numbers.bl_options = set()
+    for cls in (panel, settings, numbers):
         bpy.utils.register_class(cls)
 
 

@@ -208,7 +208,7 @@ def mocap_from_a_phone(hand: Any, file: str) -> Seen:
     import bpy
 
     yield from empty(hand)
-    open_alone("POISE_PT_keypoints")
+    open_alone("POISE_PT_keypoints", "POISE_PT_live_statistics")
     yield from do.open_rig(hand, file)
     rig = do.armature()
     dress(rig, MIXAMO, "mixamorig:")
