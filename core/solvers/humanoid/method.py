@@ -19,7 +19,6 @@ from ...body.roles import Roles
 from ...defaults import POSITION_TOLERANCE, ROTATION_TOLERANCE
 from ...errors import CoreError
 from ...goals import AnyGoal, Bone, Goal
-from ...limits import clamp_rotations
 from ...pose import Pose
 from ...rotation import Array
 from ...skeleton import Skeleton
@@ -27,13 +26,11 @@ from ...solution import Reasons, Solution
 from ...steps import Progress, no_progress
 from ..batches import batch_shape_of, check_inputs, flat_array, flat_pose
 from ..pins import PinAndDrag
-from ..pins.limits import locked_angles
-from .bend import bend, orient_end, read_limbs
-from .finish import errors_of, finish, problem_of_others
+from .closed import ClosedForm
+from .errors import errors_of, problem_of_others
+from .finish import finish
 from .nodes import PosedNodes
-from .pull import pull_trunk
 from .targets import read_targets
-from .trunk import place_trunk
 
 _RESTS: Final = 1e-7  # radians, or parts of the size, that the trunk still moves in a round
 _DRAG_RESTS: Final = 1e-4  # the same between two steps of a drag, where the next target is near
@@ -194,12 +191,13 @@ class _Problem:
             self.others = problem_of_others(skeleton, self.targets, self.start)
         self.unknown = unknown
         self._check_names()
-        swivels = {name: flat_array(value, self.batch_shape, 0) for name, value in method.swivel.items()}
-        self.limbs = read_limbs(self.nodes, self.targets, swivels)
-        self.pulls = {node: method.pull_of(role) for node, (role, _) in self.figure.ends.items()}
-        self.shares = {skeleton.index(bone): float(share) for bone, share in method.shares.items()}
-        self._check_shares()
-        self.gives = {part: method.gives(part) for part in self.figure.trunk}
+        self.swivels = {name: flat_array(value, self.batch_shape, 0) for name, value in method.swivel.items()}
+        shares = {skeleton.index(bone): float(share) for bone, share in method.shares.items()}
+        self._check_shares(shares)
+        limits = (*(skeleton.limits if method.limits else ()), *self.figure.anatomy.limits)
+        pulls = {node: method.pull_of(role) for node, (role, _) in self.figure.ends.items()}
+        gives = {part: method.gives(part) for part in self.figure.trunk}
+        self.closed = ClosedForm(self.figure, pulls, gives, method.reach, shares, limits)
 
     def _check_names(self) -> None:
         method, limbs = self.method, self.figure.limbs
@@ -215,40 +213,30 @@ class _Problem:
                 if name not in known:
                     raise CoreError(f'{setting} does not know "{name}"; it knows {", ".join(known)}.')
 
-    def _check_shares(self) -> None:
+    def _check_shares(self, shares: Mapping[int, float]) -> None:
         figure, names = self.figure, self.skeleton.names
-        for bone, share in self.shares.items():
+        for bone, share in shares.items():
             if bone not in (*figure.spine, *figure.neck):
                 raise CoreError(f'shares: "{names[bone]}" is not a bone of the spine or the neck.')
             if not (share >= 0.0 and np.isfinite(share)):
                 raise CoreError(f'shares: that of "{names[bone]}" must be at least 0, not {share}.')
         for part, column in (("spine", figure.spine), ("neck", figure.neck)):
-            if column and not any(self.shares.get(bone, 1.0) > 0.0 for bone in column):
+            if column and not any(shares.get(bone, 1.0) > 0.0 for bone in column):
                 raise CoreError(f"shares: at least one bone of the {part} must turn.")
 
     def solve(self, rests: float, near: Pose | None = None) -> Solution:
         """Return the solution. `rests` is as in `pull_trunk`, `near` as in `finish`."""
-        start, targets, nodes = self.start, self.targets, self.nodes
+        start, targets, closed = self.start, self.targets, self.closed
         errors = errors_of(self.skeleton, targets, self.others, start)
         # frames that meet their goals do not change at all, not even by rounding
         stays = self._met(*errors, share=_NEARLY_MET) & (not self.method.swivel)
         if stays.all():
             return self._solution(start, *errors, np.zeros(len(stays), int))
-        x = pull_trunk(nodes, targets, self.limbs, self.pulls, self.gives, self.method.reach, rests, self.shares)
-        trunk = place_trunk(nodes, targets.nodes, x, self.shares)
-        nodes.heads, nodes.frames = trunk.heads, trunk.frames
-        for limb in self.limbs:
-            bend(nodes, limb)
-            orient_end(nodes, limb)
-        pose = nodes.to_pose()
-        limits = (*(self.skeleton.limits if self.method.limits else ()), *self.figure.anatomy.limits)
-        locked = locked_angles(self.skeleton, start.rotations, self.figure.nodes.tolist())
-        inside, _ = clamp_rotations((*limits, *locked), pose.rotations)
-        still = stays[:, None] | ~self.skeleton.movable
+        pose = closed.pose(self.nodes, targets, self.swivels, rests)
         # a Pose normalizes its rotations when it is made: one call for both parts would change the last bits
-        pose = replace(pose, rotations=np.where(still[..., None], start.rotations, inside))
+        pose = replace(pose, rotations=np.where(stays[:, None, None], start.rotations, pose.rotations))
         pose = replace(pose, translations=np.where(stays[:, None, None], start.translations, pose.translations))
-        used = np.ones(len(inside), int)
+        used = np.ones(len(stays), int)
         errors = errors_of(self.skeleton, targets, self.others, pose)
         missed = np.flatnonzero(~self._met(*errors, share=_NEARLY_MET))
         if self.method.finish and len(missed):
@@ -256,10 +244,10 @@ class _Problem:
                 "position_tolerance": self.method.position_tolerance,
                 "rotation_tolerance": self.method.rotation_tolerance,
             }
+            reference = closed.at_edge(start, targets, self.swivels, missed)
             pose, used[missed] = finish(
-                self.figure, replace(self.skeleton, limits=limits), targets, self.pulls, self.gives, pose, missed,
-                self.method.strength, tolerances, near,
-            )  # fmt: skip
+                closed, targets, pose, missed, reference, near, strength=self.method.strength, **tolerances
+            )
             errors = errors_of(self.skeleton, targets, self.others, pose)
         return self._solution(pose, *errors, used)
 

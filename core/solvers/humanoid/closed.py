@@ -1,0 +1,119 @@
+"""The closed form of some frames, and the poses where it stops to meet its goals."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import rotation
+from ...body.figure import Figure
+from ...goals import AnyGoal, Goal
+from ...limits import LimitGroup, clamp_rotations
+from ...motion import blocks
+from ...pose import Pose
+from ...rotation import Array
+from ..pins.limits import locked_angles
+from ..pins.numbers import ROTATION_LENGTH
+from .bend import bend, orient_end, read_limbs
+from .errors import errors_of
+from .nodes import PosedNodes
+from .pull import pull_trunk
+from .targets import Targets, read_targets
+from .trunk import place_trunk
+
+_EDGE: Final = 5e-3  # parts of the skeleton's size: goals are no longer met by a closed form that misses one by this
+_PARTS: Final = 8  # of the way to the targets, and of the part in which the edge lies
+_EDGE_RESTS: Final = 1e-4  # radians, or parts of the size, that the trunk still moves in a round
+
+
+@dataclass(frozen=True, eq=False)
+class ClosedForm:
+    """What closed forms of all frames share.
+
+    pulls, gives, reach, shares  as in `pull_trunk`
+    limits                       groups to be kept
+    """
+
+    figure: Figure
+    pulls: Mapping[int, float]
+    gives: Mapping[str, float]
+    reach: float
+    shares: Mapping[int, float]
+    limits: tuple[LimitGroup, ...]
+
+    def pose(self, nodes: PosedNodes, targets: Targets, swivels: Mapping[str, Array], rests: float) -> Pose:
+        """Return the pose (B,) for targets, with wanted swivels (B,); `rests` is as in `pull_trunk`.
+
+        nodes  of the start pose; they are changed
+        """
+        limbs, start = read_limbs(nodes, targets, swivels), nodes.pose
+        x = pull_trunk(nodes, targets, limbs, self.pulls, self.gives, self.reach, rests, self.shares)
+        trunk = place_trunk(nodes, targets.nodes, x, self.shares)
+        nodes.heads, nodes.frames = trunk.heads, trunk.frames
+        for limb in limbs:
+            bend(nodes, limb)
+            orient_end(nodes, limb)
+        pose = nodes.to_pose()
+        skeleton = self.figure.skeleton
+        locked = locked_angles(skeleton, start.rotations, self.figure.nodes.tolist())
+        inside, _ = clamp_rotations((*self.limits, *locked), pose.rotations)
+        return replace(pose, rotations=np.where(skeleton.movable[:, None], inside, start.rotations))
+
+    def at_edge(
+        self, start: Pose, targets: Targets, swivels: Mapping[str, Array], frames: NDArray[np.int64]
+    ) -> Pose:
+        """Return the poses (n,) of some frames of start (B,) where the closed form stops to meet its goals.
+
+        Targets go straight from where they are in the start pose to where they are wanted. A pose further out would
+        be as far from what a body can do as its targets are.
+        """
+        goals = [goal for goal, known in zip(targets.goals, targets.known, strict=True) if known]
+        parts: list[Pose] = []
+        for part in blocks(len(frames)):
+            rows = frames[part]
+            some = [goal.at((rows,), (len(start.rotations),)) for goal in goals]
+            parts.append(self._edge(start[rows], some, {name: value[rows] for name, value in swivels.items()}))
+        joined = [np.concatenate([getattr(one, name) for one in parts]) for name in ("rotations", "translations")]
+        return replace(start[frames], rotations=joined[0], translations=joined[1])
+
+    def _edge(self, start: Pose, goals: Sequence[AnyGoal], swivels: Mapping[str, Array]) -> Pose:
+        count = len(start.rotations)
+        rows, share, step = np.arange(count), np.zeros(count), 1.0
+        while True:
+            step /= _PARTS
+            shares = share[:, None] + step * np.arange(_PARTS + 1)
+            poses, missed = self._partway(start, goals, swivels, shares)
+            there = missed <= _EDGE
+            last = np.where(there.any(axis=1), _PARTS - np.argmax(there[:, ::-1], axis=1), 0)
+            if step < 1.0 / _PARTS:
+                break
+            share = shares[rows, np.minimum(last, _PARTS - 1)]
+        following = np.minimum(last + 1, _PARTS)
+        near, far = missed[rows, last], missed[rows, following]
+        between = np.clip((_EDGE - near) / np.where(far > near, far - near, np.inf), 0.0, 1.0)[:, None]
+        one, other = poses[rows, last], poses[rows, following]
+        return replace(
+            one,
+            rotations=rotation.slerp(one.rotations, other.rotations, between),
+            translations=one.translations + between[..., None] * (other.translations - one.translations),
+        )
+
+    def _partway(
+        self, start: Pose, goals: Sequence[AnyGoal], swivels: Mapping[str, Array], shares: Array
+    ) -> tuple[Pose, Array]:
+        """Return poses (n, k) for shares (n, k) of the way to the targets, and how far they miss them, in sizes."""
+        rows = np.repeat(np.arange(len(shares)), shares.shape[1])
+        flat: list[AnyGoal] = []
+        for goal in goals:
+            goal = goal.at((rows,), (len(shares),))
+            if isinstance(goal, Goal):
+                goal = replace(goal, position_weight=shares.ravel(), rotation_weight=shares.ravel())
+            flat.append(goal)
+        nodes = PosedNodes(self.figure, start[rows])
+        targets = read_targets(nodes, flat, rows.shape, finish=True)
+        pose = self.pose(nodes, targets, {name: value[rows] for name, value in swivels.items()}, _EDGE_RESTS)
+        far, off = errors_of(self.figure.skeleton, targets, None, pose)
+        missed = np.maximum(far / self.figure.skeleton.size, ROTATION_LENGTH * off).max(axis=1, initial=0.0)
+        return pose.reshape(shares.shape), missed.reshape(shares.shape)
