@@ -81,7 +81,7 @@ class ClosedForm:
     def _edge(self, start: Pose, goals: Sequence[AnyGoal], swivels: Mapping[str, Array]) -> Pose:
         shares = np.broadcast_to(np.arange(_PARTS + 1) / _PARTS, (len(start.rotations), _PARTS + 1))
         poses, missed = self._partway(start, goals, swivels, shares)
-        far = np.maximum.accumulate(missed, axis=1)
+        far = np.maximum.accumulate(missed - missed[:, :1], axis=1)  # joints may begin outside their limits
         near = np.clip((_EDGE[1] - far) / (_EDGE[1] - _EDGE[0]), 0.0, 1.0)
         # of each part of the way as much as its ends are near: a sum has no edge that jumps
         goes = 0.5 * (near[:, 1:] + near[:, :-1])[..., None]
@@ -107,5 +107,7 @@ class ClosedForm:
         targets = read_targets(nodes, flat, rows.shape, finish=True)
         pose = self.pose(nodes, targets, {name: value[rows] for name, value in swivels.items()}, _EDGE_RESTS)
         far, off = errors_of(self.figure.skeleton, targets, None, pose)
-        missed = np.maximum(far / self.figure.skeleton.size, ROTATION_LENGTH * off).max(axis=1, initial=0.0)
+        anchors = [self.figure.anchors[self.figure.skeleton.index(goal.bone)] for goal in goals]
+        pulls = [self.pulls.get(int(self.figure.nodes[anchor]), 1.0) for anchor in anchors]
+        missed = np.maximum(pulls * far / self.figure.skeleton.size, ROTATION_LENGTH * off).max(axis=1, initial=0.0)
         return pose.reshape(shares.shape), missed.reshape(shares.shape)
