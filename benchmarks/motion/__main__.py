@@ -1,9 +1,9 @@
-"""Feet locked, keys reduced and poses filled in on captured clips, as tables.
+"""Feet locked, keys reduced, poses filled in and pops mended on captured clips, as tables.
 
 python -m benchmarks.motion              all clips of the shared data, ten minutes
 python -m benchmarks.motion --clips N    the first N of them
 python -m benchmarks.motion --json FILE  the figures as JSON, too
-python -m benchmarks.motion --parts feet keys between
+python -m benchmarks.motion --parts feet keys between pops
 """
 
 import argparse
@@ -12,10 +12,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from . import between, feet, keys
+from . import between, feet, keys, pops
 from .clips import CLIPS, read_clip
 
-PARTS = {"feet": feet, "keys": keys, "between": between}
+PARTS = {"feet": feet, "keys": keys, "between": between, "pops": pops}
 
 
 def main() -> int:
