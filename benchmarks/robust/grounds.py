@@ -3,7 +3,7 @@
 Captured walks are brought to rigs by `retarget` where the ground is already there, or walk on a level floor and then
 get it by `lock-feet`, and the jump is generated on it. Measured are heels, balls and tips of toes by Blender's bones
 and ray casts on the meshes: how far those that stand are in the mesh, and above it. A point stands where it goes less
-than 1 cm/s, not more than 5 cm from the mesh.
+than 1 cm/s from the frame before and to the next one, not more than 5 cm from the mesh.
 """
 
 import argparse
@@ -110,8 +110,8 @@ def _measure(path: Path, clip: str, part: str, ground: str) -> dict[str, Any]:
     else:
         edit = make()
     heights, places = _soles(rig, edit, mesh, range(round(edit.after.frames[0]), round(edit.after.frames[-1]) + 1))
-    speed = np.linalg.norm(np.gradient(places, axis=0), axis=-1) * FPS
-    stands = heights[(speed < SLOW) & (np.abs(heights) < NEAR)]
+    slow = np.linalg.norm(np.diff(places, axis=0), axis=-1) * FPS < SLOW
+    stands = heights[1:-1][slow[1:] & slow[:-1] & (np.abs(heights[1:-1]) < NEAR)]
     return {"points": len(stands), "in": max(0.0, -1e3 * stands.min()), "above": max(0.0, 1e3 * stands.max())}
 
 
