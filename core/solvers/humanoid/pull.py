@@ -6,7 +6,7 @@ shifted, too. The whole is repeated until no part moves.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -82,8 +82,11 @@ def pull_trunk(
     gains = _gains(start, targets, gives)
     if not tethers and not points:
         return x
+    # hips that are free take a head to its place, and the neck what is left: a neck is short, and alone it folds
+    last = -1 if start.figure.hips in targets.nodes else start.figure.head
+    carried = {bone: replace(one, position=None) if bone == last else one for bone, one in targets.nodes.items()}
     for _ in range(_ROUNDS):
-        nodes = place_trunk(start, targets.nodes, x, shares)
+        nodes = place_trunk(start, carried, x, shares)
         pulls = [tether.pull(nodes) for tether in tethers]
         for bone, point, wanted in points:
             here = nodes.point(bone, point)
