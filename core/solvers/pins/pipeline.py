@@ -5,6 +5,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +15,13 @@ from ...motion import blocks
 from ...rotation import Array
 from . import numbers, starts
 from .many_frames import FramesSolver
-from .one_frame import FrameSolver
+from .one_frame import FrameSolver, Kept
 from .problem import Problem
 from .progress import Progress
 from .strengths import GIVES, Strengths
 from .tree import Links
+
+NEAR: Final = 0.05  # length of the bits in which far targets are approached
 
 Frames = NDArray[np.int64]
 
@@ -87,11 +90,11 @@ def other_starts(problem: Problem, state: State) -> State:
         return state
     progress = state.progress[np.arange(problem.count)]
     missed = starts.missed_levels(problem, progress)
-    left = np.flatnonzero(missed.any(axis=1))
-    if problem.settings.restarts is None and len(left):
-        missed[left] &= ~starts.short_levels(problem, state.links, progress.x[left], left)
-        left = np.flatnonzero(missed.any(axis=1))
-    first = np.argmax(missed, axis=1)
+    if np.isfinite(problem.settings.strength):
+        missed[:, 1:] = False  # the body resists more
+    if problem.settings.restarts is None:
+        missed = starts.with_long_bones(problem, state.links, progress.x, missed)
+    left, first = np.flatnonzero(missed.any(axis=1)), np.argmax(missed, axis=1)
     for level in np.unique(first[left]).tolist():
         frames = left[first[left] == level]
         x, frames = _elsewhere(problem, level, progress.x[frames], frames)
@@ -134,20 +137,36 @@ def unlock(problem: Problem, state: State) -> State:
     settles has come from the reference, and goes on from its rest; a drag begins there, for the same answer.
     """
     frame = state.frame
-    goes_on = problem.dragged and not state.progress.done.all()
-    if frame is None or goes_on or problem.met(state.progress.lengths).all():
+    if frame is None or not _rests(problem, state) or problem.met(state.progress.lengths).all():
         return state
     x = frame.unlocked(state.x[0] if problem.settings.settle else np.zeros_like(state.x[0]))
     if x is None:
         return state
-    kept, before = frame.state(), frame.objective.value(state.x[0])
+    kept = frame.state()
     frame.begin(x)
-    further = _of_frame(problem, frame, numbers.NEWTON_STEPS, float(numbers.CLOSE))
-    used = state.progress.iterations + further.iterations
-    if frame.objective.value(further.x[0]) < before:
-        return _at(state, replace(further, iterations=used))
-    frame.restore(kept)
-    return _at(state, replace(state.progress, iterations=used))
+    return _at(state, _tried(problem, frame, kept, state.progress, 0))
+
+
+def approach(problem: Problem, state: State) -> State:
+    """Come from the reference bit by bit, where a goal is missed at rest that bones are long enough for.
+
+    A target that is far away may take the first steps to a side from which the body does not come back.
+    """
+    if not (problem.settles or problem.dragged) or not _rests(problem, state):
+        return state
+    progress = state.progress[np.arange(problem.count)]
+    missed = starts.missed_levels(problem, progress)
+    missed = starts.with_long_bones(problem, state.links, progress.x, missed)
+    for frame in np.flatnonzero(missed.any(axis=1)).tolist():
+        solver, one, used = _solver(problem, state, frame), np.array([frame]), 0
+        if state.frame is None:
+            solver.begin(progress.x[frame])
+        kept = solver.state()
+        solver.begin(np.zeros_like(progress.x[frame]))
+        for rows in problem.rows.on_the_way(state.links[one].place(solver.at.x[None]), frame, NEAR):
+            used += solver.descend(rows, problem.settings.iterations, float(numbers.CLOSE))
+        progress.put(one, _tried(problem, solver, kept, progress[one], used))
+    return _at(state, progress)
 
 
 def refit_tick(problem: Problem, state: State) -> State:
@@ -165,9 +184,9 @@ def refit_calm(problem: Problem, state: State) -> State:
     return _refitted(problem, state, calm, met_is_enough=False)
 
 
-STAGES: tuple[Stage, ...] = (start, steps, other_starts, unlock, rest, refit)
+STAGES: tuple[Stage, ...] = (start, steps, other_starts, unlock, approach, rest, refit)
 TICK: tuple[Stage, ...] = (tick, refit_tick)
-STILL: tuple[Stage, ...] = (calm, unlock, refit_calm)  # a tick in which no target moves
+STILL: tuple[Stage, ...] = (calm, unlock, approach, refit_calm)  # a tick in which no target moves
 
 # -- steps -----------------------------------------------------------------------------------------------------------
 
@@ -254,6 +273,24 @@ def _elsewhere(problem: Problem, level: int, x: Array, frames: Frames) -> tuple[
     return drawn[best], frames[better]
 
 
+def _rests(problem: Problem, state: State) -> bool:
+    """Return whether a solve is over but for other starts: a drag under a still mouse goes on until it rests."""
+    return not problem.dragged or bool(state.progress.done.all())
+
+
+def _tried(problem: Problem, solver: FrameSolver, kept: Kept, before: Progress, used: int) -> Progress:
+    """Return the progress of a frame from where its solver begins anew, after `used` steps, or before if it is better.
+
+    The solver then goes back to what was kept.
+    """
+    after = _of_frame(problem, solver, numbers.NEWTON_STEPS, float(numbers.CLOSE))
+    used = before.iterations + after.iterations + used
+    if solver.objective.value(after.x[0]) < solver.objective.value(before.x[0]):
+        return replace(after, iterations=used)
+    solver.restore(kept)
+    return replace(before, iterations=used)
+
+
 def _refitted(problem: Problem, state: State, go_on: Stage, met_is_enough: bool) -> State:
     """See `refit`."""
     if problem.start.scales is None:
@@ -298,7 +335,7 @@ def _strained(problem: Problem, state: State) -> NDArray[np.bool_]:
     gram = jacobian @ answers + numbers.DAMPING * np.eye(rows.rows)
     forces = np.linalg.solve(gram, jacobian @ (state.x * prior.stiff)[..., None])[..., 0]
     pulls = np.sqrt(np.stack([np.sum(forces[:, level] ** 2, axis=1) for level in rows.levels], axis=1))
-    strength = Strengths(len(rows.levels), problem.settings.strength)
+    strength = Strengths(rows.ranks, problem.settings.strength)
     return missed | (pulls > np.array([strength(pull) for pull in pulls])).any(axis=1)
 
 

@@ -27,7 +27,7 @@ _ROOT_SHIFT_DEVIATION: Final = 0.5  # standard deviation of a root's shift, in u
 _HINGE_STIFF: Final = 0.1  # share of the deviation that a hinge keeps across its axis
 _PULLED_ROOT: Final = 0.2  # share of its deviations that a root "pull" keeps
 _HELD_ROOT: Final = 0.03  # the same of "hold", and where goals are on one bone only
-_PLACED_ROOT: Final = 0.5  # share of these turns that it keeps where a goal is on it
+_TURNED_ROOT: Final = 0.5  # share of these that its turns keep, so that it stays level and facing
 _STRETCH_DEVIATION: Final = 0.03  # standard deviation of the logarithm of a bone's length, for a `stretch` of 1
 _LIMIT_SOFTNESS: Final = np.radians(5.0)  # standard deviation of soft limits
 
@@ -260,12 +260,11 @@ def _prior_of(
         # a body that stands on pins comes along with what is dragged; one that nothing else holds stays where it is
         pull = _PULLED_ROOT if settings.root == "pull" and len(bones) > 1 else _HELD_ROOT
         plain = [goal for goal in goals if isinstance(goal, Goal)]
-        placed = [mover(goal) for goal in plain if goal.position is not None]
-        turned = [mover(goal) for goal in plain if goal.rotation is not None]
-        # hips shift and turn as a goal on them wants; where it only places them, they stay the more level and facing
-        share = pull * np.where(np.isin(joints[top], placed), _PLACED_ROOT, 1.0)
-        deviation[top] *= np.where(np.isin(joints[top], turned), 1.0, share)[:, None]
-        shifts = shifts * np.where(np.isin(roots, placed), 1.0, pull)[:, None]
+        placed, turned = (
+            [mover(goal) for goal in plain if getattr(goal, name) is not None] for name in ("position", "rotation")
+        )
+        deviation[top] *= np.where(np.isin(joints[top], turned), 1.0, _TURNED_ROOT * pull)[:, None]
+        shifts = shifts * np.where(np.isin(roots, placed), _PULLED_ROOT, pull)[:, None]
     growth = _STRETCH_DEVIATION * skeleton.stretch[tree.nodes[tree.stretching]]
     place = {int(bone): 3 * number for number, bone in enumerate(joints)}
     tied = [

@@ -27,11 +27,17 @@ def drawn(problem: Problem, x: Array, frames: NDArray[np.int64]) -> Array:
 
 
 def missed_levels(problem: Problem, progress: Progress) -> Flags:
-    """Return which firm levels are missed, (B, L): one of limited strength is missed where the body resists more."""
-    missed = (progress.lengths > problem.tolerances) @ problem.rows.block_in_level > 0.0
-    if np.isfinite(problem.settings.strength):
-        missed[:, 1:] = False
-    return missed
+    """Return which levels are missed, (B, L)."""
+    return (progress.lengths > problem.tolerances) @ problem.rows.block_in_level > 0.0
+
+
+def with_long_bones(problem: Problem, links: Links, x: Array, levels: Flags) -> Flags:
+    """Return which of some levels (B, L) bones are long enough for; x (B, D) is any pose."""
+    left = np.flatnonzero(levels.any(axis=1))
+    if len(left):
+        levels = levels.copy()
+        levels[left] &= ~short_levels(problem, links, x[left], left)
+    return levels
 
 
 def short_levels(problem: Problem, links: Links, x: Array, frames: NDArray[np.int64]) -> Flags:

@@ -6,6 +6,7 @@ A level is a short spring that reaches its strength at an error of GIVES, the lo
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...rotation import Array
 
@@ -13,7 +14,7 @@ FIRM: Final = 1e4  # strength of the last of the firm levels, squared deviations
 APART: Final = (
     1e2  # factor from the strength of a level to that of a firm one above it, and from weight to weight in motions
 )
-PULL: Final = 130.0  # a hand's strength, squared deviations per unit of error
+PULL: Final = 150.0  # a hand's strength, squared deviations per unit of error
 WEAKER: Final = 0.1  # strength of a level of limited strength, as a share of that of the one above it
 GIVES: Final = (
     1e-5  # error up to which a level is a spring, and needs no correction: there it pulls with all its strength
@@ -27,9 +28,10 @@ class Strengths:
     that are steeper than needed let steps along them be short only.
     """
 
-    def __init__(self, levels: int, strength: float) -> None:
+    def __init__(self, ranks: NDArray[np.int64], strength: float) -> None:
+        levels = len(ranks)
         self.firm = (np.arange(levels) == 0) | (strength == np.inf)  # (L,)
-        limited = PULL * min(strength, FIRM) * WEAKER ** np.arange(-1.0, levels - 1.0)
+        limited = PULL * min(strength, FIRM) * WEAKER ** (ranks - 1.0)
         self.least = np.where(self.firm, FIRM, np.minimum(FIRM, limited))  # (L,)
         self.above: list[int] = []  # firm levels that have other firm ones below them
         if self.firm.all():

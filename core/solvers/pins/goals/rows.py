@@ -5,7 +5,7 @@ space are plain: their rows are those of the tree's features. Every other block 
 features (`blocks`). A one-sided block has one row, J dx <= e, and two that are zero.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Self
 
@@ -65,6 +65,11 @@ class GoalRows:
         rank, sizes = np.unique(priorities, return_inverse=True, return_counts=True)[1:]
         self.levels = [slice(a, b) for a, b in pairwise([0, *np.cumsum(3 * sizes).tolist()])]
         self.block_in_level = np.eye(len(self.levels))[rank.reshape(-1)]  # (K, L)
+        # a balance is as strong below many levels of pins as below one: a pin that is met changes nothing
+        balances = [
+            all(isinstance(goals[i], Balance) for i in np.array(owners)[level > 0.0]) for level in self.block_in_level.T
+        ]
+        self.ranks = np.where(balances, np.minimum(np.arange(len(balances)), 2), np.arange(len(balances)))  # (L,)
         self.rows = 3 * len(owners)
         self.one_sided_rows = np.argsort(self.order)[3 * self.one_sided]  # in order of priority
         # only plain blocks with equal weights in all directions, as `many_frames` needs them
@@ -141,6 +146,17 @@ class GoalRows:
                 other.target_ends = self.target_ends.copy()
                 other.target_ends[:, number - self.plain_points] = to_matrix(turn)
         return other
+
+    def on_the_way(self, at: Kinematics, frame: int, far: float) -> Iterator[Self]:
+        """Yield rows whose plain targets in a frame go from where it is to these, no further than `far` at a time."""
+        gaps, points = self.vectors(at, np.array([frame]))[0, : self.plain_points + self.plain_ends], self.plain_points
+        count = int(np.ceil(rotation.lengths(gaps).max(initial=0.0) / far))
+        for left in 1.0 - np.arange(1, count) / count:
+            other = self._with(0, self.goals[0])
+            other.target_points, other.target_ends = self.target_points.copy(), self.target_ends.copy()
+            other.target_points[frame] -= left * gaps[:points]
+            other.target_ends[frame] = to_matrix(rotation.exp(-left * gaps[points:])) @ self.target_ends[frame]
+            yield other
 
     def vectors(self, at: Kinematics, frames: Frames) -> Array:
         """Return e of the blocks, (B, K, 3)."""

@@ -9,3 +9,4 @@ tests compare the two.
 """
 
 from .steps import FrameSolver as FrameSolver
+from .steps import Kept as Kept

@@ -32,6 +32,8 @@ from .places import Places
 FURTHEST: Final = 1.0  # standard deviations of a step
 LEAST_DAMPED: Final = 0.05  # damping below which the next step has none, and least where the model has no minimum
 
+Kept = tuple[Placed, Array, Flags, Array, dict[int, float]]  # where a frame is and what it knows
+
 
 @dataclass(frozen=True, eq=False)
 class _Found:
@@ -85,11 +87,11 @@ class FrameSolver:
         self.least: Array = np.zeros(len(self.levels))  # strengths, which only grow while targets stay
         self.at = self.places.inside(self.places.place(x))
 
-    def state(self) -> tuple[Placed, Array, Flags, Array, dict[int, float]]:
+    def state(self) -> Kept:
         """Return where the frame is and what it knows, for `restore`."""
         return self.at, self.forces, self.slips, self.least, dict(self.limits.active)
 
-    def restore(self, kept: tuple[Placed, Array, Flags, Array, dict[int, float]]) -> None:
+    def restore(self, kept: Kept) -> None:
         """Go back to where the frame was."""
         self.at, self.forces, self.slips, self.least, self.limits.active = kept
 
