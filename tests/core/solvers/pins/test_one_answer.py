@@ -126,7 +126,7 @@ def test_a_goal_that_asks_nothing_changes_nothing(settle: bool) -> None:
         assert apart(case.skeleton, answer, again) < (0.01 if settle else IN_REACH)
 
 
-@pytest.mark.parametrize("bone", ["hips", "hand.L", "head", "forearm.L"])
+@pytest.mark.parametrize("bone", ["hips", "head"])
 def test_a_pin_that_is_met_changes_nothing_of_a_body_that_loses_its_balance(bone: str) -> None:
     """Each level of pins above the balance made it ten times weaker; hips with a pin on them went anywhere."""
     plain = skeleton_of(FIGURE)
