@@ -163,7 +163,8 @@ def approach(problem: Problem, state: State) -> State:
             solver.begin(progress.x[frame])
         kept = solver.state()
         solver.begin(np.zeros_like(progress.x[frame]))
-        for rows in problem.rows.on_the_way(state.links[one].place(solver.at.x[None]), frame, NEAR):
+        at = state.links[one].place(solver.at.x[None])
+        for rows in problem.rows.on_the_way(at, progress.lengths[frame], frame, NEAR):
             used += solver.descend(rows, problem.settings.iterations, float(numbers.CLOSE))
         progress.put(one, _tried(problem, solver, kept, progress[one], used))
     return _at(state, progress)

@@ -147,11 +147,16 @@ class GoalRows:
                 other.target_ends[:, number - self.plain_points] = to_matrix(turn)
         return other
 
-    def on_the_way(self, at: Kinematics, frame: int, far: float) -> Iterator[Self]:
-        """Yield rows whose plain targets in a frame go from where it is to these, no further than `far` at a time."""
-        gaps, points = self.vectors(at, np.array([frame]))[0, : self.plain_points + self.plain_ends], self.plain_points
-        count = int(np.ceil(rotation.lengths(gaps).max(initial=0.0) / far))
-        for left in 1.0 - np.arange(1, count) / count:
+    def on_the_way(self, at: Kinematics, missed: Array, frame: int, far: float) -> Iterator[Self]:
+        """Yield rows whose plain targets go from where a frame is to these, `far` at a time.
+
+        They end where the body ended that missed its goals by lengths (K,).
+        """
+        points, plain = self.plain_points, self.plain_points + self.plain_ends
+        gaps = self.vectors(at, np.array([frame]))[0, :plain]
+        ways = rotation.lengths(gaps)
+        gone = float((ways - missed[:plain]).max(initial=0.0))
+        for left in 1.0 - np.arange(far, gone, far) / ways.max(initial=far):
             other = self._with(0, self.goals[0])
             other.target_points, other.target_ends = self.target_points.copy(), self.target_ends.copy()
             other.target_points[frame] -= left * gaps[:points]
