@@ -165,7 +165,7 @@ def approach(problem: Problem, state: State) -> State:
         solver.begin(np.zeros_like(progress.x[frame]))
         at = state.links[one].place(solver.at.x[None])
         for rows in problem.rows.on_the_way(at, progress.lengths[frame], frame, NEAR):
-            used += solver.descend(rows, problem.settings.iterations, float(numbers.CLOSE))
+            used += solver.descend(rows, 2, float(numbers.CLOSE))
         progress.put(one, _tried(problem, solver, kept, progress[one], used))
     return _at(state, progress)
 
