@@ -285,11 +285,11 @@ def _tried(problem: Problem, solver: FrameSolver, kept: Kept, before: Progress, 
     The solver then goes back to what was kept.
     """
     after = _of_frame(problem, solver, numbers.NEWTON_STEPS, float(numbers.CLOSE))
-    used = before.iterations + after.iterations + used
+    iterations = before.iterations + after.iterations + used
     if solver.objective.value(after.x[0]) < solver.objective.value(before.x[0]):
-        return replace(after, iterations=used)
+        return replace(after, iterations=iterations)
     solver.restore(kept)
-    return replace(before, iterations=used)
+    return replace(before, iterations=iterations)
 
 
 def _refitted(problem: Problem, state: State, go_on: Stage, met_is_enough: bool) -> State:
