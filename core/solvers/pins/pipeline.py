@@ -280,7 +280,7 @@ def _rests(problem: Problem, state: State) -> bool:
 
 
 def _tried(problem: Problem, solver: FrameSolver, kept: Kept, before: Progress, used: int) -> Progress:
-    """Return the progress of a frame from where its solver begins another time, after `used` steps, or before if it is better.
+    """Return the progress of a frame from where its solver begins, after `used` steps, or before if it is better.
 
     The solver then goes back to what was kept.
     """
