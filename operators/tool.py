@@ -22,7 +22,7 @@ _REMEDIES: Final = {
     "dragged": "Set Precedence to Pins to hold it",
     "locked": "Unlock it to get closer",
     "weak": "Raise Strength or turn it off to get closer",
-    "move": "Raise Pull to get closer",
+    "low": "Raise Pull to get closer",
     "stiffness": "Lower it to get closer",
     "against": "Raise its weight to get closer",
     "exist": "Drag or solve again to find it",

@@ -14,7 +14,7 @@ FIRM: Final = 1e4  # strength of the last of the firm levels, squared deviations
 APART: Final = (
     1e2  # factor from the strength of a level to that of a firm one above it, and from weight to weight in motions
 )
-PULL: Final = 150.0  # a hand's strength, squared deviations per unit of error
+PULL: Final = 145.0  # a hand's strength, squared deviations per unit of error
 WEAKER: Final = 0.1  # strength of a level of limited strength, as a share of that of the one above it
 GIVES: Final = (
     1e-5  # error up to which a level is a spring, and needs no correction: there it pulls with all its strength

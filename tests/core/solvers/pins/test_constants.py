@@ -128,9 +128,9 @@ def test_joints_that_carry_a_tenth_of_the_mass_keep_the_balance(share: float, sw
 
 @pytest.mark.parametrize("strength", [0.01, 0.02])
 def test_a_hand_leans_until_the_body_resists_as_much_and_lower_levels_a_tenth_of_it(strength: float) -> None:
-    """Three joints beside each other: 150 times the strength times the lever is the slope of the prior."""
+    """Three joints beside each other: 145 times the strength times the lever is the slope of the prior."""
     skeleton = body(-1, 0, 0, 0)
-    wanted = DEVIATION**2 * strength / skeleton.size * np.array([0.0, 150.0, 15.0])
+    wanted = DEVIATION**2 * strength / skeleton.size * np.array([0.0, 145.0, 14.5])
     goals = [pull(bone + 1, way, bone, far=float(bone > 0)) for bone, way in enumerate(wanted)]
     np.testing.assert_allclose(turns(skeleton, goals, strength=strength)[1:, 2], wanted, rtol=1e-3, atol=1e-5)
 
@@ -148,7 +148,7 @@ def test_firm_levels_pull_with_ten_thousand_and_a_hundred_times_what_is_below() 
 def test_the_firm_level_is_a_hundred_times_as_strong_as_those_below_could_be(strength: float) -> None:
     """Whether they pull or not, as here, where the second level is met: else the answer would depend on the way."""
     skeleton, deviation = body(-1, 0, 0), 5e-4
-    wanted = deviation**2 / skeleton.size * max(1e4, 100.0 * 150.0 * strength)
+    wanted = deviation**2 / skeleton.size * max(1e4, 100.0 * 145.0 * strength)
     goals = [pull(1, wanted, 0), pull(2, 0.0, 1, far=0.0)]
     found = turns(skeleton, goals, strength=strength, deviations=np.full((3, 3), deviation))
     np.testing.assert_allclose(found[1:, 2], [wanted, 0.0], rtol=1e-3, atol=1e-9)
@@ -160,7 +160,7 @@ def test_a_level_is_a_spring_up_to_an_error_of_a_hundred_thousandth(share: float
     """In series with the resistance of a joint, against which the level's full force would turn it by `force`."""
     bones = level + 1
     skeleton, deviation = body(-1, *np.zeros(bones, int)), 0.02
-    force = deviation**2 * 150.0 * 0.1 ** (level - 1) / skeleton.size
+    force = deviation**2 * 145.0 * 0.1 ** (level - 1) / skeleton.size
     goals = [pull(1 + above, 0.0, above, far=0.0) for above in range(level)]
     goals += [pull(bones, share * force, level, far=0.0)]
     found = turns(skeleton, goals, strength=1.0, deviations=np.full((1 + bones, 3), deviation))
