@@ -1,5 +1,6 @@
 """Motions of all kinds of files by the menu, and an upper body over a walk, in a real window."""
 
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,10 @@ CLIP = DATA / "motion" / "cmu_07_12.bvh"
 BEGIN, FRAMES = 25, 60  # of the other motion: arms are raised
 TRAFFIC = SHARED / "motion" / "bvh30" / "cmu_train_directing_traffic_1.bvh"
 
-pytestmark = pytest.mark.skipif(not RIG.is_file(), reason="the larger test data (../shared/data) is not here")
+pytestmark = [
+    pytest.mark.skipif(not RIG.is_file(), reason="the larger test data (../shared/data) is not here"),
+    pytest.mark.skipif(os.environ.get("CI") == "true", reason="CI has no time for it; tests/blender reads such files"),
+]
 
 
 def test_files_of_all_kinds_are_chosen_in_the_menu(person: Any, tmp_path_factory: pytest.TempPathFactory) -> None:
