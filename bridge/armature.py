@@ -137,13 +137,13 @@ def check(armature: ArmatureObject) -> None:
     override = armature.override_library
     if armature.library is not None:
         raise BridgeError(
-            f'The armature "{armature.name}" is linked from another file; make a library override of it first.'
+            f'The armature "{armature.name}" is linked from another file. Make a library override of it first.'
         )
     if override is not None and override.is_system_override:
-        raise BridgeError(f'The library override "{armature.name}" is not editable; make it editable first.')
+        raise BridgeError(f'The library override "{armature.name}" is not editable. Make it editable first.')
     if armature.data.pose_position == "REST":
         raise BridgeError(
-            f'The armature "{armature.name}" is shown in rest position; switch it to pose position first.'
+            f'The armature "{armature.name}" is shown in rest position. Switch it to pose position first.'
         )
 
 
@@ -165,7 +165,7 @@ def find_again(name: str, uid: int, bones: tuple[str, ...]) -> ArmatureObject:
 
 def _check_readable(armature: ArmatureObject) -> None:
     if armature is None:
-        raise BridgeError("There is no active object; select an armature.")
+        raise BridgeError("There is no active object. Select an armature first.")
     if armature.type != "ARMATURE":
         raise BridgeError(
             f'"{armature.name}" is not an armature: its type is {armature.type.lower().replace("_", " ")}. '
@@ -186,7 +186,7 @@ def read_rig(armature: ArmatureObject) -> Rig:
     # Blender evaluates only objects that the view layer shows; the matrices of others are out of date
     if not armature.evaluated_get(evaluated_graph(bpy.context)).is_evaluated:
         raise BridgeError(
-            f'The armature "{armature.name}" is disabled in the viewport or not in the view layer; show it first.'
+            f'The armature "{armature.name}" is disabled in the viewport or not in the view layer. Show it first.'
         )
     bones = armature.data.bones
     channels = armature.pose.bones

@@ -120,7 +120,7 @@ def allow(body: Body, pose: Pose) -> Pose:
     driven = np.flatnonzero(body.rig.decided & turned.reshape(-1, len(skeleton)).any(axis=0))
     if len(driven) and not any(len(bones) for bones in changed_bones(start, allowed, skeleton.size)):
         name = skeleton.names[driven[0]]
-        raise CoreError(f'"{name}" is driven by {body.rig.driven[name]}; mute that first.')
+        raise CoreError(f'"{name}" is driven by {body.rig.driven[name]}. Mute that first.')
     return allowed
 
 

@@ -127,7 +127,7 @@ def _shapes_of(context: Any, mesh: Any, armature: ArmatureObject) -> list[NDArra
             mesh.active_shape_key_index = number
             evaluated = mesh.evaluated_get(context.evaluated_depsgraph_get())
             if not evaluated.is_evaluated:
-                raise BridgeError(f'"{mesh.name}" is disabled in the viewport or not in the view layer; show it first.')
+                raise BridgeError(f'"{mesh.name}" is disabled in the viewport or not in the view layer. Show it first.')
             places = np.empty((len(evaluated.data.vertices), 3), np.float32)
             evaluated.data.vertices.foreach_get("co", places.ravel())
             found.append(places)

@@ -112,7 +112,7 @@ class Solution:
             return []
         count, size = int(self.finished.sum()), self.finished.size
         where = f" in {count} of {size} steps" if size > 1 else ""
-        return [f"turning joint by joint stalled{where}: the rest was solved by least squares"]
+        return [f"plain CCD made no further progress{where}: the rest was solved by least squares"]
 
     def _sentence(self, index: int, say_length: Callable[[float], str]) -> str:
         """Return the sentence about a goal that is not met."""

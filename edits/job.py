@@ -340,7 +340,7 @@ def check_named(context: Any, armature: Any, job: Job) -> None:
         if followed is None or followed not in set(context.scene.objects):
             raise CoreError(f'No object "{name}" in the scene "{context.scene.name}".')
         if not followed.evaluated_get(evaluated_graph(context)).is_evaluated:
-            raise CoreError(f'"{name}" is disabled in the viewport or not in the view layer; show it first.')
+            raise CoreError(f'"{name}" is disabled in the viewport or not in the view layer. Show it first.')
         if followed == armature:
             raise CoreError(f'"{name}" is the armature itself, which a goal cannot follow. Name another object.')
 

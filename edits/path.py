@@ -41,7 +41,7 @@ class PathEdit(HeldMotion):
         roots = np.flatnonzero(skeleton.parents < 0)
         fixed = next((bone for bone in roots.tolist() if not skeleton.translatable[bone].all()), None)
         if fixed is not None:
-            raise CoreError(f'"{skeleton.names[fixed]}" cannot be moved; unlock its location first.')
+            raise CoreError(f'"{skeleton.names[fixed]}" cannot be moved. Unlock its location first.')
         up = bridge.world_up(self.worlds[0])
         own = np.linalg.solve(linear, np.asarray(offset, float))
         self.after = edit_path(

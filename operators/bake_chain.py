@@ -26,7 +26,7 @@ class POISE_OT_bake_chain(Background, bpy.types.Operator):
     frame_end: frame_property("End", "Last frame", 250)
     use_pins: BoolProperty(
         name="Pins",
-        description="Keep active pins in place, too. Joints that they depend on turn nearly as the list says",
+        description="Keep active pins in place as well. Joints that pins depend on only follow the list approximately",
         default=True,
     )
     action: EnumProperty(name="Action", description="Action that gets the keys", items=WHERE)

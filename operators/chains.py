@@ -128,7 +128,10 @@ class POISE_OT_add_chain(Tool, bpy.types.Operator):
         cut = explain_driven(rig, base, effector, {str(one.bone) for one in actuations})
         add_chain(armature, base, effector, actuations)
         held = skeleton.index(base) not in skeleton.ancestors(skeleton.index(effector))
-        made = f'Added a chain from "{base}"{", which is held," if held else ""} to "{effector}" with the preset {name}'
+        made = (
+            f'Added a chain from "{base}"{", which is held in place," if held else ""} to "{effector}" '
+            f"with the preset {name}"
+        )
         return ("WARNING", f"{made}. {cut}") if cut else ("INFO", made)
 
 
@@ -168,7 +171,7 @@ class POISE_OT_reset_list(ListTool, bpy.types.Operator):
         for number in NUMBERS:
             chain.property_unset(number)
         tune(context, armature, chain)
-        return "INFO", f'"{chain.name}" has the list of the preset {name}'
+        return "INFO", f'Replaced the contribution list of "{chain.name}" with the preset {name}'
 
 
 class POISE_OT_add_joint(ListTool, bpy.types.Operator):
@@ -237,7 +240,7 @@ class POISE_OT_move_joint(EntryTool, bpy.types.Operator):
         with self.changing(context, armature) as chain:
             chain.entries.move(place, other)
             chain.active_entry = other
-        return "INFO", f"{chain.entries[other].bone} is number {other + 1} of the list"
+        return "INFO", f"Moved {chain.entries[other].bone} to line {other + 1} of the contribution list"
 
 
 def _preset(item: str) -> str | None:

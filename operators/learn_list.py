@@ -72,6 +72,6 @@ def _give(context: Any, owner: str, name: str, learned: Learned) -> tuple[str, s
     tune(context, armature, chain)
     error, uniform = np.degrees([learned.error, learned.uniform_error]).tolist()
     return "INFO", (
-        f"Learned a list of {counted(len(learned.actuations), 'line')}. It differs from the motion by {error:.1f} "
-        f"degrees per joint, or {uniform:.1f} with equal shares"
+        f"Learned a contribution list of {counted(len(learned.actuations), 'line')}. It differs from the motion by "
+        f"{error:.1f} degrees per joint, a list with equal shares by {uniform:.1f} degrees"
     )

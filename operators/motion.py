@@ -210,7 +210,7 @@ class POISE_OT_give_motion_back(Tool, bpy.types.Operator):
     @classmethod
     def need(cls, context: Any, armature: Any) -> None:
         if armature.poise_source is None:
-            raise CoreError(f'"{armature.name}" has its original motion.')
+            raise CoreError(f'"{armature.name}" has its original motion already.')
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         name = armature.poise_source.name
@@ -233,4 +233,4 @@ class POISE_OT_keep_motion(Tool, bpy.types.Operator):
         armature.poise_source = armature.poise_result = None
         armature.poise_result_pins = armature.poise_still = ""
         remove_or_mute(armature, "poise_timed_pins", range(len(armature.poise_timed_pins)))
-        return "INFO", f'"{name}" is a plain action now'
+        return "INFO", f'Applied the pinned motion. "{name}" is now a plain action'

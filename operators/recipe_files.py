@@ -71,7 +71,7 @@ class POISE_OT_equal_samples(GeneratedTool, bpy.types.Operator):
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         equal_samples(armature, self.path, self.count)
-        return "INFO", f"{self.count} equal samples; press Regenerate to use them"
+        return "INFO", f"Replaced the samples with {self.count} evenly spaced ones. Press Regenerate to use them"
 
 
 def _parse(data: Any) -> tuple[RecipeFile, dict[str, Any]]:

@@ -57,7 +57,8 @@ class POISE_PG_actuation(bpy.types.PropertyGroup):
     fraction: saved(
         props.FloatProperty,
         "Fraction",
-        "Share of the rotation that would bring the effector as near to its target as this joint alone can",
+        "How much of its full rotation the joint makes. The full rotation moves the effector as near to its target as "
+        "this joint alone can",
         default=1.0,
         min=0.0,
         max=1.0,
@@ -130,7 +131,7 @@ class POISE_PG_chain(bpy.types.PropertyGroup):
     passes: saved(
         props.IntProperty,
         "Passes",
-        "Number of times that the list is applied",
+        "Number of times that all joints of the list turn in a solve",
         default=1,
         min=0,
         max=1000,
@@ -138,15 +139,15 @@ class POISE_PG_chain(bpy.types.PropertyGroup):
         update=_tune,
     )
     sweeps: saved(
-        props.IntProperty, "Sweeps",
-        "Maximum number of passes of plain CCD that follow, each joint from the tip on turning as far as it can. "
-        "At 0, least squares bring the effector to its target, and a drag jumps less", default=0, min=0, max=1000,
-        soft_max=30, update=_tune,
+        props.IntProperty, "CCD Sweeps",
+        "Maximum number of sweeps of plain CCD after the passes. In each, all joints from the tip to the base turn as "
+        "far as they can. At 0, only Finish brings the effector to its target, and a drag jumps less",
+        default=0, min=0, max=1000, soft_max=30, update=_tune,
     )  # fmt: skip
     finish: saved(
         props.BoolProperty,
         "Finish",
-        "Bring the effector the rest of the way to its target by least squares",
+        "After the passes, move the effector the rest of the way to its target by least squares",
         default=True,
         update=_tune,
     )

@@ -76,7 +76,7 @@ def learning(
 ) -> Generator[float, None, Learned]:
     """Do what `learn` does one try at a time; yields the share that is done, 0 to 1."""
     if len(motion.batch_shape) != 1 or motion.batch_shape[0] < 3:
-        raise CoreError("A list can only be learned from a motion of at least 3 frames.")
+        raise CoreError("A contribution list can only be learned from a motion of at least 3 frames.")
     replay = Replay(skeleton, motion, effector, base, point, method)
     uniform = uniform_list(skeleton, replay.joints)
     best = yield from replay.refined(replay.guess())

@@ -67,7 +67,7 @@ def find_path(skeleton: Skeleton, actuations: Sequence[Actuation], base: Bone | 
         bone = skeleton.index(one.bone)
         if bone not in against and bone not in along:
             ends = " and ".join(f'"{skeleton.names[end]}"' for end in ((*against, *along)[0], skeleton.index(effector)))
-            raise CoreError(f'The list turns "{skeleton.names[bone]}", which is not between {ends}.')
+            raise CoreError(f'The contribution list turns "{skeleton.names[bone]}", which is not between {ends}.')
         if skeleton.movable[bone] and not skeleton.driven[bone]:
             axes.setdefault(bone, {})[AXES.index(one.axis)] = None
     # a driven bone is a fixed base for what it carries
@@ -108,10 +108,13 @@ def _turned_round(skeleton: Skeleton, base: int, up: list[int]) -> tuple[list[in
     stiff = next((bone for bone in down[:-1] if not skeleton.inherit_rotation[bone] or skeleton.driven[bone]), None)
     if stiff is not None:
         why = "is driven" if skeleton.driven[stiff] else "does not inherit rotation"
-        raise CoreError(f'"{names[base]}" cannot be held: "{names[stiff]}" {why}.')
+        raise CoreError(f'"{names[base]}" cannot be held in place: "{names[stiff]}" {why}.')
     free = skeleton.movable[root] and skeleton.translatable[root].all() and not skeleton.rotation_locks[root].any()
     if not free or skeleton.driven[root]:
-        raise CoreError(f'"{names[base]}" cannot be held, as "{names[root]}" cannot move freely.')
+        raise CoreError(
+            f'"{names[base]}" cannot be held in place: "{names[root]}" is driven, or its location or rotation '
+            "is locked."
+        )
     return against, up[: up.index(shared)][::-1]
 
 

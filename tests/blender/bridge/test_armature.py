@@ -353,7 +353,7 @@ def test_an_armature_in_edit_mode_is_refused() -> None:
 def test_an_armature_that_is_not_evaluated_is_refused() -> None:
     ob = chain(2)
     ob.hide_viewport = True
-    with pytest.raises(BridgeError, match="show it first"):
+    with pytest.raises(BridgeError, match="Show it first"):
         read_rig(ob)
 
 

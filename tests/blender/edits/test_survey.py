@@ -146,7 +146,7 @@ def test_a_linked_armature_is_read_and_what_it_lacks_is_said(tmp_path: Any) -> N
     bpy.context.view_layer.objects.active = wanted.objects[0]
     bpy.ops.poise.survey()
     assert "A human body" in said()
-    assert "make a library override of it first" in said()
+    assert "Make a library override of it first" in said()
 
 
 def test_another_armature_another_survey_and_what_is_no_body_is_said_not_to_be_one() -> None:

@@ -710,9 +710,9 @@ def test_what_cannot_be_done_is_refused_in_a_sentence() -> None:
     )
     refused('turns "A", which is not between "B" and "C"', base="B", actuations=(Actuation("A", "Z"),))
     fixed = straight(1, 1, 1, translatable=np.zeros((3, 3), bool))
-    refused('"C" cannot be held, as "A" cannot move freely', fixed, [Goal("A", [0, 0, 0.0])], base="C")
+    refused('"C" cannot be held in place: "A" is driven, or its', fixed, [Goal("A", [0, 0, 0.0])], base="C")
     loose = straight(1, 1, 1, inherit_rotation=[True, False, True])
-    refused('"C" cannot be held: "B" does not inherit rotation', loose, [Goal("A", [0, 0, 0.0])], base="C")
+    refused('"C" cannot be held in place: "B" does not inherit rotation', loose, [Goal("A", [0, 0, 0.0])], base="C")
     two = Skeleton(("A", "B", "C"), (-1, -1, 1), np.zeros((3, 3)), [[1.0, 0, 0, 0]] * 3, np.ones(3))
     refused('"A" and "C" are not connected by parents', two, base="A")
 
