@@ -73,6 +73,6 @@ def read_ground_surface(context: Any, armature: ArmatureObject, world: Array) ->
     collection = armature.poise_ground
     if collection is None:
         raise BridgeError(
-            f'Hands are held on the meshes of a ground, and "{armature.name}" has none; choose a collection.'
+            f'"{armature.name}" has no collection with meshes to hold the hands on. Choose one as Ground.'
         )
     return MeshSurface(context, [owner for owner in collection.all_objects if owner.type == "MESH"], world)

@@ -69,7 +69,7 @@ def why_no_key(curve: Any, frame: float, cycle_aware: bool) -> str | None:
     if modifiers and not cycle_aware:
         return "curves that repeat, and Cycle-Aware Keying is off"
     if modifiers and not _repeats_as_a_whole(modifiers[0]):
-        return "curves that repeat partly, or differently before and after"
+        return "curves that repeat only in part, or differently before and after their keys"
     if not len(curve.keyframe_points):
         return "samples instead of keys"
     if curve.extrapolation == "LINEAR" and not modifiers:

@@ -28,7 +28,7 @@ from ..edits.parts import take_mapping
 from ..edits.words import counted
 
 DONE, UNMET, REFUSED, BROKEN, STOPPED = 0, 1, 2, 3, 130  # exit codes; the last as shells have it
-FAULT = "This is a bug in Poise. Nothing is written."
+FAULT = "This is a bug in Poise. Nothing was written."
 FORMATS: Final = "All fields, with their ranges and meanings, are in docs/formats.md."
 
 Run = Callable[[argparse.Namespace], int]

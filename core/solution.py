@@ -98,7 +98,7 @@ class Solution:
             raise CoreError(f"explain() names a whole number of bones, not {bones!r}.")
         names = self.skeleton.names
         outside = np.flatnonzero(self.brought_in.reshape(-1, len(names)).any(axis=0)).tolist()
-        sentences = [f"{names[bone]} started outside its limits and was moved inside" for bone in outside]
+        sentences = [f"{names[bone]} was outside its limits and was moved into them" for bone in outside]
         missed = np.flatnonzero(~self.met().reshape(-1, len(self.goals)).all(axis=0)).tolist()
         sentences += [self._sentence(index, say_length) for index in missed if index not in tacit]
         sentences += self.explain_finish()

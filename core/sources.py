@@ -49,7 +49,7 @@ def check_size(size: int, most: int = LARGEST_FILE, what: str = "it is") -> None
 def check_counts(what: str, size: int, *counts: int) -> None:
     """Raise CoreError if so many records of so many bytes, as a header says, are not in a file of `size` bytes."""
     if any(count < 0 for count in counts) or int(np.prod(np.array(counts, object))) > size:
-        raise CoreError(f"The file is damaged: it announces {what}, more than its {size} bytes can hold.")
+        raise CoreError(f"The file is damaged: it declares {what}, more than its {size} bytes can hold.")
 
 
 def parse_json(text: str, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:

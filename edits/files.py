@@ -78,7 +78,7 @@ def check_writable(path: Path) -> None:
     if not os.path.isdir(folder):
         raise CoreError(f'There is no folder "{folder}" to write "{path.name}" in.')
     if len(os.fsencode(path.name)) > _LONGEST:
-        raise CoreError(f'"{path.name}" is too long a name for a file; it can have {_LONGEST} bytes.')
+        raise CoreError(f'The file name "{path.name}" is too long: the maximum is {_LONGEST} bytes.')
     if not os.access(folder, os.W_OK):
         raise CoreError(f'The folder "{folder}" cannot be written to.')
 
@@ -104,7 +104,7 @@ def write_files(blend: Path | None, texts: Mapping[Path, str | bytes]) -> None:
                 part = _temporary_name(blend, undo)
                 bpy.ops.wm.save_as_mainfile(filepath=str(part), copy=True, check_existing=False)
                 if not is_blend(part):
-                    raise OSError(f'Blender could not write "{blend}"; is the disk full?')
+                    raise OSError(f'Blender could not write "{blend}". The disk may be full.')
                 ready.append((part, blend.resolve()))
                 bridge.check_stopped()
             with bridge.undisturbed():
@@ -114,9 +114,9 @@ def write_files(blend: Path | None, texts: Mapping[Path, str | bytes]) -> None:
                 for part, path in ready:
                     part.replace(path)
         except RuntimeError as error:  # Blender's report of a failed write, whose reason may be wrong
-            raise CoreError(f'Nothing is written: Blender could not write "{blend}"; is the disk full?') from error
+            raise CoreError(f'Nothing was written: Blender could not write "{blend}". The disk may be full.') from error
         except OSError as error:
-            raise CoreError(f"Nothing is written: {error}") from error
+            raise CoreError(f"Nothing was written: {error}") from error
 
 
 def is_blend(path: Path) -> bool:

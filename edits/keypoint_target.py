@@ -78,7 +78,7 @@ def _left_out(rig: bridge.Rig, bones: Iterable[int]) -> tuple[str, ...]:
     said = ", ".join(f'"{name}"' for name in names[:_NAMED])
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     why = next((rig.driven[name] for name in names if name in rig.driven), "they are locked")
-    return (f"Left out: {said}{more}, as Poise knows no control for them ({why}).",)
+    return (f"Left out, because no control was detected for them: {said}{more} ({why}).",)
 
 
 def write_body_motion(

@@ -151,7 +151,7 @@ def perform_keypoints(
         action, motion = write_body_motion(context, armature, target, motion, captured.fingers, job.action)
     clock.append(perf_counter())
     if job.exact and job.lock_feet:
-        notes += ("Feet are not planted, because Exact Ends puts them on their points.",)
+        notes += ("Plant Feet had no effect, because Exact Ends placed the feet on their points.",)
     names = target.character.skeleton.names
     try:
         goals = measure_ends(context, armature, target, ends, frames)
@@ -257,7 +257,8 @@ def resample(
     at = np.asarray(times, float) - times[0]
     if at[-1] * fps > MOST_FRAMES:
         raise CoreError(
-            f"According to its times, the motion lasts {at[-1]:.3g} s, which is more than {MOST_FRAMES} frames."
+            f"The motion lasts {at[-1]:.3g} s according to its times, which is more than the maximum of "
+            f"{MOST_FRAMES} frames."
         )
     frames = np.arange(int(np.floor(at[-1] * fps + _SAME_FRAME)) + 1)
     if not -FRAME_LIMIT <= start <= start + len(frames) - 1 <= FRAME_LIMIT:

@@ -211,7 +211,7 @@ class LiveKeypoints:
         """Close the port and filter the recording; return the seconds until the next call, or None without one."""
         self.receiver.close()
         if self._work is not None:
-            return self._close(context, live, f"Nothing is recorded: {why}")
+            return self._close(context, live, f"Nothing was recorded: {why}")
         if not self.tracker.recorded:
             return self._close(context, live, why)
         self.status = f"Filtering {counted(self.tracker.recorded, 'pose')}"

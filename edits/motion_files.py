@@ -47,7 +47,7 @@ def worker_command() -> list[str]:
         return [bpy.app.binary_path, "--background", *trusted, *addon, "--command", "poise", verb]
     script = _ROOT / "standalone.py"
     if not script.is_file():
-        raise CoreError("In Python, batch needs a checkout of Poise. Otherwise, run it in Blender.")
+        raise CoreError("In Python, batch needs a clone of the Poise repository. Run it in Blender instead.")
     return [sys.executable, str(script), verb]
 
 
@@ -97,7 +97,7 @@ class Row:
     contacts: int = 0
 
     def sentence(self) -> str:
-        name = f'"{self.file}"' + (f' take "{self.take}"' if self.take else "")
+        name = f'"{self.file}"' + (f', take "{self.take}"' if self.take else "")
         return f"{name}: {self.state}" + (f"; {self.reason.rstrip('.')}" if self.reason else "")
 
 
@@ -305,7 +305,7 @@ def _write_body(context: Any, armature: Any, path: Path) -> None:
     finally:
         bpy.data.scenes.remove(scene)
     if not os.path.isfile(path):
-        raise CoreError(f'Blender could not write "{path}"; is the disk full?')
+        raise CoreError(f'Blender could not write "{path}". The disk may be full.')
 
 
 def summary(rows: Sequence[Row]) -> tuple[str, str]:

@@ -219,7 +219,7 @@ class PinnedMotion(HeldMotion):
     def _source(self) -> Any:
         source = bpy.data.actions.get(self.source)
         if source is None:
-            raise CoreError(f'The action "{self.source}" no longer exists. Nothing is written.')
+            raise CoreError(f'The action "{self.source}" no longer exists. Nothing was written.')
         return source
 
     def _store_result(self, armature: Any, goals: Sequence[GoalReport]) -> None:

@@ -104,8 +104,8 @@ class Retargeted(HeldMotion):
             driven = next((skeleton.names[bone] for bone in body if self.rig.decided[bone]), None)
             if driven is not None:
                 raise CoreError(
-                    f'"{driven}" is driven by {self.rig.driven[driven]}, and Poise knows no controls for it, so '
-                    "it cannot get a motion."
+                    f'"{driven}" is driven by {self.rig.driven[driven]}, and no controls were detected for it, '
+                    "so no motion can be retargeted to it."
                 )
         elif scale:
             raise CoreError(

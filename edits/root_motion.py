@@ -106,7 +106,7 @@ def check_root_motion(smooth: float, axes: Collection[str]) -> None:
     if not 0.0 <= smooth <= LONGEST:
         raise CoreError(f"The smoothing of root motion must be between 0 and {LONGEST:g} seconds.")
     if not axes:
-        raise CoreError("There is nothing to transfer. Choose x, y or turn.")
+        raise CoreError("There is nothing to transfer. Choose X, Y or Turn.")
 
 
 def _check_rigid(armature: Any, moves: Array) -> None:

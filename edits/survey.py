@@ -109,9 +109,9 @@ def _confidence(parts: dict[str, Any]) -> Iterator[Finding]:
         yield "ASK", "", f"Unsure of {_listed(doubtful)}. Check them below."
     elif likely:
         parts_of_it = counted(len(confidence), "part")
-        yield "BODY", "", f"Not fully sure of {likely} of its {parts_of_it}, yellow triangles below."
+        yield "BODY", "", f"{likely} of {parts_of_it} detected, but not certain: see the yellow triangles below."
     elif confidence:
-        yield "BODY", "", "Sure of all parts."
+        yield "BODY", "", "All parts were detected with certainty."
     if parts["humanoid"] and parts["missing"]:
         yield "ASK", "", f"Not found: {_listed(parts['missing'])}."
 
@@ -127,7 +127,7 @@ def _led(rig: bridge.Rig, controlled: bridge.ControlledBody, roles: Roles) -> It
         return
     kinds = Counter(reason.rpartition(" (")[2].rstrip(")") if reason.endswith(")") else reason.split(" ")[0]
                     for reason in rig.driven.values())  # fmt: skip
-    text = f"{counted(len(rig.driven), 'bone')} of {len(names)} are driven, by"
+    text = f"{len(rig.driven)} of {counted(len(names), 'bone')} are driven by:"
     yield "DRIVEN", _listed([f"{kind} ({count})" for kind, count in kinds.most_common()]), text
 
 

@@ -25,5 +25,6 @@ class POISE_OT_make_rest(Tool, bpy.types.Operator):
             if done.forgotten
             else []
         )
-        lost += [f"limits of {counted(len(done.limited), 'bone')} are about the new pose"] if done.limited else []
+        if done.limited:
+            lost.append(f"limits of {counted(len(done.limited), 'bone')} are now relative to the new rest pose")
         return "WARNING" if lost else "INFO", ", ".join([*said, *lost])

@@ -35,7 +35,7 @@ class PartPose:
     def __post_init__(self) -> None:
         for leg, places in self.legs.items():
             if places.shape != self.turns.get(leg, np.zeros(())).shape[:1]:
-                raise CoreError(f'The pose needs a turn for each bone of "{leg}".')
+                raise CoreError(f'The pose needs a rotation for each bone of "{leg}".')
 
     def mirrored(self) -> "PartPose":
         """Return the pose with left and right exchanged."""

@@ -86,7 +86,7 @@ def check_bvh(data: bytes) -> None:
     wrong = _WORD.search(rest, time.end()) or _WORD.search(b" ".join(_OFFSET.findall(head)))
     if wrong is not None:
         word = wrong[0].decode("ascii", "replace")[:SHOWN]
-        raise CoreError(f'"{word}" is where the BVH file must have a number.')
+        raise CoreError(f'the BVH file has "{word}" where a number is needed.')
     lines = sum(1 for line in rest[time.end() :].splitlines() if line.strip())
     if lines and int(said) == 0:
         raise CoreError(f'"Frames: 0" is followed by {lines} frames.')

@@ -170,8 +170,11 @@ def _find_unit(unit: str, trunk: float) -> tuple[float, list[str]]:
     if unit not in UNITS:
         raise CoreError(f'unit must be "auto" or one of {", ".join(UNITS)}, not "{unit}".')
     if unit not in fits:
-        hint = f"; they look like {fits[0]}" if fits else ""
-        raise CoreError(f"From hips to shoulders it is {trunk:.3g} {unit}, too unlike a body{hint}. Set the unit.")
+        hint = f"; the unit may be {fits[0]}" if fits else ""
+        raise CoreError(
+            f"The distance from hips to shoulders is {trunk:.3g} {unit}, which does not fit a human body{hint}. "
+            "Set the unit."
+        )
     return UNITS[unit], []
 
 
@@ -187,9 +190,14 @@ def _find_up(layout: Layout, up: str, trunk: Array) -> tuple[str, list[str]]:
         return nearest, [f"{nearest} is up."]
     upright = (up_rotation(layout.up) @ trunk)[1]
     if upright < -_CLEAR:  # somebody has turned the points
-        return nearest, [f"{nearest} is up, unlike in {layout.name}: otherwise the body would be upside down."]
+        return nearest, [
+            f"{nearest} is used as the up axis, because the body is upside down with that of {layout.name}."
+        ]
     if abs(upright) < _CLEAR < abs(trunk[strongest]):
-        note = f"The body lies, as {layout.name} has {layout.up} up. If it should stand, set {nearest} as the up axis."
+        note = (
+            f"The body is lying down, because {layout.up} is up in {layout.name}. If it should stand, set the up axis "
+            f"to {nearest}."
+        )
         return layout.up, [note]
     return layout.up, []
 

@@ -472,7 +472,7 @@ def test_a_file_that_does_not_fit_on_the_disk_is_not_put_in_the_place_of_another
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     try:
         resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size - missing, hard))
-        with pytest.raises(CoreError, match=r'Nothing is written: Blender could not write .*walk\.blend"'):
+        with pytest.raises(CoreError, match=r'Nothing was written: Blender could not write .*walk\.blend"'):
             write_files(path, {folder / "report.json": "{}"})
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
@@ -524,7 +524,7 @@ def test_verbose_tells_the_seconds_by_phase(run: Run, folder: Path) -> None:
         (["solve", "--job", "job.json", "--output", "out"], 'does not end in ".blend"'),
         (["solve", "--job", "job.json", "--output", ".blend"], '".blend" has no name before ".blend".'),
         (["reduce-keys", "--blend", "walk.blend", "--tolerance", "1e300"], "m, the size of the body, not 1e+300 m."),
-        (["solve", "--job", "job.json", "--output", "a" * 250 + ".blend"], "is too long a name for a file"),
+        (["solve", "--job", "job.json", "--output", "a" * 250 + ".blend"], "is too long: the maximum is"),
         (["solve", "--job", "job.json", "--output", "folder.blend"], '"folder.blend" is a folder'),
         (["solve", "--job", "job.json", "--report", "job.json"], "is the job file"),
         (["solve", "--job", "job.json", "--json", "walk.blend"], "is the opened file"),
@@ -612,7 +612,7 @@ def test_help_is_no_error(run: Run, options: list[str]) -> None:
             '"clip.bvh" cannot be read; "Frame Time: nan" is not the time of a frame',
         ),
         ("CHANNELS 3 Z", "CHANNELS 3 X", '"clip.bvh" cannot be read; the BVH file is incomplete'),
-        ("OFFSET 0.0", "OFFSET zero", '"clip.bvh" cannot be read; "zero" is where the BVH file must have a number'),
+        ("OFFSET 0.0", "OFFSET zero", '"clip.bvh" cannot be read; the BVH file has "zero" where a number is needed'),
     ],
 )
 def test_a_strangers_clip_is_refused_in_one_sentence_without_an_importers_traceback(

@@ -170,7 +170,7 @@ def test_wrists_come_to_their_points_where_that_is_asked(tmp_path: Path) -> None
         assert code == 0
         assert len(report["goals"]) == (4 if "--exact" in options else 0)
         assert all(goal["position_error"]["max"] < 0.005 for goal in report["goals"])  # as Blender evaluates
-        assert any("Feet are not planted" in note for note in report["notes"]) == ("--exact" in options)
+        assert any("Plant Feet had no effect" in note for note in report["notes"]) == ("--exact" in options)
         names = ["mixamorig:LeftFoot", "mixamorig:RightFoot", "mixamorig:LeftHand", "mixamorig:RightHand"]
         found = heads(armature(), range(1, 2), names)[0]
         captured = truth()
@@ -256,7 +256,7 @@ def test_times_are_heeded_and_an_unlikely_clock_is_refused_until_a_rate_is_said(
     ("options", "sentence"),
     [
         (("--layout", "coco17"), "17 points, but a frame has 33"),
-        (("--unit", "mm"), "too unlike a body; they look like m"),
+        (("--unit", "mm"), "does not fit a human body; the unit may be m"),
         (("--up", "+Z", "--no-lock"), None),
         (("--fps", "-1"), "--fps: must be a positive number"),
         (("--armature", "nobody"), 'No armature "nobody"'),

@@ -130,8 +130,7 @@ def test_what_is_driven_without_a_control_is_named_and_exact_ends_that_cannot_co
     report, found = perform_keypoints(
         context, rig, load_recording(context, few(tmp_path), None), KeypointsJob(exact=True)
     )
-    assert found.notes[0].startswith("Left out: ")
-    assert "as Poise knows no control for them" in found.notes[0]
+    assert found.notes[0].startswith("Left out, because no control was detected for them: ")
     assert '"upper_arm.L"' in found.notes[0]
     assert not report.met
     assert any("hand.L is" in sentence for sentence in report.explanations)

@@ -212,7 +212,7 @@ def test_what_is_told_from_the_points_is_shown(armature: Any, listening: Listeni
     lying = [[None if p is None else [p[0], p[2], -p[1]] for p in f["points"]] for f in walk()[:6]]
     listening.send(*(packet({"points": points}) for points in lying))
     listening.wait()
-    assert listening.session.status.startswith("Listening. The body lies, as mediapipe has -Y up")
+    assert listening.session.status.startswith("Listening. The body is lying down, because -Y is up in mediapipe")
 
 
 def test_points_that_are_no_body_are_told_and_do_not_pose(armature: Any, listening: Listening) -> None:

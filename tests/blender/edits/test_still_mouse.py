@@ -54,4 +54,4 @@ def test_a_drag_that_straightens_legs_comes_to_rest(name: str, role: str, way: S
     assert session.body.controlled is not None
     seen = bridge.read_controlled(session.body.controlled, bridge.read_matrices(rig))
     assert reach(session) - 0.01 < max(legs(session, seen)) < reach(session) + GROWN
-    assert not any("started outside its limits" in reason for reason in session.reasons())
+    assert not any("was outside its limits" in reason for reason in session.reasons())

@@ -28,7 +28,7 @@ def test_entering_pose_mode_is_enough_to_read_what_is_there() -> None:
     select(rig, [])
     text = said()
     assert "A human body facing -Y, rest pose T." in text
-    assert "Sure of all parts" in text
+    assert "All parts were detected with certainty" in text
     assert "16 of 16 bones can be posed." in text
     assert "Not found:" in text  # it has no neck, shoulders and toes
     assert contents()["objects"]["rig"]["bones"] == before["objects"]["rig"]["bones"]
@@ -174,7 +174,7 @@ def test_confidence_is_said_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     load(DATA / "rigs" / "named_mixamo_cm.blend")
     rig = next(object for object in bpy.data.objects if object.type == "ARMATURE")
     select(rig, [])
-    assert "Not fully sure of 10 of its 30 parts, yellow triangles below." in said()  # the fingers
+    assert "10 of 30 parts detected, but not certain: see the yellow triangles below." in said()  # the fingers
     states = {finding.name: finding.state for finding in bpy.context.window_manager.poise_survey.findings}
     assert (states["thumb.L"], states["hand.L"]) == ("GUESSED", "FOUND")
     monkeypatch.setattr(survey, "UNSURE", 0.95)

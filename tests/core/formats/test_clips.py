@@ -48,7 +48,7 @@ def test_whole_clips_are_let_through(tmp_path: Path) -> None:
         ("Frames: 4", "Frames: 5", "the BVH file is incomplete: it has 4 of 5 frames"),
         ("Frames: 4", "", "the BVH file is incomplete"),
         ("Frames: 4", "Frames: 0", '"Frames: 0" is followed by 4 frames'),
-        ("Time: 0.04\n", "Time: 0.04\nnan ", '"nan" is where the BVH file must have a number'),
+        ("Time: 0.04\n", "Time: 0.04\nnan ", 'the BVH file has "nan" where a number is needed'),
         ("Time: 0.04\n", "Time: 0.04\n-inf ", '"-inf" is where'),
         ("OFFSET", "OFFSET NaN", '"NaN" is where'),
         ("}", "", "its joints have 4 opening and 0 closing braces"),

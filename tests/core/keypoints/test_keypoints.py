@@ -295,7 +295,7 @@ def test_another_count_of_points_is_refused_and_the_layout_that_has_it_named() -
 
 
 def test_metres_said_of_millimetres_are_refused_with_what_they_look_like() -> None:
-    with pytest.raises(CoreError, match="they look like mm"):
+    with pytest.raises(CoreError, match="the unit may be mm"):
         find_conversion(LAYOUTS["mediapipe"], 1000.0 * standing())
 
 
@@ -344,7 +344,9 @@ def test_points_of_another_layout_with_as_many_are_told(name: str, other: str) -
 def test_a_body_that_lies_by_its_layouts_axis_is_told() -> None:
     lying = standing() @ up_rotation("-Y").T @ up_rotation("+Z")
     _, notes = find_conversion(LAYOUTS["mediapipe"], lying)
-    assert notes == ("The body lies, as mediapipe has -Y up. If it should stand, set +Z as the up axis.",)
+    assert notes == (
+        "The body is lying down, because -Y is up in mediapipe. If it should stand, set the up axis to +Z.",
+    )
 
 
 @pytest.mark.parametrize("name", ["h36m17", "smpl22", "smpl24"])

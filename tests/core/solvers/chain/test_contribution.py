@@ -373,7 +373,7 @@ def test_a_joint_outside_its_limits_is_brought_in_and_named() -> None:
     pose = Pose(rotation.exp([[0, 0, 0], [0, 0, np.radians(50.0)]]), np.zeros((2, 3)))
     solution = solve(skeleton, pose, [Goal("B", plane(1.0 + spun(60.0)), point=(0, 1, 0))], only(("B", 100, 0)))
     np.testing.assert_allclose(turned(solution.pose), [0.0, 30.0], atol=1e-6)
-    assert "B started outside its limits and was moved inside" in solution.explain()
+    assert "B was outside its limits and was moved into them" in solution.explain()
 
 
 def _framed(kind: type[EulerBox | OrderFreeBox], *rest: object) -> tuple[Framed, np.random.Generator]:

@@ -174,7 +174,7 @@ def test_bones_that_started_outside_their_limits_are_said(limited: Skeleton) -> 
     turns[limited.index("forearm.L")] = rotation.exp([1.5, 0.0, 0.0])
     start = Pose(turns, start.translations)
     solution = solve(limited, start, pins(limited, Pose.rest(limited), "hand.L"))
-    assert solution.explain()[0] == "forearm.L started outside its limits and was moved inside"
+    assert solution.explain()[0] == "forearm.L was outside its limits and was moved into them"
 
 
 def test_the_bones_that_turned_most_are_told_in_degrees(figure: Skeleton) -> None:
