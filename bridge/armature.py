@@ -172,7 +172,7 @@ def _check_readable(armature: ArmatureObject) -> None:
             "Select an armature."
         )
     if armature.mode == "EDIT" or armature.data.is_editmode:
-        raise BridgeError(f'The armature "{armature.name}" is in Edit Mode. Leave it first.')
+        raise BridgeError(f'The armature "{armature.name}" is in Edit Mode. Exit Edit Mode first.')
     if not len(armature.data.bones):
         raise BridgeError(f'The armature "{armature.name}" has no bones.')
 
@@ -193,7 +193,7 @@ def read_rig(armature: ArmatureObject) -> Rig:
     names = tuple(bones.keys())
     if names != tuple(channels.keys()):
         raise BridgeError(
-            f'The pose of the armature "{armature.name}" is out of date. Enter and leave Edit Mode to update it.'
+            f'The pose of the armature "{armature.name}" is out of date. Enter and exit Edit Mode to update it.'
         )
     at_rest = read_bones(armature)
 

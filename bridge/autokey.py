@@ -34,7 +34,7 @@ def check(context: Any, armature: Any) -> None:
     if data.use_tweak_mode:
         raise BridgeError(
             f'Auto-keying is on, but "{armature.name}" is in the NLA editor\'s tweak mode, where a key '
-            "may affect several frames. Leave it, or turn auto-keying off."
+            "may affect several frames. Exit tweak mode, or turn auto-keying off."
         )
 
 

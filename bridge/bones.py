@@ -24,7 +24,7 @@ def read_bones(armature: ArmatureObject) -> dict[str, Any]:
     offsets[:, 1] += np.where(parents >= 0, lengths[parents], 0.0)
     rest = gather(bones, "matrix", 9).reshape(-1, 3, 3).swapaxes(1, 2)
     if not all(np.isfinite(values).all() for values in (lengths, offsets, rest)):
-        raise BridgeError(f'Bones of the armature "{armature.name}" have no finite places at rest.')
+        raise BridgeError(f'Bones of the armature "{armature.name}" have rest positions that are not finite numbers.')
     return {
         "names": names,
         "parents": parents,

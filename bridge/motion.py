@@ -108,7 +108,7 @@ def reading_turns(
 def check_not_tweaked(armature: ArmatureObject) -> None:
     """Raise BridgeError in the NLA editor's tweak mode, where a strip's action replaces the object's own."""
     if armature.animation_data is not None and armature.animation_data.use_tweak_mode:
-        raise BridgeError(f'"{armature.name}" is in the NLA editor\'s tweak mode. Leave it first.')
+        raise BridgeError(f'"{armature.name}" is in the NLA editor\'s tweak mode. Exit tweak mode first.')
 
 
 @contextmanager

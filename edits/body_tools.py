@@ -304,7 +304,7 @@ class PlantFeet(SurfaceTool):
 
     side: str = _setting("BOTH", "Feet", "Feet to pose", items=_SIDES)
     roll: float = _setting(
-        0.0, "Roll", "Negative values stand the foot on its heel, positive ones on its ball, then on its tip",
+        0.0, "Roll", "Negative values roll the foot onto its heel, positive values onto its ball and then onto its tip",
         subtype="ANGLE", soft_min=-np.pi / 4.0, soft_max=np.pi / 2.0, min=-np.pi / 2.0, max=np.pi / 2.0,
     )  # fmt: skip
     bend: float = _setting(

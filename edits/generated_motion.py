@@ -155,7 +155,9 @@ def _edited_phases(armature: Any, fps: float) -> tuple[tuple[Support, ...], tupl
     for phase in sorted(armature.poise_phases, key=lambda phase: phase.start):
         if phase.kind == "FLIGHT":
             if phase.end <= phase.start:
-                raise CoreError(f"A flight must start before it ends, not at {phase.start} and {phase.end}.")
+                raise CoreError(
+                    f"A flight must start before it ends. It starts at {phase.start} and ends at {phase.end}."
+                )
             flights.append(Flight(seconds(phase.start), seconds(phase.end)))
             continue
         if not phase.start <= phase.frame <= phase.end:

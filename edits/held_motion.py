@@ -151,7 +151,7 @@ class HeldMotion(BodyMotion):
     def _reason(self, driver: str, bones: str) -> str:
         """Return why pins of bones do not hold: what drives them, or else that they are out of reach."""
         if driver:
-            return f"{driver} does not let {bones} reach its pin"
+            return f"{driver} keeps {bones} from reaching its pin"
         alone = len(self.asked) == 1
         return f"{bones} is out of reach" if alone else f"out of reach, or pulled elsewhere by other pins: {bones}"
 

@@ -49,7 +49,7 @@ class Holding:
 
     def __init__(self, context: Any, armature: Any, tool: GripObject, frames: tuple[int, int], ease: int) -> None:
         if frames[1] < frames[0]:
-            raise CoreError(f"The range must start before it ends, not at {frames[0]} and {frames[1]}.")
+            raise CoreError(f"The range must start before it ends. It starts at {frames[0]} and ends at {frames[1]}.")
         self._frames, self._ease = frames, ease
         first = BodyEdit(context, armature, (frames[0], frames[0]), tool)
         roles, names = first.body.roles, first.body.skeleton.names

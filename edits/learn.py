@@ -58,7 +58,7 @@ def learn_limits(context: Any, armature: Any, names: Sequence[str], margin: floa
     said = f"Learned the limits of {counted(len(polygons), 'bone')} from {counted(len(turns), 'frame')}"
     said += ", less than a second" if short else ""
     still = [name for name in free if name not in polygons]
-    said += f"; {bridge.sentence_about(still, 'left out, as nothing moves there')}" if still else ""
+    said += f"; {bridge.sentence_about(still, 'left out for lack of movement')}" if still else ""
     return Learnt(tuple(polygons), said, bool(still) or short)
 
 

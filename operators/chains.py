@@ -34,7 +34,7 @@ _CALLED: Final = {
 }  # fmt: skip
 _ITEMS: Final = (
     (_SUITED, "Automatic", "Choose by the body parts of the chain, or else by its shape"),
-    *((name.upper(), _CALLED[name], "The numbers of a chain of this kind") for name in PRESETS),
+    *((name.upper(), _CALLED[name], "Use the settings for a chain of this kind") for name in PRESETS),
 )
 _PRESET: Final[dict[str, Any]] = {
     "name": "Preset",

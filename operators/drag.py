@@ -142,7 +142,7 @@ class POISE_OT_drag(bpy.types.Operator):
             raise CoreError("Point, move and rotation must be finite numbers.")
         grab = Grab(armature.name, self.bone, tuple(self.point)) if self.bone else _active(context)
         if grab is None or grab.object_name != armature.name:
-            raise CoreError("No bone is named, and none is active.")
+            raise CoreError("There is no active bone. Select a bone, or give its name.")
         return grab
 
     # -- with the mouse ---------------------------------------------------------------------------------------------

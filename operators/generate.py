@@ -257,7 +257,9 @@ class POISE_OT_add_phase(GeneratedTool, bpy.types.Operator):
         present = context.scene.frame_current
         fill_in(self, start=present, end=present + round(context.scene.render.fps / 2))
         if self.end <= self.start:
-            raise CoreError(f"A support or a flight must start before it ends, not at {self.start} and {self.end}.")
+            raise CoreError(
+                f"A support or a flight must start before it ends. It starts at {self.start} and ends at {self.end}."
+            )
         parts = {"SELECTED": selected_bones, "FLIGHT": lambda _: [""]}.get(self.part, lambda _: [self.part])(context)
         with temporary_value(armature, "poise_generated", None):  # a new one is no change that is previewed
             for part in parts:

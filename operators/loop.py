@@ -18,14 +18,14 @@ class POISE_OT_make_loop(RangeTool, bpy.types.Operator):
 
     find: BoolProperty(name="Find Cycle", description="Use the cycle within the range that needs the least change")
     fade: FloatProperty(
-        name="Fade", description="Time in seconds over which each end changes", default=FADE, min=0.01, soft_max=2.0,
-        max=LONGEST, subtype="TIME_ABSOLUTE", unit="TIME_ABSOLUTE",
+        name="Fade", description="Time in seconds at the start and at the end over which the motion changes",
+        default=FADE, min=0.01, soft_max=2.0, max=LONGEST, subtype="TIME_ABSOLUTE", unit="TIME_ABSOLUTE",
     )  # fmt: skip
     turning: BoolProperty(
         name="Keep Turn",
-        description="Turn in each cycle as the body does in the range, instead of going straight ahead",
+        description="Let the body turn in each cycle as it does in the range, instead of going straight ahead",
     )
-    plant: BoolProperty(name="Plant Feet", description="Hold the feet while they are on the ground", default=True)
+    plant: BoolProperty(name="Plant Feet", description="Hold the feet while they touch the ground", default=True)
     preview: BoolProperty(
         name="Set Preview Range",
         description="Set the preview range of the scene to the frames that repeat. The frame range does not change",

@@ -55,7 +55,8 @@ class POISE_OT_find_contacts(MotionTool, Lasting, bpy.types.Operator):
     )
     drifts: BoolProperty(
         name="Allow Ground Drift",
-        description="Treat feet that slide together as planted. Disable for skating, where feet glide",
+        description="Treat feet that slide together as planted, as in captured motion that drifts over the ground. "
+        "Disable for skating",
         default=True,
     )
     replace: BoolProperty(name="Replace", description="Remove the pins that are in the list already", default=True)
@@ -95,7 +96,7 @@ class POISE_OT_add_timed_pin(MotionTool, bpy.types.Operator):
         # a bone that was dragged to a place is held in this frame alone; the ease spreads it
         fill_in(self, start=present, end=present if self.held == "PLACE" else present + half)
         if self.end < self.start:
-            raise CoreError(f"A pin must start before it ends, not at {self.start} and {self.end}.")
+            raise CoreError(f"A pin must start before it ends. It starts at {self.start} and ends at {self.end}.")
         bones = selected_bones(context)
         context.view_layer.update()
         with temporary_value(armature, "poise_live_pins", False):  # no change by the user

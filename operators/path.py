@@ -25,8 +25,8 @@ class POISE_OT_edit_path(RangeTool, bpy.types.Operator):
         name="Scale", description="Scale of the length of the path", default=1.0, min=0.0, soft_max=3.0
     )
     bend: FloatProperty(
-        name="Bend", description="Angle by which the path has turned at its end", subtype="ANGLE", soft_min=-np.pi,
-        soft_max=np.pi,
+        name="Bend", description="Angle by which the path turns from its start to its end", subtype="ANGLE",
+        soft_min=-np.pi, soft_max=np.pi,
     )  # fmt: skip
     ease: FloatProperty(
         name="Ease",
@@ -37,7 +37,7 @@ class POISE_OT_edit_path(RangeTool, bpy.types.Operator):
         subtype="TIME_ABSOLUTE",
         unit="TIME_ABSOLUTE",
     )
-    plant: BoolProperty(name="Plant Feet", description="Hold the feet where they touch the ground", default=True)
+    plant: BoolProperty(name="Plant Feet", description="Hold the feet while they touch the ground", default=True)
 
     def begin(self, context: Any, armature: Any) -> MotionEdit:
         bend = float(np.degrees(self.bend))

@@ -90,7 +90,7 @@ class POISE_OT_unpin(PinsTool, bpy.types.Operator):
     bl_idname = "poise.unpin"
     bl_label = "Unpin"
 
-    bone: name_property("Bone", "Bone to unpin. Without a name, the selected bones")
+    bone: name_property("Bone", "Bone to unpin. If empty, the selected bones")
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         names = [self.bone] if self.bone else selected_bones(context)
@@ -125,7 +125,7 @@ class POISE_OT_cycle_pin(Tool, bpy.types.Operator):
     bl_idname = "poise.cycle_pin"
     bl_label = "Cycle Pin"
 
-    bone: name_property("Bone", "Bone to pin. Without a name, the selected bones")
+    bone: name_property("Bone", "Bone to pin. If empty, the selected bones")
     object: name_property("Armature", "Armature of the bone. By default the active one")
     point: FloatVectorProperty(
         name="Point", description="Point of the bone, in bone space. By default its head", size=3,

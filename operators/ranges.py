@@ -42,7 +42,7 @@ class POISE_OT_mirror_range(Tool, bpy.types.Operator):
         others = bridge.other_sides(armature, names)
         alone = next((name for name in names if name not in others), None)
         if alone is not None:
-            raise CoreError(f'"{alone}" has no bone on the other side.')
+            raise CoreError(f'"{alone}" has no counterpart on the other side.')
         for name, other in others.items():
             mirrored = bridge.read_range(bones[name]).mirrored_to(joint_range(skeleton, roles, skeleton.index(other)))
             bridge.write_range(bones[other], mirrored)

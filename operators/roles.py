@@ -86,7 +86,7 @@ class POISE_OT_set_role(_RolesTool, bpy.types.Operator):
     role: EnumProperty(
         name="Part",
         description="Body part",
-        items=[(role, role, "Part of the body that the bones are") for role in ROLES] + [(NO_PART, "None", "No part")],
+        items=[(role, role, "Body part to assign the bones to") for role in ROLES] + [(NO_PART, "None", "No part")],
     )
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:

@@ -33,7 +33,7 @@ class POISE_OT_root_motion(RangeTool, bpy.types.Operator):
     )
     smooth: FloatProperty(
         name="Smooth",
-        description="Time in seconds. Sway and turns of the hips that are quicker stay with the body",
+        description="Time in seconds. Quicker sway and turns of the hips are not transferred",
         default=SMOOTH,
         min=0.0,
         soft_max=2.0,

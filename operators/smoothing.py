@@ -51,7 +51,7 @@ class POISE_OT_smooth_motion(Slider, RangeTool, bpy.types.Operator):
         description="Bones that are smoothed",
         items=(("ALL", "All", "All bones"), ("SELECTED", "Selected", "Selected bones")),
     )
-    plant: BoolProperty(name="Plant Feet", description="Hold the feet while they are on the ground", default=True)
+    plant: BoolProperty(name="Plant Feet", description="Hold the feet while they touch the ground", default=True)
 
     def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
         armature = context.active_object

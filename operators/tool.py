@@ -23,7 +23,7 @@ _REMEDIES: Final = {
     "locked": "Unlock it to get closer",
     "weak": "Raise Strength or turn it off to get closer",
     "low": "Raise Pull to get closer",
-    "stiffness": "Lower it to get closer",
+    "stiffness": "Lower its stiffness to get closer",
     "against": "Raise its weight to get closer",
     "exist": "Drag or solve again to find it",
 }

@@ -85,8 +85,8 @@ SETTINGS: Final[dict[str, Any]] = {
             (
                 "HUMANOID",
                 "Humanoid",
-                "Bend each limb in a plane that never jumps, and pull the spine and the body along. For human "
-                "bodies, by hips, chest, head, hands, feet, elbows and knees",
+                "Bend each limb in a plane that never flips, and pull the spine and the body along. For human "
+                "bodies, whose hips, chest, head, hands, feet, elbows and knees can be dragged",
             ),
         ),
     ),
@@ -124,10 +124,10 @@ SETTINGS: Final[dict[str, Any]] = {
             (
                 "FEET",
                 "Feet",
-                "Keep it above the feet of a human body, if both are pinned. A pose that is out of balance "
-                "already is left as it is, and baked motions keep their own balance",
+                "Keep the center of mass above the feet of a human body, if both are pinned. A pose that is already "
+                "out of balance is left as it is, and baked motions keep their own balance",
             ),
-            ("PINS", "Pins", "Keep it above the bones whose position is pinned"),
+            ("PINS", "Pins", "Keep the center of mass above the bones whose position is pinned"),
             ("OFF", "Off", "Do not keep the body in balance"),
         ),
     ),
@@ -163,7 +163,7 @@ SETTINGS: Final[dict[str, Any]] = {
     "target_action": saved(
         props.PointerProperty,
         "Action",
-        "Action or pose asset whose pose joints stay near",
+        "Action or pose asset with the pose that joints stay near",
         type=bpy.types.Action,
     ),
     "use_strength": saved(

@@ -37,7 +37,9 @@ BODY: Final[dict[str, Any]] = {
 }
 # On every pose bone, where a renamed bone takes it along and a library override keeps it.
 SETTINGS: Final[dict[str, Any]] = {
-    "role": saved(StringProperty, "Part", "Body part that the bone is, if it differs from the detected one"),
+    "role": saved(
+        StringProperty, "Part", "Body part that the bone is assigned to, if it differs from the detected one"
+    ),
     "share": saved(
         FloatProperty,
         "Share",

@@ -15,7 +15,7 @@ class POISE_PG_finding(bpy.types.PropertyGroup):
         items=(
             ("BODY", "Body", "What Poise detected in the armature"),
             ("ASK", "Ask", "What may need attention"),
-            ("HINDRANCE", "Hindrance", "What prevents posing"),
+            ("HINDRANCE", "Problem", "What prevents posing"),
             ("DRIVEN", "Driven", "What drives bones instead of their own channels"),
             ("ROLE", "Role", "Body part that bones are assigned to"),
         ),

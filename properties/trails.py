@@ -16,7 +16,7 @@ SETTINGS: Final[dict[str, Any]] = {
     "trail_bones": saved(
         EnumProperty,
         "Trails Of",
-        "What trails are shown of",
+        "What has a trail",
         update=tell_change,
         items=(
             ("PARTS", "Body", "Parts of the body"),

@@ -62,7 +62,7 @@ class Figure:
         self.skeleton = skeleton
         self.roles = find_roles(skeleton) if roles is None else roles
         if not self.roles.humanoid:
-            raise CoreError("No human body was found in this skeleton. Pins work on any skeleton.")
+            raise CoreError("No human body was detected in the armature. The method Pins works on any armature.")
         self.hips = self.roles.require("hips")[0]
         carrier = carrier_of(skeleton, self.roles)
         self.root = self.hips if carrier is None else carrier

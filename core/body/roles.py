@@ -99,7 +99,7 @@ class Roles:
                     "Pose in a pose that shows the body."
                 )
                 if self.rest == "folded"
-                else "No human body was found here. Assign bones to its parts."
+                else "No human body was detected in the armature. Assign bones to its parts."
             )
         return [self.chain(role)[0] for role in wanted]
 

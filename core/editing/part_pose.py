@@ -46,9 +46,7 @@ class PartPose:
 def read_part_pose(skeleton: Skeleton, roles: Roles, pose: Pose) -> PartPose:
     """Return a pose (J) by the parts of its body. Raises CoreError if that is no human body and no animal."""
     if not (is_human(roles) or roles.animal):
-        raise CoreError(
-            "Poses are transferred between human bodies, or between animals, and this armature has neither."
-        )
+        raise CoreError("Poses are transferred between human bodies, or between animals, and this armature is neither.")
     turns = read_turns(skeleton, roles, pose)
     return PartPose(turns, frozenset(turns), leg_places(skeleton, roles) if roles.animal else {})
 

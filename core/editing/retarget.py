@@ -37,7 +37,7 @@ def check_pair(source: Roles, target: Roles) -> None:
     for name, roles in (("source", source), ("target", target)):
         if not (is_human(roles) or roles.animal):
             raise CoreError(
-                f"Motions are retargeted between human bodies, or between animals; the {name} armature has neither."
+                f"Motions are retargeted between human bodies, or between animals, and the {name} armature is neither."
             )
     if source.humanoid != target.humanoid:
         kinds = {True: "that of a human", False: "that of an animal"}

@@ -127,7 +127,9 @@ def set_carrier(skeleton: Skeleton, motion: Motion, travel: Travel, root: int | 
     object. Raises CoreError if there is no root bone to carry it, or for a bone that cannot be moved.
     """
     if root is None and carrier == "root":
-        raise CoreError("No bone above the hips can carry the motion. Let the object carry it, or add a root bone.")
+        raise CoreError(
+            "There is no bone above the hips to transfer the travel to. Set Travel to Object, or add a root bone."
+        )
     body = skeleton.parents == (-1 if root is None else root)
     if carrier == "object":  # which carries all that hangs on nothing
         body |= skeleton.parents < 0

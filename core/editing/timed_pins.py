@@ -63,7 +63,9 @@ class TimedPin:
             raise CoreError(f'The pin of "{self.bone}" holds neither a position nor a rotation.')
         numbers = (self.start, self.end, self.ease_in, self.ease_out)
         if not np.isfinite(numbers).all() or self.end < self.start:
-            raise CoreError(f'The pin of "{self.bone}" must start before it ends, at {self.start} and {self.end}.')
+            raise CoreError(
+                f'The pin of "{self.bone}" must start before it ends. It starts at {self.start} and ends at {self.end}.'
+            )
         if self.ease_in < 0.0 or self.ease_out < 0.0:
             raise CoreError(f'The ease of the pin of "{self.bone}" must be at least 0 frames.')
         if not 0.0 < self.weight < np.inf or self.priority < 0:

@@ -18,7 +18,7 @@ _PHRASES: Final = {
     "look_at": ("", "looking {} degrees past its target"),
     "distance": ("{} off the requested distance", ""),
     "balance": ("{} outside of the supports", ""),
-    "falloff": ("{} off its falloff", ""),
+    "falloff": ("{} away from its solved position", ""),
     "pose": ("{} away from its solved position", "turned {} degrees away from its solved rotation"),
 }
 

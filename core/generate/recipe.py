@@ -110,7 +110,7 @@ class Flight:
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.start) and np.isfinite(self.end) and self.start < self.end):
-            raise CoreError(f"A flight must start before it ends, not at {self.start} and {self.end}.")
+            raise CoreError(f"A flight must start before it ends. It starts at {self.start} and ends at {self.end}.")
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,5 +39,5 @@ def joint_landmarks(skeleton: Skeleton, roles: Roles, pose: Pose) -> Array:
         if bones and np.isnan(result[:, LANDMARK[landmark]]).all():
             result[:, LANDMARK[landmark]] = positions[:, bones[0]]
     if np.isnan(result[:, LANDMARK["hip.L"]]).any():
-        raise CoreError("No human body was found among the joints. Use a mapping to assign bones to parts.")
+        raise CoreError("No human body was detected in the joints of the file. Use a mapping to assign them to parts.")
     return result

@@ -118,7 +118,7 @@ class DragBody:
         except bridge.BridgeError as error:
             raise Lost(f"{str(error).removesuffix('.')}; the drag ended.") from error
         if found.mode != "POSE":
-            raise Lost(f'The armature "{found.name}" has left Pose Mode; the drag ended.')
+            raise Lost(f'The armature "{found.name}" is no longer in Pose Mode; the drag ended.')
         return found
 
     def find_in_any_mode(self) -> Any:

@@ -120,7 +120,7 @@ def test_the_operator_turns_the_bone_in_the_world(rig: Any) -> None:
         ({"bone": "hand.L", "object": "Cup"}, '"Cup" is not an armature'),
         ({"bone": "hand.L", "shift": (float("nan"), 0.0, 0.0)}, "must be finite numbers"),
         ({"bone": "hand.L", "turn": (0.0, float("nan"), 0.0)}, "must be finite numbers"),
-        ({}, "No bone is named, and none is active"),
+        ({}, "There is no active bone"),
     ],
 )
 def test_what_cannot_be_dragged_is_refused_and_nothing_changes(

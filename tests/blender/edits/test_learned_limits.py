@@ -150,6 +150,6 @@ def test_bones_that_stand_still_are_left_out_and_named(rig: Any, monkeypatch: An
     assert level == "WARNING"
     assert said == (
         "Learned the limits of 1 bone from 20 frames, less than a second; "
-        "head and hand.L are left out, as nothing moves there"
+        "head and hand.L are left out for lack of movement"
     )
     assert [rig.pose.bones[name].poise_learned != "" for name in ("thigh.L", "hand.L", "head")] == [True, False, False]

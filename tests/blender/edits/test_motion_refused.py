@@ -146,4 +146,4 @@ def test_a_constraint_that_keeps_a_pin_from_holding_is_named(capfd: pytest.Captu
     pin = rig.poise_timed_pins.add()
     pin.bone, pin.start, pin.end, pin.held = "foot.L", 4, 6, "PLACE"
     pin.position = rig.pose.bones["foot.L"].head + Vector((0.1, -0.2, 0.3))
-    assert 'constraint "IK" on "shin.L" (Inverse Kinematics) does not let foot.L reach its pin' in told(capfd)
+    assert 'constraint "IK" on "shin.L" (Inverse Kinematics) keeps foot.L from reaching its pin' in told(capfd)

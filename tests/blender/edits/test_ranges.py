@@ -130,7 +130,7 @@ def test_what_cannot_be_is_said_and_nothing_changes(rig: Any) -> None:
         bpy.ops.poise.mirror_range()
     select(rig, ["spine"])
     bpy.ops.poise.set_range()
-    with pytest.raises(RuntimeError, match='"spine" has no bone on the other side'):
+    with pytest.raises(RuntimeError, match='"spine" has no counterpart on the other side'):
         bpy.ops.poise.mirror_range()
     rig.keyframe_insert('pose.bones["spine"].poise_range_min', index=0, frame=1)
     rig.keyframe_insert('pose.bones["spine"].poise_range_max', index=0, frame=1)

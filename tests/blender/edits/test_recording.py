@@ -217,7 +217,7 @@ def test_what_goes_wrong_in_a_frame_is_raised_to_the_one_who_drags(walker: Any) 
     _, recording = begin(walker)
     bpy.ops.object.mode_set(mode="OBJECT")
     context.scene.frame_set(FIRST + 1)
-    with pytest.raises(CoreError, match="has left Pose Mode"):
+    with pytest.raises(CoreError, match="is no longer in Pose Mode"):
         recording.check()
     recording.close()
 

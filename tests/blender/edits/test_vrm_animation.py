@@ -151,7 +151,7 @@ def test_what_is_no_human_body_is_refused() -> None:
     rig = make_chain(3)
     rig.pose.bones[0].keyframe_insert("rotation_quaternion", frame=1)
     rig.pose.bones[0].keyframe_insert("rotation_quaternion", frame=2)
-    with pytest.raises(CoreError, match="No human body was found"):
+    with pytest.raises(CoreError, match="No human body was detected"):
         export_vrma(rig, (1, 2))
 
 

@@ -77,7 +77,7 @@ def test_all_times_of_a_recipe_come_to_whole_frames() -> None:
         (recipe(supports=[{"seconds": [0, 1]}]), r"^supports\[0\].role: needs a name, not null.$"),
         (recipe(tracks=[{"samples": [[0.5, 0], [0.5, 1]]}]), r"^tracks\[0\].samples: the times of the samples must"),
         (recipe(path={"samples": [[1, 0, 0, 0], [0.5, 0, 0, 0]]}), r"^path.samples: the times of the samples must"),
-        (recipe(flights=[[1, 0]]), "^A flight must start before it ends, not at 1.0 and 0.0.$"),
+        (recipe(flights=[[1, 0]]), "^A flight must start before it ends. It starts at 1.0 and ends at 0.0.$"),
     ],
 )
 def test_a_mistake_is_refused_with_the_name_of_its_field(data: object, message: str) -> None:
