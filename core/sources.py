@@ -114,6 +114,6 @@ def _read_array(stream: IO[bytes], size: int) -> Array:
     shape, by_columns, kind = header(stream)
     if kind.kind not in "fiubSU":
         raise CoreError(f"{_NO_NUMPY}: it has {kind}.")
-    check_counts(f"numbers by {' x '.join(map(str, shape))}", size, kind.itemsize, *shape)
+    check_counts(f"an array of {' x '.join(map(str, shape))} numbers", size, kind.itemsize, *shape)
     numbers = np.frombuffer(stream.read(kind.itemsize * math.prod(shape)), kind)
     return numbers.reshape(shape, order="F" if by_columns else "C")

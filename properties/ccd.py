@@ -120,7 +120,7 @@ class POISE_PG_chain(bpy.types.PropertyGroup):
         items=(
             ("LARGER", "Larger", "Use the larger of Fraction and Angle, which reaches the target faster"),
             ("SMALLER", "Smaller", "Use the smaller of Fraction and Angle, which distributes the rotation more finely"),
-            ("MIXED", "Mixed", "Use the larger in the first passes, and the smaller in the others"),
+            ("MIXED", "Mixed", "Use the larger value in the first passes, and the smaller value in the others"),
         ),
         update=_tune,
     )

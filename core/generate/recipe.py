@@ -149,7 +149,7 @@ class Recipe:
         """
         for name, pose in (("min", low), ("max", high)):
             if pose.rotations.shape != (len(skeleton), 4):
-                raise CoreError(f"The {name} pose must be one pose of the {len(skeleton)} bones.")
+                raise CoreError(f"The {name} pose must have a rotation for each of the {len(skeleton)} bones.")
         frames = np.asarray(frames, float)
         if frames.ndim != 1 or not len(frames):
             raise CoreError("A motion needs at least one frame.")

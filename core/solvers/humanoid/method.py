@@ -211,7 +211,7 @@ class _Problem:
         for setting, given, known in named:
             for name in given:
                 if name not in known:
-                    raise CoreError(f'{setting} does not know "{name}"; it knows {", ".join(known)}.')
+                    raise CoreError(f'"{name}" is not a part that {setting} can have. It can have {", ".join(known)}.')
 
     def _check_shares(self, shares: Mapping[int, float]) -> None:
         figure, names = self.figure, self.skeleton.names

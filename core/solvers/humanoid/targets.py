@@ -110,12 +110,12 @@ def _refusal(figure: Figure, goal: AnyGoal) -> str:
     """Return why a goal is refused that only the finish could meet."""
     if not _in_space(goal):
         return (
-            "Without finish, the humanoid method only supports positions and rotations in space. Pin "
+            "With finish turned off, the humanoid method only supports positions and rotations in armature space. Pin "
             f'"{goal.bone}" instead.'
         )
     name = figure.skeleton.names[figure.skeleton.index(goal.bone)]
     return (
-        f'Without finish, the humanoid method has no target for "{name}". Use hips, chest, head, '
+        f'With finish turned off, the humanoid method has no target for "{name}". Use hips, chest, head, '
         "hands, feet, elbows or knees, or their children, or use pins."
     )
 

@@ -167,7 +167,7 @@ def _rival(problem: Problem, index: int, other: int) -> str:
     if isinstance(rival, Balance):
         return "the body keeps its balance"
     if problem.skeleton.index(goal.bone) == problem.skeleton.index(rival.bone):
-        return f"another goal holds {name}"
+        return f"{name} has another target as well"
     return f"{name} is pinned" if rival.priority < goal.priority else f"{name} pulls the other way"
 
 

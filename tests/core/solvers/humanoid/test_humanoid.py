@@ -156,7 +156,7 @@ def test_what_it_has_no_use_for_is_refused(figure: Skeleton, goals: list[Goal], 
 @pytest.mark.parametrize("setting", ["pull", "resist", "swivel"])
 def test_a_wrong_name_in_a_setting_is_refused(figure: Skeleton, setting: str) -> None:
     method = Humanoid(**{setting: {"tail": 1.0}})
-    with pytest.raises(CoreError, match=f'{setting} does not know "tail"'):
+    with pytest.raises(CoreError, match=f'"tail" is not a part that {setting} can have'):
         solve(figure, Pose.rest(figure), [Goal("hand.L", np.zeros(3))], method)
 
 
