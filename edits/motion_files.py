@@ -97,7 +97,7 @@ class Row:
     contacts: int = 0
 
     def sentence(self) -> str:
-        name = f'"{self.file}"' + (f', take "{self.take}"' if self.take else "")
+        name = f'"{self.file}"' + (f' (take "{self.take}")' if self.take else "")
         return f"{name}: {self.state}" + (f"; {self.reason.rstrip('.')}" if self.reason else "")
 
 

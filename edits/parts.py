@@ -47,8 +47,8 @@ def check_sure(armature: Any, by_motion: bool = False) -> None:
     if guessed:
         bones = parts["roles"][guessed[0]]
         bone = bones if isinstance(bones, str) else bones[0]
-        more = f", nor are {counted(len(guessed) - 1, 'other part')}" if guessed[1:] else ""
+        more = f" and {counted(len(guessed) - 1, 'other part')}" if guessed[1:] else ""
         raise CoreError(
-            f'It is not certain that "{bone}" of "{armature.name}" is {guessed[0]}{more}. Assign it '
+            f'It is not certain that "{bone}" of "{armature.name}" is {guessed[0]}. Assign it{more} '
             "in Rig > Parts, or use a mapping (--mapping)."
         )

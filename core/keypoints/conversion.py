@@ -170,10 +170,9 @@ def _find_unit(unit: str, trunk: float) -> tuple[float, list[str]]:
     if unit not in UNITS:
         raise CoreError(f'unit must be "auto" or one of {", ".join(UNITS)}, not "{unit}".')
     if unit not in fits:
-        hint = f"; the unit may be {fits[0]}" if fits else ""
+        advice = f"Try {fits[0]} as the unit." if fits else "Set the unit."
         raise CoreError(
-            f"The distance from hips to shoulders is {trunk:.3g} {unit}, which does not fit a human body{hint}. "
-            "Set the unit."
+            f"The distance from hips to shoulders is {trunk:.3g} {unit}, which does not fit a human body. {advice}"
         )
     return UNITS[unit], []
 

@@ -70,7 +70,7 @@ def test_a_guessed_part_is_asked_about_and_a_mapping_answers(run: Run, nameless:
     wave = ("generate", "--recipe", "wave.json", "--blend", nameless, "--output", out)
     code, _, error = run(*wave)
     assert code == REFUSED
-    assert 'of "nameless" is hips, nor are 19 other parts. Assign it in Rig > Parts' in error
+    assert 'of "nameless" is hips. Assign it and 19 other parts in Rig > Parts' in error
     assert not out.exists()
     mapping = mapping_of(nameless, tmp_path)
     code, _, error = run(

@@ -256,7 +256,7 @@ def test_times_are_heeded_and_an_unlikely_clock_is_refused_until_a_rate_is_said(
     ("options", "sentence"),
     [
         (("--layout", "coco17"), "17 points, but a frame has 33"),
-        (("--unit", "mm"), "does not fit a human body; the unit may be m"),
+        (("--unit", "mm"), "does not fit a human body. Try m as the unit"),
         (("--up", "+Z", "--no-lock"), None),
         (("--fps", "-1"), "--fps: must be a positive number"),
         (("--armature", "nobody"), 'No armature "nobody"'),

@@ -295,7 +295,7 @@ def test_another_count_of_points_is_refused_and_the_layout_that_has_it_named() -
 
 
 def test_metres_said_of_millimetres_are_refused_with_what_they_look_like() -> None:
-    with pytest.raises(CoreError, match="the unit may be mm"):
+    with pytest.raises(CoreError, match="Try mm as the unit"):
         find_conversion(LAYOUTS["mediapipe"], 1000.0 * standing())
 
 
