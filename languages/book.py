@@ -66,6 +66,9 @@ def entries(language: str) -> dict[str, str]:
 def book(language: str) -> Book:
     """Return the translations of one of LANGUAGES."""
     texts = entries(language)
+    # what is put after a joint is found without it, but for single words, which may be names
+    after = {text[2:]: said for text, said in texts.items() if _JOINT.match(text) and " " in text[2:]}
+    texts |= {text: said.lstrip("、。，；：: ") for text, said in after.items()}
     sentences = [_sentence(text, translation) for text, translation in texts.items() if _PLACE.search(text)]
     return Book(_MARKS[language], texts, tuple(sorted(sentences, key=lambda sentence: -sentence.letters)))
 

@@ -47,7 +47,7 @@ class PoseTool(Slider):
     def slide(self, context: Any, share: float) -> str:
         self.factor += share
         self._poses.show(bridge.find_again(*self._who), self.factor)
-        return f"{self.factor:.0%} of {self.of}"
+        return self._blended()
 
     def confirm(self, context: Any) -> set[str]:
         return self.tell(*self._end(context, bridge.find_again(*self._who), self._poses))
@@ -58,4 +58,7 @@ class PoseTool(Slider):
     def _end(self, context: Any, armature: Any, poses: PoseSlider) -> tuple[str, str]:
         keyed = poses.key(context, armature)
         said = "not keyed, since auto-keying is off" if keyed is None else f"{counted(len(keyed), 'bone')} keyed"
-        return "INFO", f"{self.factor:.0%} of {self.of}; {said}"
+        return "INFO", f"{self._blended()}; {said}"
+
+    def _blended(self) -> str:
+        return f"{self.factor:.0%} of {self.of}"

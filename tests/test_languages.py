@@ -115,6 +115,10 @@ def test_translations_end_as_their_texts_without_a_full_stop(language: str) -> N
             "12 bones are driven, and 3 cannot be dragged: see below.",
             "12 本のボーンが駆動され、3 はドラッグできません: 下を参照。",
         ),
+        (
+            'Restored the action "A" of "B"; your manual changes are kept in "C"',
+            "「B」のアクション「A」を元に戻しました; 手作業の変更は「C」に残りました",
+        ),
         ("Dragging my 3 bones and a hat", "my 3 bones and a hat をドラッグ中"),
         ("no sentence of Poise's, and no name", "no sentence of Poise's, and no name"),
     ],
