@@ -20,6 +20,7 @@ _PLACE: Final = re.compile(r"\{(\d+)\}")
 _QUOTED: Final = r'([^"]*)'
 _PUT_IN: Final = r'((?:"[^"]*"|(?![.;] )[^"])*?)'  # part of one sentence
 _JOINT: Final = re.compile(r"[.;:,] ")
+_AFTER: Final = re.compile(r"^(?:\{0\}; |[.;:,] )")
 _COUNT: Final = r"(\d+)"
 _COUNTED: Final = re.compile(r" [a-z ]+\(s\)")
 _CLAUSE: Final = re.compile(r"[,:]( |$)| (is|are) ")
@@ -66,9 +67,9 @@ def entries(language: str) -> dict[str, str]:
 def book(language: str) -> Book:
     """Return the translations of one of LANGUAGES."""
     texts = entries(language)
-    # what is put after a joint is found without it, but for single words, which may be names
-    after = {text[2:]: said for text, said in texts.items() if _JOINT.match(text) and " " in text[2:]}
-    texts |= {text: said.lstrip("、。，；：: ") for text, said in after.items()}
+    # what is put after another sentence is found alone, too, but for single words, which may be names
+    after = {_AFTER.sub("", text): said for text, said in texts.items() if _AFTER.match(text)}
+    texts |= {text: said.removeprefix("{0}").lstrip("、。，；：: ") for text, said in after.items() if " " in text}
     sentences = [_sentence(text, translation) for text, translation in texts.items() if _PLACE.search(text)]
     return Book(_MARKS[language], texts, tuple(sorted(sentences, key=lambda sentence: -sentence.letters)))
 

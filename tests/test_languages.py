@@ -119,6 +119,10 @@ def test_translations_end_as_their_texts_without_a_full_stop(language: str) -> N
             'Restored the action "A" of "B"; your manual changes are kept in "C"',
             "「B」のアクション「A」を元に戻しました; 手作業の変更は「C」に残りました",
         ),
+        (
+            '"Walk" is hidden. Show it or its bone collection first; the drag ended',
+            "「Walk」は非表示です。先にそれ、またはボーンコレクションを表示してください; ドラッグを終了しました",
+        ),
         ("Dragging my 3 bones and a hat", "my 3 bones and a hat をドラッグ中"),
         ("no sentence of Poise's, and no name", "no sentence of Poise's, and no name"),
     ],
