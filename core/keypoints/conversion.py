@@ -102,7 +102,8 @@ def check_points(layout: Layout, points: ArrayLike, confidence: ArrayLike | None
     if array.shape[1] != count:
         others = [name for name, other in LAYOUTS.items() if len(other.points) == array.shape[1]]
         hint = f"; {' or '.join(others)} has that many" if others else ""
-        raise CoreError(f'The layout "{layout.name}" has {count} points, but these frames have {array.shape[1]}{hint}.')
+        told = f'The layout "{layout.name}" has {count} points, but these frames have {array.shape[1]}'
+        raise CoreError(f"{told}{hint}.")
     if not len(array):
         raise CoreError("There are no frames of keypoints.")
     if np.isinf(array).any():
