@@ -368,7 +368,7 @@ def test_a_linked_armature_is_read_but_changed_only_as_an_override(tmp_path: Pat
     linked: Any = bpy.data.objects["rig"]
     context.scene.collection.objects.link(linked)
     assert len(read_rig(linked).skeleton) == 3
-    with pytest.raises(BridgeError, match="make a library override"):
+    with pytest.raises(BridgeError, match="Make a library override"):
         check(linked)
     override = linked.override_create(remap_local_usages=True)
     check(override)

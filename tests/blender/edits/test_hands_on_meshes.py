@@ -209,7 +209,7 @@ def test_hands_that_are_far_from_the_meshes_or_pass_them_are_not_held() -> None:
         with imported(context, DATA / "motion" / "cmu_07_12.bvh") as (source, _):
             return Retargeted(context, rig, source, (2, 60), False, hands=hands)
 
-    with pytest.raises(CoreError, match='"Armature" has none; choose a collection'):
+    with pytest.raises(CoreError, match='"Armature" has no collection with meshes'):
         walk(True)
     plain = walk(False)
     plain.solve()

@@ -186,7 +186,7 @@ def test_one_axis_alone_is_taken_out(walker: Any) -> None:
 
 def test_without_a_root_bone_nothing_is_changed_and_the_tool_says_so(walker: Any) -> None:
     before = contents()
-    with pytest.raises(RuntimeError, match="No bone above the hips"):
+    with pytest.raises(RuntimeError, match="no bone above the hips"):
         bpy.ops.poise.root_motion(carrier="ROOT")
     assert contents() == before
 

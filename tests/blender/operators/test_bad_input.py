@@ -61,7 +61,7 @@ def test_a_linked_armature_without_override(tmp_path: Path) -> None:
     with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (_, wanted):
         wanted.objects = ["chain"]
     bpy.context.scene.collection.objects.link(wanted.objects[0])
-    everything(wanted.objects[0], "is linked from another file; make a library override")
+    everything(wanted.objects[0], "is linked from another file. Make a library override")
 
 
 def test_an_armature_in_rest_position() -> None:

@@ -110,7 +110,7 @@ def test_it_says_which_bone_is_missing_or_locked() -> None:
     skeleton = figure(root=False)
     motion = walk(skeleton)
     travel = find_travel(skeleton, motion, 0)
-    with pytest.raises(CoreError, match="No bone above the hips"):
+    with pytest.raises(CoreError, match="no bone above the hips"):
         set_carrier(skeleton, motion, travel, None, "root")
     locked = Skeleton(
         skeleton.names, skeleton.parents, skeleton.offsets, skeleton.rest_rotations, skeleton.lengths,

@@ -36,7 +36,7 @@ def test_a_pose_is_read_as_it_was_written() -> None:
         (json.dumps({"version": 1, "turns": HIPS, "posed": ["beak"]}), r'posed\[0\]: "beak" is not a part of a body'),
         (
             json.dumps({"version": 1, "turns": HIPS, "posed": [], "legs": {"leg.L": [0.5]}}),
-            'turn for each bone of "leg.L"',
+            'rotation for each bone of "leg.L"',
         ),
         ('{"version": 1, "version": 1}', "version: given twice"),
         (" " * 1_000_001, "larger than 1 MB"),
