@@ -49,8 +49,8 @@ def test_whole_clips_are_let_through(tmp_path: Path) -> None:
         ("Frames: 4", "", "the BVH file is incomplete"),
         ("Frames: 4", "Frames: 0", '"Frames: 0" is followed by 4 frames'),
         ("Time: 0.04\n", "Time: 0.04\nnan ", 'the BVH file has "nan" where a number is needed'),
-        ("Time: 0.04\n", "Time: 0.04\n-inf ", '"-inf" is where'),
-        ("OFFSET", "OFFSET NaN", '"NaN" is where'),
+        ("Time: 0.04\n", "Time: 0.04\n-inf ", '"-inf" where a number'),
+        ("OFFSET", "OFFSET NaN", '"NaN" where a number'),
         ("}", "", "its joints have 4 opening and 0 closing braces"),
     ],
 )
