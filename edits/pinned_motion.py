@@ -93,7 +93,7 @@ class PinnedMotion(HeldMotion):
 
     def _onto_meshes(self) -> Motion:
         """Return the motion going up and down with its pinned feet, as `raised_onto` for contacts."""
-        ups = np.linalg.solve(self.worlds[:, :3, :3], np.array([[0.0], [0.0], [1.0]]))[..., 0]
+        ups = np.linalg.solve(self.worlds[:, :3, :3], np.array([[[0.0], [0.0], [1.0]]]))[..., 0]
         ups /= lengths(ups)[:, None]
         pins, root = self._foot_pins(), carrier_of(self.skeleton, self.roles)
         if root is None:

@@ -287,7 +287,7 @@ def _tried(problem: Problem, solver: FrameSolver, kept: Kept, before: Progress, 
     after = _of_frame(problem, solver, numbers.NEWTON_STEPS, float(numbers.CLOSE))
     iterations = before.iterations + after.iterations + used
     if solver.objective.value(after.x[0]) < solver.objective.value(before.x[0]):
-        return replace(after, iterations=iterations)
+        return replace(after, iterations=iterations, done=np.zeros(1, bool))  # what slips is not at rest yet
     solver.restore(kept)
     return replace(before, iterations=iterations)
 
