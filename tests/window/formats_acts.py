@@ -15,7 +15,7 @@ from retarget_acts import BUTTON, MANY
 
 from tests.window import drag_acts as do
 from tests.window.film_acts import Camera
-from tests.window.tutorial_acts import RIGIFY, ROW, dress, empty, end, middle, open_alone, open_menu, settle, shoot
+from tests.window.tutorial_acts import ROW, empty, end, generate_rigify, middle, open_alone, open_menu, settle, shoot
 
 LATE = 0.6  # of the motion: what pictures show
 
@@ -97,19 +97,12 @@ def from_file(hand: Any, folder: str, file: str, parts: set[str] | None = None) 
 
 def direct_traffic(hand: Any, walk: str, traffic: str) -> Generator[float, None, dict[str, Any]]:
     """Give a generated Rigify body a walk, and put the upper body of another motion over it."""
-    import addon_utils
     import bpy
 
     yield from empty(hand)
     open_alone("POISE_PT_motion")
-    addon_utils.enable("rigify", default_set=True)
     with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
-        bpy.ops.object.armature_human_metarig_add()
-        meta = bpy.context.object
-        bpy.ops.pose.rigify_generate()
-        rig = bpy.context.object
-        meta.hide_set(True)
-        dress(rig, RIGIFY, "DEF-")
+        rig = generate_rigify()
         bpy.context.scene.render.fps = 30
     name = rig.name
     bpy.context.preferences.view.filebrowser_display_type = "SCREEN"

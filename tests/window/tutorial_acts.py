@@ -259,21 +259,29 @@ def fix_sliding_feet(hand: Any) -> Seen:
     return seen | {"after": slides(rig(), pins), "actions": sorted(action.name for action in bpy.data.actions)}
 
 
+def generate_rigify() -> Any:
+    """Return a generated Rigify human that has a body; its metarig is hidden. In a viewport."""
+    import addon_utils
+    import bpy
+
+    addon_utils.enable("rigify", default_set=True)
+    bpy.ops.object.armature_human_metarig_add()
+    meta = bpy.context.object
+    bpy.ops.pose.rigify_generate()
+    rig = bpy.context.object
+    meta.hide_set(True)
+    dress(rig, RIGIFY, "DEF-")
+    return rig
+
+
 def walk_onto_rigify(hand: Any, clip: str) -> Seen:
     """Generate a Rigify rig, import a walk, select the rig, and choose the walk in the menu Retarget Motion."""
-    import addon_utils
     import bpy
 
     yield from empty(hand)
     open_alone("POISE_PT_motion")
-    addon_utils.enable("rigify", default_set=True)
     with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
-        bpy.ops.object.armature_human_metarig_add()
-        meta = bpy.context.object
-        bpy.ops.pose.rigify_generate()
-        rig = bpy.context.object
-        meta.hide_set(True)
-        dress(rig, RIGIFY, "DEF-")
+        rig = generate_rigify()
         bpy.ops.import_anim.bvh(filepath=clip, global_scale=0.056, update_scene_fps=True, update_scene_duration=True)
         source = bpy.context.object
         source.location.x = -1.2
