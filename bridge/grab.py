@@ -51,7 +51,7 @@ def is_tip(grab: Grab, length: float) -> bool:
 def pick(context: Any, view: View, mouse: tuple[float, float], scale: float = 1.0) -> Grab | None:
     """Return the grab at a pixel of the view among all visible pose bones, or None; `scale` is the interface scale.
 
-    A bone with a custom shape is grabbed by the shape, or by its joint if nothing that is drawn is near. Tweaks
+    A bone with a custom shape is grabbed by the shape or by its joint, whichever is nearer. Tweaks
     and gears come after all others that are near, see `read_pick_order` and `step`. Where no bone is near, the mesh is
     grabbed by its weights.
     """
@@ -116,8 +116,8 @@ def ranked(
     matrices (n, 4, 4) from bones to the world, lengths (n,) of the bones, free (n,): the tail is not another bone's
     joint; shapes: lines (m, 2, 3) in the world that are drawn in place of a bone. Joints come before ends and lengths,
     the nearest first; of joints in one place on screen the front one, then the first in order (n,), then the armature's
-    first. Bones with shapes come after those without, by order, each by its shape, then by its joint. LAST ones come
-    after all others.
+    first. Bones with shapes come after those without, by order, of one order the one whose shape or joint is nearest.
+    LAST ones come after all others.
     """
     shapes = shapes or {}
     order = np.zeros(len(matrices), int) if order is None else order
@@ -134,24 +134,25 @@ def ranked(
     thickness = np.where(own, _THICKNESS, 0.0)
     reach = np.maximum(_LENGTH * scale, thickness * rotation.lengths(np.diff(view.pixels(lines), axis=1)[:, 0]))
     on_lines = lines[:, 0] + shares[:, None] * (lines[:, 1] - lines[:, 0])
-    joints = [(heads, to_head, every), (tails, to_tail, every)]
-    joints = [np.where(away <= _JOINT * scale, away, np.nan) for away in (to_head, to_tail)]
+    joints, ends = (np.where(away <= _JOINT * scale, away, np.nan) for away in (to_head, to_tail))
     along = np.where(far <= reach, far, np.nan)
-    heads_tails = [(heads, joints[0], every, _HEAD), (tails, joints[1], every, _TAIL)]
-    lengths_shapes = [(on_lines, np.where(some, along, np.nan), owners, _HEAD) for some in (own, ~own)]
-    bones, controls = [*heads_tails, lengths_shapes[0]], [lengths_shapes[1], *heads_tails]
+    near_heads, near_tails = (heads, joints, every, _HEAD), (tails, ends, every, _TAIL)
+    near_lengths = (on_lines[own], along[own], every, None)
+    drawn = (np.concatenate([on_lines[~own], heads]), np.concatenate([along[~own], joints]),
+             np.concatenate([owners[~own], every]), _HEAD)  # fmt: skip
+    bones, controls = [near_heads, near_tails, near_lengths], [drawn, near_tails]
     passes = [  # what is near, and of which bones; animators grab joints that a custom shape does not show
         *((near, plain & (order < LAST)) for near in bones),
         *((near, ~plain & (order == rank)) for rank in range(LAST) for near in controls),
         *((near, plain & (order == LAST)) for near in bones),
         *((near, ~plain & (order == LAST)) for near in controls),
-        (lengths_shapes[0], ~plain),
+        (near_lengths, ~plain),
     ]
     left, found = np.ones(len(matrices), bool), list[tuple[float, int, float]]()
     for (points, away, of, end), some in passes:
         while (place := _choose(view, points, np.where((left & some)[of], away, np.nan), order[of])) is not None:
             bone, share = int(of[place]), end
-            if of is owners and own[place]:
+            if share is None:
                 share = _along(view, at, lines[place, 0], lines[place, 1], float(shares[place]))
             found.append((float(away[place]), bone, share))
             left[bone] = False

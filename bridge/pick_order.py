@@ -67,10 +67,12 @@ def _find(armature: ArmatureObject, state: Any) -> _Found:
     ends = {*(roles.bone(role) for role in _ENDS), *roles.chain("spine")[-1:]}
     if controlled is None:
         parts, led = {bone: bone for role in roles.bones for bone in roles.chain(role)}, set[int]()
+        moved = dict[int, int]()
     else:
         parts = {control: int(controlled.bones[part]) for control, part in controlled.parts().items()}
-        moved = zip(controlled.bones_that("moves").tolist(), controlled.bones.tolist(), strict=True)
-        parts |= {control: bone for control, bone in moved if control >= 0}
+        movers = zip(controlled.bones_that("moves").tolist(), controlled.bones.tolist(), strict=True)
+        moved = {control: bone for control, bone in movers if control >= 0}
+        parts |= moved
         led = {int(controlled.bones[part]) for part in controlled.targets}
     if roles.animal:  # whose feet are where IK ends, or the last bones of its legs
         feet = (next((bone for bone in chain if bone in led), chain[-1]) for chain in roles.legs.values())
@@ -81,7 +83,9 @@ def _find(armature: ArmatureObject, state: Any) -> _Found:
     else:
         others = graph.ever_above(below)
     order = dict.fromkeys((names[bone] for bone in others), LAST)
-    order |= {names[bone]: FIRST if part in ends else SECOND for bone, part in parts.items()}
+    ends_of = {bone for bone, part in parts.items() if part in ends}
+    ends_of -= {bone for bone in ends_of if bone not in moved and parts[bone] in moved.values()}  # as a paw's heel
+    order |= {names[bone]: FIRST if bone in ends_of else SECOND for bone in parts}
     return _Found(state, order, posers)
 
 

@@ -150,6 +150,21 @@ def test_of_custom_shapes_seen_in_one_place_the_one_in_front_is_grabbed(rig: Any
     assert grab.bone == "hand.L"
 
 
+@pytest.mark.parametrize(("mouse", "taken"), [(0.0, 0), (2.0, 0), (4.0, 1), (6.0, 1)])
+def test_of_a_joint_and_the_shape_of_another_bone_the_nearer_is_grabbed(mouse: float, taken: int) -> None:
+    """As at the wrist of a hand before which the control of the other hand is drawn, 6 pixels beside it."""
+    view, _ = make_view("ORTHO")
+    right, towards = (view.turn[axis] for axis in (0, 2))
+    pixel = float(view.pixel(np.zeros(3)))
+    matrices = np.tile(np.eye(4), (2, 1, 1))
+    matrices[1, :3, 3] = 50.0 * pixel * right + 0.1 * towards
+    line = 6.0 * pixel * right + np.array([[-1.0], [1.0]]) * 20.0 * pixel * view.turn[1] + 0.1 * towards
+    shapes = {0: np.zeros((0, 2, 3)), 1: line[None]}
+    at = view.pixels(np.zeros(3)) + [mouse, 0.0]
+    found = ranked(view, tuple(at), matrices, np.full(2, pixel), np.array([True, True]), shapes=shapes)
+    assert [bone for _, bone, _ in found] == [taken, 1 - taken]
+
+
 def test_bones_of_no_length_or_seen_end_on_do_no_harm() -> None:
     view, _ = make_view("ORTHO")
     matrices = np.tile(np.eye(4), (2, 1, 1))
