@@ -160,7 +160,7 @@ def test_of_a_joint_and_the_shape_of_another_bone_the_nearer_is_grabbed(mouse: f
     matrices[1, :3, 3] = 50.0 * pixel * right + 0.1 * towards
     line = 6.0 * pixel * right + np.array([[-1.0], [1.0]]) * 20.0 * pixel * view.turn[1] + 0.1 * towards
     shapes = {0: np.zeros((0, 2, 3)), 1: line[None]}
-    at = view.pixels(np.zeros(3)) + [mouse, 0.0]
+    at = view.pixels(np.zeros(3)) + np.array([mouse, 0.0])
     found = ranked(view, tuple(at), matrices, np.full(2, pixel), np.array([True, True]), shapes=shapes)
     assert [bone for _, bone, _ in found] == [taken, 1 - taken]
 
