@@ -15,6 +15,7 @@ from ..bridge.motion import SAME_FRAME
 from ..bridge.shapes import placed
 from ..core import CoreError, Motion, PinAndDrag, Skeleton, forward, rotation
 from ..core.body.anatomy import anatomy, carrier_of
+from ..core.editing.contacts import foot_points
 from ..core.editing.footsteps import feet_of, hold_feet, other_feet, shares_of_steps
 from ..core.editing.timed_pins import TimedPin, held_as_found, pin_errors, share_within, spread_change
 from ..core.formats.report import GoalReport
@@ -125,8 +126,8 @@ class DraggedFrame(HeldMotion):
         self._feet = other_feet(self.skeleton, self.roles, self._bone)
         self._along = np.zeros((len(self._feet), len(self.before)))
         if steps and self._carries:
-            up = bridge.world_up(self.worlds[0])
-            self._along = shares_of_steps(self.skeleton, self.before, self.roles, self._feet, self.shares, up)
+            contacts = self.find_contacts(self.before, foot_points(self.skeleton, self.roles), drifts=False)
+            self._along = shares_of_steps(self.roles, self._feet, contacts, self.shares)
         self._others = self._pinned_parts(context, armature)
         self.shift(np.zeros(3))
 

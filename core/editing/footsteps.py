@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from .. import rotation
 from ..body import SIDES, Roles
@@ -13,7 +12,7 @@ from ..motion import Motion, forward_of
 from ..pose import Pose
 from ..rotation import Array
 from ..skeleton import Skeleton
-from .contacts import UP, BodyPoint, find_contacts, foot_points, runs
+from .contacts import BodyPoint, Contacts, foot_points, runs
 from .timed_pins import TimedPin, smootherstep
 
 _JOINT: Final = (0.0, 0.0, 0.0)
@@ -67,26 +66,23 @@ def hold_feet(
     return found
 
 
-def shares_of_steps(
-    skeleton: Skeleton, motion: Motion, roles: Roles, feet: Sequence[BodyPoint], shares: Array, up: ArrayLike = UP
-) -> Array:
+def shares_of_steps(roles: Roles, feet: Sequence[BodyPoint], contacts: Contacts, shares: Array) -> Array:
     """Return how far feet go along (n, F), where the body goes along by shares (F,): as one while they stand.
 
-    That is as far as the body does meanwhile, on average; feet that also stand in frames without a share stay. They
-    swing from step to step. `up` (3,) is vertical.
+    That is as far as the body does meanwhile, on average; feet that also stand in frames without a share stay. What
+    they are ahead of the body or behind it goes over to that of the next step while they swing. `contacts` are those
+    of the soles.
     """
-    soles = foot_points(skeleton, roles)
-    touching = find_contacts(skeleton, motion, soles, up=up, drifts=False).touching
-    found = np.empty((len(feet), len(shares)))
-    for foot, along in zip(feet, found, strict=True):
+    soles, touching = contacts.points, contacts.touching
+    ahead, places = np.zeros((len(feet), len(shares))), np.arange(-1, len(shares) + 1)
+    for foot, found in zip(feet, ahead, strict=True):
         stands = touching[:, [same_foot(roles, foot, sole) for sole in soles]].any(axis=1)
-        levels, known = np.zeros(len(shares)), stands | (shares == 0.0)
         for first, last in runs(stands):
             meanwhile = shares[first : last + 1]
-            levels[first : last + 1] = meanwhile.mean() if meanwhile.all() else 0.0
-        knots = np.concatenate([[-1], np.flatnonzero(known), [len(shares)]])
-        values = np.concatenate([shares[:1], levels[known], shares[-1:]])
-        at = np.interp(np.arange(len(shares)), knots, np.arange(len(knots)))
+            found[first : last + 1] = (meanwhile.mean() if meanwhile.all() else 0.0) - meanwhile
+        known = np.concatenate([[True], stands | (shares == 0.0), [True]])
+        knots, values = places[known], np.concatenate([[0.0], found, [0.0]])[known]
+        at = np.interp(places[1:-1], knots, np.arange(len(knots)))
         before = np.minimum(at.astype(int), len(knots) - 2)
-        along[:] = values[before] + (values[before + 1] - values[before]) * smootherstep(at - before)
-    return found
+        found[:] = values[before] + (values[before + 1] - values[before]) * smootherstep(at - before)
+    return shares + ahead

@@ -11,7 +11,7 @@ import pytest
 
 from tests.paths import DATA, SHARED
 from tests.window.time_acts import UP
-from tests.window.whole_acts import edit_motions, touch_motions
+from tests.window.whole_acts import bend_motions, edit_motions, touch_motions
 
 CLIP = str(DATA / "motion" / "cmu_07_12.bvh")
 RIGIFY = SHARED / "rigs" / "scripted" / "rigify_generated_human.blend"
@@ -45,6 +45,11 @@ def seen(act: Callable[..., Any]) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def touched(act: Callable[..., Any]) -> dict[str, Any]:
     return act(act=touch_motions)
+
+
+@pytest.fixture(scope="module")
+def bent(act: Callable[..., Any]) -> dict[str, Any]:
+    return act(act=bend_motions)
 
 
 def test_the_object_travels_or_the_body_and_all_stay_where_they_were(seen: dict[str, Any]) -> None:
@@ -83,10 +88,28 @@ def test_a_click_on_a_ghost_goes_to_its_frame(touched: dict[str, Any]) -> None:
 
 
 def test_a_dragged_dot_moves_the_frames_around_it_in_one_undo_step(touched: dict[str, Any]) -> None:
-    assert touched["drafted"]
-    assert abs(touched["dot"] - UP) <= PIXELS
-    assert touched["beside"] < 1e-3
+    assert touched["dot drafted"]
+    assert abs(touched["dot"][1] - UP) <= PIXELS
+    assert touched["dot beside"] < 1e-3
     assert touched["dot undone"]
+
+
+def test_the_path_over_the_ground_is_bent_with_its_footsteps_in_one_undo_step(bent: dict[str, Any]) -> None:
+    assert bent["path drafted"]
+    assert abs(bent["path"][0] - UP) <= PIXELS
+    assert bent["path beside"] < 1e-3
+    hips, *ends = bent["path along"]
+    assert max(ends) > 0.5 * hips
+    assert bent["path undone"]
+
+
+def test_a_result_in_a_layer_is_mixed_with_the_motion_before_by_its_influence(bent: dict[str, Any]) -> None:
+    assert bent["layered"]
+    assert bent["tracks"] == [0, True]
+    with_result, without = bent["layer off"]
+    assert with_result > 1e-4
+    assert without == pytest.approx(0.0, abs=1e-5)
+    assert bent["layer undone"]
 
 
 def test_the_body_is_raised_onto_the_ground_in_one_undo_step(touched: dict[str, Any]) -> None:

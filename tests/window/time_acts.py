@@ -72,47 +72,123 @@ def _click_ghost(stage: Stage) -> Generator[float, None, dict[str, Any]]:
 def _drag_dot(stage: Stage) -> Generator[float, None, dict[str, Any]]:
     import bpy
 
+    def high(trails: list[Any]) -> int:
+        """The highest dot of the second trail that is not of the current frame."""
+        order = np.argsort(-trails[1].positions[:, 2]).tolist()
+        return next(place for place in order if trails[1].frames[place] != bpy.context.scene.frame_current)
+
+    return (yield from _drag_a_dot(stage, "dot", 1, high, (0, UP), falloff=4))
+
+
+def bend_path(stage: Stage) -> Generator[float, None, dict[str, Any]]:
+    """Drag a dot of the hips aside, seen from above, with the footsteps; smooth the motion into a layer; undo each."""
+    import bpy
+
+    with bpy.context.temp_override(window=stage.hand.window, area=stage.hand.viewport, region=stage.hand.region()):
+        bpy.ops.wm.tool_set_by_id(name="poise.drag")
+        bpy.ops.view3d.view_axis(type="TOP")
+    stage.hand.rest()
+    yield 0.3
+    stage.hand.press("HOME")
+    yield 0.5
+    stage.armature.poise_trail_steps = True
+    count = bpy.context.scene.frame_end - bpy.context.scene.frame_start + 1
+
+    def middle(trails: list[Any]) -> int:
+        way = np.abs(trails[0].frames - trails[0].frames.mean()) + 2.0 * (
+            trails[0].frames == bpy.context.scene.frame_current
+        )
+        return int(way.argmin())
+
+    seen = yield from _drag_a_dot(stage, "path", 0, middle, (UP, 0), falloff=count // 3)
+    return seen | (yield from _smooth_into_layer(stage))
+
+
+def _smooth_into_layer(stage: Stage) -> Generator[float, None, dict[str, Any]]:
+    import bpy
+
+    hand, source = stage.hand, stage.action.name
+
+    def pose() -> np.ndarray:
+        bpy.context.scene.frame_set(bpy.context.scene.frame_current)
+        return np.array([bone.matrix for bone in stage.armature.pose.bones])
+
+    def tracks() -> list[list[str]]:
+        return [[strip.action.name for strip in one.strips] for one in stage.armature.animation_data.nla_tracks]
+
+    stage.armature.poise_use_layers = True
+    bpy.ops.ed.undo_push(message="layers")
+    before, known = pose(), tracks()
+    yield from stage.call("smooth_motion")
+    for _ in range(4):
+        hand.press("WHEELUPMOUSE")
+        yield 0.3
+    hand.press("LEFTMOUSE")
+    seen: dict[str, Any] = {"layered": (yield from stage.changed(source))}
+    yield 0.5
+    seen["tracks"] = [len(known), tracks() == [*known, [source]]]
+    after = pose()
+    stage.armature.animation_data.action_influence = 0.0
+    below = pose()
+    stage.armature.animation_data.action_influence = 1.0
+    seen["layer off"] = [float(np.abs(one - before).max() / stage.armature.dimensions.z) for one in (after, below)]
+    seen["layer picture"] = hand.screenshot(f"time_layer_{stage.kind}")
+    seen["layer undone"] = (yield from stage.undo(source)) and tracks() == known
+    return seen
+
+
+def _drag_a_dot(
+    stage: Stage, name: str, number: int, choose: Callable[[list[Any]], int], way: tuple[int, int], falloff: int
+) -> Generator[float, None, dict[str, Any]]:
+    """Drag a dot of a trail by some pixels, and undo; where trails went is told in lengths of the body."""
+    import bpy
+
     from tests.window.trail_acts import trail_show
 
     hand, show, scene = stage.hand, trail_show(), bpy.context.scene
     show.trails = []  # those from before
-    stage.armature.poise_use_trails, stage.armature.poise_trail_falloff = True, 4
+    stage.armature.poise_use_trails, stage.armature.poise_trail_falloff = True, falloff
     bpy.ops.ed.undo_push(message="trails")
     count = scene.frame_end - scene.frame_start + 1
-    yield from hand.until(lambda: len(show.trails) > 1 and len(show.trails[1].frames) >= count, 60.0)
-    trail = show.trails[1]
-    place = next(
-        place for place in np.argsort(-trail.positions[:, 2]).tolist() if trail.frames[place] != scene.frame_current
-    )
-    before = trail.positions.copy()
-    dot = hand.pixel(before[place])
+
+    def read() -> bool:
+        return len(show.trails) > number and all(len(trail.frames) >= count for trail in show.trails)
+
+    yield from hand.until(read, 60.0)
+    place, trails = choose(show.trails), list(show.trails)
+    before = np.array([trail.positions for trail in trails])
+    dot = hand.pixel(before[number, place])
     hand.move(*dot)
     yield 0.3
     hand.hold("LEFTMOUSE")
     for step in range(1, 6):
-        hand.move(dot[0], dot[1] + UP * step // 5)
+        hand.move(dot[0] + way[0] * step // 5, dot[1] + way[1] * step // 5)
         yield 0.1
     yield from hand.until(lambda: show.dragged is not None, 60.0)
     seen: dict[str, Any] = {
-        "dot picture": hand.screenshot(f"time_dot_{stage.kind}"),
-        "drafted": show.dragged is not None,
+        f"{name} picture": hand.screenshot(f"time_{name}_{stage.kind}"),
+        f"{name} drafted": show.dragged is not None,
     }
     hand.let_go("LEFTMOUSE")
     yield from hand.until(lambda: show.dragged is None and not len(hand.window.modal_operators), 120.0)
-    yield from hand.until(lambda: bool(len(show.trails) > 1 and len(show.trails[1].frames) >= count), 60.0)
-    moved = show.trails[1].positions - before
-    seen["dot"] = hand.pixel(before[place] + moved[place])[1] - dot[1]
-    around = np.abs(trail.frames - trail.frames[place]) <= 4
-    seen["beside"] = float(np.abs(moved[~around]).max() / stage.armature.dimensions.z)
+    yield from hand.until(read, 60.0)
+    after = np.array([trail.positions for trail in show.trails])
+    moved, there = after - before, hand.pixel(after[number, place])
+    seen[f"{name} picture after"] = hand.screenshot(f"time_{name}_after_{stage.kind}")
+    seen[name] = [there[0] - dot[0], there[1] - dot[1]]
+    frames = np.abs(trails[number].frames - trails[number].frames[place])
+    size = stage.armature.dimensions.z
+    seen[f"{name} beside"] = float(np.abs(moved[:, frames > falloff]).max() / size)
+    seen[f"{name} along"] = (np.linalg.norm(moved, axis=-1).max(axis=1) / size).tolist()
     hand.rest()
     yield 0.2
     hand.press("Z", ctrl=True)
 
     def back() -> bool:
-        now = show.trails[1].positions if len(show.trails) > 1 else before[:0]  # they are read in parts
-        return now.shape == before.shape and bool(np.abs(now - before)[place].max() < 1e-5)
+        now = np.array([trail.positions for trail in show.trails]) if read() else before[:0]
+        return now.shape == before.shape and bool(np.abs(now - before)[number, place].max() < 1e-5)
 
-    seen["dot undone"] = yield from hand.until(back, 60.0)
+    seen[f"{name} undone"] = yield from hand.until(back, 60.0)
     stage.armature.poise_use_trails = False
     return seen
 

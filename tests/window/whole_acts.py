@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.window.time_acts import Stage, touch_time
+from tests.window.time_acts import Stage, bend_path, touch_time
 
 FRAMES = {"mixamo": 34, "rigify": 34, "cat": 10}
 FIRST = 2  # the clip begins with its rest pose
@@ -113,6 +113,11 @@ def edit_motions(hand: Any, kind: str, motion: str, file: str = "") -> Generator
 def touch_motions(hand: Any, kind: str, motion: str, file: str = "") -> Generator[float, None, dict[str, Any]]:
     """See `touch_time`."""
     return (yield from touch_time((yield from _begin(hand, kind, motion, file))))
+
+
+def bend_motions(hand: Any, kind: str, motion: str, file: str = "") -> Generator[float, None, dict[str, Any]]:
+    """See `bend_path`."""
+    return (yield from bend_path((yield from _begin(hand, kind, motion, file))))
 
 
 def _begin(hand: Any, kind: str, motion: str, file: str) -> Generator[float, None, Stage]:

@@ -1,5 +1,6 @@
 """Which feet are held, and how far steps go along with the path of the body."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -44,8 +45,8 @@ def test_the_foot_of_a_dragged_leg_is_not_held(walk: Clip, roles: Roles) -> None
 def test_feet_go_along_as_one_while_they_stand_and_between_them_from_one_to_the_next(walk: Clip, roles: Roles) -> None:
     feet, motion = feet_of(walk.skeleton, roles), walk.motion
     body = share_within(motion.frames, (32.0, 32.0), 24.0)
-    found = shares_of_steps(walk.skeleton, motion, roles, feet, body)
     touching = find_contacts(walk.skeleton, motion, foot_points(walk.skeleton, roles), drifts=False)
+    found = shares_of_steps(roles, feet, touching, body)
     assert found.max() > 0.8
     assert not found[:, body == 0.0].any()
     for foot, shares in zip(feet, found, strict=True):
@@ -58,10 +59,20 @@ def test_feet_go_along_as_one_while_they_stand_and_between_them_from_one_to_the_
             inside = body[first : last + 1]
             assert level == pytest.approx(inside.mean() if inside.all() else 0.0)
         for (_, before), (after, _) in pairwise(stands):
-            ends = sorted((shares[before], shares[after]))
-            assert ends[0] - 1e-12 <= shares[before:after].min() <= shares[before:after].max() <= ends[1] + 1e-12
+            ahead = (shares - body)[before : after + 1]
+            ends = sorted((ahead[0], ahead[-1]))
+            assert ends[0] - 1e-12 <= ahead.min() <= ahead.max() <= ends[1] + 1e-12
 
 
 def test_where_the_body_stays_steps_stay(walk: Clip, roles: Roles) -> None:
     feet = feet_of(walk.skeleton, roles)
-    assert not shares_of_steps(walk.skeleton, walk.motion, roles, feet, np.zeros(len(walk.motion))).any()
+    touching = find_contacts(walk.skeleton, walk.motion, foot_points(walk.skeleton, roles), drifts=False)
+    assert not shares_of_steps(roles, feet, touching, np.zeros(len(walk.motion))).any()
+
+
+def test_feet_that_never_stand_go_along_with_the_body(walk: Clip, roles: Roles) -> None:
+    feet, motion = feet_of(walk.skeleton, roles), walk.motion
+    touching = find_contacts(walk.skeleton, motion, foot_points(walk.skeleton, roles), drifts=False)
+    flying = replace(touching, touching=np.zeros_like(touching.touching))
+    body = share_within(motion.frames, (32.0, 32.0), 24.0)
+    np.testing.assert_allclose(shares_of_steps(roles, feet, flying, body), [body] * len(feet), atol=1e-12)
