@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import EllipticSwing, EulerBox, Pose, Skeleton, rotation
-from ..core.channels import rotations_to_channel
+from ..core.channels import rotations_to_channel, to_rotations
 from ..core.pose import forward_matrices, own_channels
 from ..core.rotation import Array
 from .bones import read_bones
@@ -319,8 +319,11 @@ class PoseWriter:
         self._channels = {name for _, name, _, _ in self._turned}
         self._channels |= {name for name, some in (("location", self._placed), ("scale", self._scaled)) if len(some)}
 
-    def write(self, armature: ArmatureObject, pose: Pose, now: dict[str, Array] | None = None) -> None:
-        """Write one pose to the bones; `now`: their channels as float32, if these have been read."""
+    def write(self, armature: ArmatureObject, pose: Pose, now: dict[str, Array] | None = None) -> Pose:
+        """Write one pose to the bones and return it with what locks leave of their rotations.
+
+        `now`: the channels of the bones as float32, if these have been read.
+        """
         now = read_channels(armature, self._channels, np.float32) if now is None else now
         channels = {name: now[name] for name in self._channels}
         if len(self._placed):
@@ -333,8 +336,12 @@ class PoseWriter:
             if locks is None:
                 values[group] = rotations_to_channel(rotations, mode, present)
             else:
-                values[group] = _unlocked(present, rotations, mode, locks)
+                values[group] = left = _unlocked(present, rotations, mode, locks)
+                allowed = np.array(pose.rotations)
+                allowed[group] = to_rotations(left, mode)
+                pose = replace(pose, rotations=allowed)
         write_channels(armature, channels)
+        return pose
 
 
 def write_pose(
@@ -359,7 +366,7 @@ def scale_channels(rig: Rig, bones: Iterable[int], sizes: bool = False) -> NDArr
 def _unlocked(present: Array, rotations: Array, mode: str, locks: NDArray[np.bool_]) -> Array:
     """Return channel values (k, n) of rotations (k, 4) with locked angles (k, 3) as in the current values (k, n)."""
     if mode in rotation.EULER_ORDERS:
-        return np.where(locks, present, rotations_to_channel(rotations, mode, present))
+        return rotations_to_channel(rotations, mode, present, locks)
     every = {mode: np.arange(len(present))}
     old = rotation.to_euler(channels_to_rotations({"location": present, rotation_channel(mode): present}, every))
     new = rotation.near_euler(rotation.to_euler(rotations), old)

@@ -236,8 +236,7 @@ class ControlPoser:
         task.look(matrices)
         if task.is_done():
             return ControlPose(now, [], [], task.heads, True, task.at_limits)
-        after = task.next(now)
-        self._writer.write(armature, after, channels)
+        after = self._writer.write(armature, task.next(now), channels)
         return ControlPose(after, [], [], task.heads, self._agree(now, after), task.at_limits)
 
     def pose(self, armature: ArmatureObject, pose: Pose, passing: bool = False) -> ControlPose:
@@ -261,8 +260,7 @@ class ControlPoser:
                 task.look(matrices)
                 if task.is_done(passing):
                     break
-                last, now = now, task.next(now)
-                self._writer.write(armature, now)
+                last, now = now, self._writer.write(armature, task.next(now))
                 if self._agree(last, now):
                     break  # controls cannot reduce the error further, e.g. because of IK limits
             matrices = read_matrices(armature)

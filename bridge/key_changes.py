@@ -59,7 +59,8 @@ def _changes(
         if kind == "location":
             new = motion.pose.translations[:, bone]
         else:
-            new = rotations_to_channel(motion.pose.rotations[:, bone], skeleton.rotation_modes[bone], old)
+            turns, locks = motion.pose.rotations[:, bone], skeleton.rotation_locks[bone]
+            new = rotations_to_channel(turns, skeleton.rotation_modes[bone], old, locks)
         if np.abs(new - old).max() > _CHANGED:
             found += [
                 (Channel(name, kind, one.index, frames, old[:, one.index]), (new - old)[:, one.index]) for one in group

@@ -379,6 +379,7 @@ def rotation_curves(armature: ArmatureObject, rig: Rig, motion: Motion, bones: I
     """Return rotations (F, n) of movable bones in their own modes, without jumps after the key before the motion."""
     curves, present, wanted = curves_of(armature), read_channels(armature, rig.channels), set(bones)
     found: dict[int, Floats] = {}
+    locks = rig.skeleton.rotation_locks
     for mode, group in rig.modes.items():
         chosen = [bone for bone in group[rig.skeleton.movable[group]].tolist() if bone in wanted]
         if not chosen:
@@ -390,7 +391,7 @@ def rotation_curves(armature: ArmatureObject, rig: Rig, motion: Motion, bones: I
         ])  # fmt: skip
         values = np.empty((len(motion), len(chosen), CHANNELS[name]), np.float32)
         for part in blocks(len(motion)):
-            own = rotations_to_curves(motion.pose.rotations[part][:, chosen], mode, start)
+            own = rotations_to_curves(motion.pose.rotations[part][:, chosen], mode, start, locks[chosen])
             values[part], start = own, own[-1]
         found |= {bone: values[:, k] for k, bone in enumerate(chosen)}
     return found

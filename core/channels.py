@@ -10,6 +10,7 @@ import numpy as np
 
 from . import rotation
 from .rotation import Array
+from .skeleton import Flags
 
 _HALF_TURN_X: Final = np.array([0.0, 1.0, 0.0, 0.0])  # a zero quaternion after Blender's normalize_qt
 _FOUR: Final = np.ones(4)  # a product with it sums four numbers faster than np.sum
@@ -28,22 +29,28 @@ def to_rotations(values: Array, mode: str) -> Array:
     return values / length
 
 
-def rotations_to_channel(rotations: Array, mode: str, near: Array) -> Array:
-    """Return rotations (..., 4) as channels of a mode; those nearest to the channels `near`."""
+def rotations_to_channel(rotations: Array, mode: str, near: Array, locks: Flags | None = None) -> Array:
+    """Return rotations (..., 4) as channels of a mode; those nearest to the channels `near`.
+
+    `locks` (..., 3): Euler angles that stay as they are in `near`, see `rotation.near_euler`.
+    """
     if mode == "QUATERNION":
         flip = (rotations * near) @ _FOUR < 0.0
         return np.where(flip[..., None], -rotations, rotations) if np.count_nonzero(flip) else rotations
     if mode == "AXIS_ANGLE":
         return _near_axis_angle(rotations, near)
-    return rotation.near_euler(rotation.to_euler(rotations, mode), near, mode)
+    return rotation.near_euler(rotation.to_euler(rotations, mode), near, mode, locks)
 
 
-def rotations_to_curves(rotations: Array, mode: str, start: Array) -> Array:
-    """Return rotations (F, k, 4) over time as continuous channels (F, k, n); the first frame is near `start` (k, n)."""
+def rotations_to_curves(rotations: Array, mode: str, start: Array, locks: Flags | None = None) -> Array:
+    """Return rotations (F, k, 4) over time as continuous channels (F, k, n); the first frame is near `start` (k, n).
+
+    `locks` (k, 3): as for `rotations_to_channel`.
+    """
     if mode == "QUATERNION":
         return rotation.unroll(rotations, start)
     if mode != "AXIS_ANGLE":
-        return rotation.unwrap_euler(rotation.to_euler(rotations, mode), mode, start)
+        return rotation.unwrap_euler(rotation.to_euler(rotations, mode), mode, start, locks)
     result = np.empty_like(rotations)
     before = start
     for frame, turn in enumerate(rotations):

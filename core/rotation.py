@@ -278,22 +278,34 @@ def wrap(angles: ArrayLike) -> Array:
     return (np.asarray(angles, float) + np.pi) % (2.0 * np.pi) - np.pi
 
 
-def near_euler(angles: ArrayLike, reference: ArrayLike, order: str = "XYZ") -> Array:
-    """Return the Euler angles (..., 3) of the same rotations nearest to `reference` (..., 3)."""
+def near_euler(
+    angles: ArrayLike, reference: ArrayLike, order: str = "XYZ", locks: NDArray[np.bool_] | None = None
+) -> Array:
+    """Return the Euler angles (..., 3) of the same rotations nearest to `reference` (..., 3).
+
+    Locked angles (..., 3) are those of `reference`; of the two solutions it is the one that is nearer to these.
+    """
     target = np.asarray(reference, float)
     one = target + wrap(np.asarray(angles, float) - target)
     two = target + wrap(other_euler(angles, order) - target)
-    nearer = np.sum(np.abs(two - target), axis=-1) < np.sum(np.abs(one - target), axis=-1)
-    return np.where(nearer[..., None], two, one)
+    locked = np.zeros(3, bool) if locks is None else locks
+    farther = np.abs(one - target) - np.abs(two - target)
+    farther = np.where(locked | ~locked.any(axis=-1, keepdims=True), farther, 0.0)
+    return np.where(locked, target, np.where(np.sum(farther, axis=-1, keepdims=True) > 0.0, two, one))
 
 
-def unwrap_euler(angles: ArrayLike, order: str = "XYZ", start: ArrayLike | None = None) -> Array:
-    """Return Euler angles (F, ..., 3) over time without jumps; the first frame is near `start` (..., 3) if given."""
+def unwrap_euler(
+    angles: ArrayLike, order: str = "XYZ", start: ArrayLike | None = None, locks: NDArray[np.bool_] | None = None
+) -> Array:
+    """Return Euler angles (F, ..., 3) over time without jumps; the first frame is near `start` (..., 3) if given.
+
+    `locks` (..., 3): as for `near_euler`.
+    """
     result = np.array(angles, float)
     before = None if start is None else np.asarray(start, float)
     for frame in range(len(result)):
         if before is not None:
-            result[frame] = near_euler(result[frame], before, order)
+            result[frame] = near_euler(result[frame], before, order, locks)
         before = result[frame]
     return result
 

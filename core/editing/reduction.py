@@ -63,7 +63,8 @@ def channels_of(skeleton: Skeleton, motion: Motion) -> tuple[BoneChannels, ...]:
     found: list[BoneChannels] = []
     for bone, mode in enumerate(skeleton.rotation_modes):
         start = rotations_to_channel(rotation.IDENTITY, mode, np.zeros(4 if mode in _OF_FOUR else 3))
-        values = rotations_to_curves(motion.pose.rotations[:, bone, None], mode, start[None])[:, 0]
+        turns, locks = motion.pose.rotations[:, bone, None], skeleton.rotation_locks[[bone]]
+        values = rotations_to_curves(turns, mode, start[None], locks)[:, 0]
         places = motion.pose.translations[:, bone]
         moves = not skeleton.connected[bone] and np.ptp(places, axis=0).max() > CONSTANT * skeleton.size
         found.append(BoneChannels(bone, mode, values, places if moves else None))

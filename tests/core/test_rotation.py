@@ -70,6 +70,17 @@ def test_unwrapped_euler_angles_have_no_jumps() -> None:
     np.testing.assert_allclose(found, true, atol=1e-9)
 
 
+@pytest.mark.parametrize("order", rotation.EULER_ORDERS)
+def test_a_free_angle_goes_round_while_the_others_are_locked(order: str) -> None:
+    true = np.zeros((400, 3))
+    true[:, 1] = np.linspace(0.0, 4.0 * np.pi, 400) * np.linspace(1.0, -1.0, 400)  # a frame may be half a turn on
+    steps = true[::40]
+    locks = np.array([True, False, True])
+    found = rotation.unwrap_euler(rotation.to_euler(rotation.from_euler(steps, order), order), order, steps[0], locks)
+    assert not found[:, ::2].any()
+    assert np.max(rotation.angle_between(rotation.from_euler(found, order), rotation.from_euler(steps, order))) < 4e-6
+
+
 def test_unrolled_quaternions_keep_their_sign_and_start_with_the_given_one() -> None:
     rng = np.random.default_rng(1)
     turns = rotation.exp(np.linspace(0.0, 6.0, 50)[:, None] * np.array([0.6, 0.0, 0.8]))

@@ -10,6 +10,7 @@ from mathutils import Vector
 
 from bridge import (
     BridgeError,
+    PoseWriter,
     armature_to_world,
     check,
     read_matrices,
@@ -256,6 +257,26 @@ def test_locked_channels_are_not_written() -> None:
         assert after[name, "rotation_quaternion"] == before[name, "rotation_quaternion"]
     assert after["bone3", "location"] == before["bone3", "location"]
     assert after["bone4", "rotation_quaternion"] != before["bone4", "rotation_quaternion"]
+
+
+@pytest.mark.parametrize("mode", ["XYZ", "ZXY", "QUATERNION"])
+@pytest.mark.parametrize("now", [155.0, -170.0, 10.0])
+def test_a_bone_with_one_free_angle_turns_by_that_however_far_it_is(mode: str, now: float) -> None:
+    ob = chain(1)
+    bone = ob.pose.bones[0]
+    bone.rotation_mode, bone.lock_rotation, bone.lock_rotations_4d = mode, (True, False, True), False
+    if mode == "QUATERNION":
+        bone.rotation_quaternion = rotation.from_euler(np.radians((0.0, now, 0.0)))
+    else:
+        bone.rotation_euler = np.radians((0.0, now, 0.0))
+    wanted = rotation.from_euler(np.radians((0.0, -45.0, 0.0)))
+    evaluate(ob)
+    pose = PoseWriter(rig := read_rig(ob), [0]).write(ob, Pose(wanted[None], np.zeros((1, 3))))
+    evaluate(ob)
+    assert rotation.angle_between(np.array(bone.matrix_basis.to_quaternion()), wanted) < CLOSE
+    assert np.allclose(read_pose(ob, rig).rotations, pose.rotations, atol=CLOSE)
+    if mode != "QUATERNION":
+        assert tuple(bone.rotation_euler)[::2] == (0.0, 0.0)
 
 
 def test_lengths_are_written_where_a_bone_may_stretch_and_nothing_else_of_the_scale() -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from mathutils import Matrix
 
-from bridge import Grab
+from bridge import Grab, pose_controls, read_body
 from core import CoreError, forward, rotation
 from core.formats.job import parse
 from edits.drag.session import DragSession
@@ -33,6 +33,28 @@ def way(rig: Any, first: str, last: str) -> np.ndarray:
 def test_the_panel_says_that_the_body_is_led(human: Any) -> None:
     said = [row.text for row in context.window_manager.poise_survey.findings]
     assert "394 bones are driven; the body is posed by its controls." in said
+
+
+def test_an_elbow_goes_to_where_it_was_from_any_turn_of_its_control(human: Any) -> None:
+    hand, control = human.pose.bones["hand_ik.R"], human.pose.bones["upper_arm_ik.R"]
+    free = [axis for axis, locked in enumerate(control.lock_rotation) if not locked]
+    assert free == [1]
+    rng = np.random.default_rng(25)
+
+    def turn(degrees: float) -> np.ndarray:
+        hand.location, control.rotation_euler[1] = rng.uniform(-0.3, 0.3, 3), np.radians(degrees)
+        human.update_tag()
+        context.view_layer.update()
+        return at(human, "forearm.R")
+
+    for wanted in (-46.0, 90.0, 170.0):
+        elbow = turn(wanted)
+        body = read_body(human)
+        for start in range(-180, 180, 30):
+            turn(start)
+            pose_controls(human, body.rig, body.controlled, body.pose)
+            context.view_layer.update()
+            assert np.linalg.norm(at(human, "forearm.R") - elbow) < 1e-4, (wanted, start)
 
 
 @pytest.mark.parametrize("fk", [0.0, 1.0])
