@@ -55,7 +55,7 @@ def test_memory_is_measured() -> None:
 
 @pytest.mark.skipif(not CLIPS.is_dir(), reason="the larger test data (../shared/data) is not here")
 def test_feet_are_measured() -> None:
-    assert "07_12   drift" in printed_by("benchmarks.robust.skate", "--clips", "07_12", "--ways", "drift")
+    assert "07_12           drift" in printed_by("benchmarks.robust.skate", "--clips", "07_12", "--ways", "drift")
     rig = "--rigs", "scripted/mpfb_mixamo.blend", "--clips", "07_12"
     assert "retarget: 0 of 1 deeper than 2%" in printed_by("benchmarks.robust.floor", "--parts", "retarget", *rig)
     assert "generate: at most" in printed_by("benchmarks.robust.grounds", "--parts", "generate", *rig)

@@ -3,13 +3,14 @@
 The clips are imported by Blender, and everything is read from bones as Blender evaluates them: nothing is shared with
 what is measured but the verb itself. When the balls of the feet truly stand is told by the clean clip, and only then
 are the feet made to slide: by a drift, by up and down of the whole body, by a longer way, by slow motion. Half of the
-clips were not looked at while the detector was made.
+clips were not looked at while the detector was made; `--files` takes BVH files of any other library.
 """
 
 import argparse
 import contextlib
 import io
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -25,9 +26,9 @@ Flags = NDArray[np.bool_]
 
 TUNED: Final = ("07_12", "08_11", "16_15", "26_01", "35_17", "05_02", "135_04", "61_12")
 APART: Final = ("07_05", "08_05", "10_04", "27_01", "35_20", "05_18", "135_09", "60_05")
-UNIT: Final = {"Hips": 0.0254 / 0.45, "hip": 0.01}  # metres of a unit, by the name of the root
-FEET: Final = {"Hips": ("LeftFoot", "RightFoot"), "hip": ("lFoot", "rFoot")}  # whose tails are the balls
-LONGEST: Final = 240  # frames of a clip that are used
+FOOT: Final = re.compile(r"((.*:)?(left|right)|[lr]|cc_base_[lr]_)?(foot|ankle)(_[lr])?")  # names of bones
+LEG: Final = 0.85  # metres from hip to ankle, by which units are told
+LONGEST: Final = 8.0  # seconds of a clip that are used
 STANDS, LOW, NEAR, LASTS = 0.3, 0.06, 1.0, 0.1  # metres a second, metres above the lowest of so many seconds, seconds
 STILL: Final = 0.01  # metres a second
 DRIFT: Final = np.array([0.4, 0.3])  # metres a second
@@ -49,17 +50,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
     parser.add_argument("--clips", nargs="+", help="numbers of CMU's clips; by default both halves")
+    parser.add_argument("--files", nargs="+", type=Path, help="BVH files of other libraries")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     halves = {"given": arguments.clips} if arguments.clips else {"tuned": TUNED, "apart": APART}
-    if not CLIPS.is_dir():
+    paths = {half: [CLIPS / f"cmu_{clip}.bvh" for clip in clips] for half, clips in halves.items()}
+    if arguments.files:
+        paths = {"given": arguments.files}
+    elif not CLIPS.is_dir():
         print(f"Nothing was measured: there are no clips in {CLIPS}.")
         return
     standalone.enable()
     rows = [
-        {"half": half, "clip": clip, "way": way, **measure(CLIPS / f"cmu_{clip}.bvh", way)}
-        for half, clips in halves.items()
-        for clip in clips
+        {"half": half, "clip": path.stem.removeprefix("cmu_"), "way": way, **measure(path, way)}
+        for half, some in paths.items()
+        for path in some
         for way in arguments.ways
     ]
     if arguments.json:
@@ -74,13 +79,13 @@ def measure(path: Path, way: str) -> dict[str, Any]:
     from core import CoreError
     from edits.foot_lock import LockedFeet
 
-    armature, hips, fps = _load(path)
+    armature, feet, fps = _load(path)
     scene: Any = bpy.context.scene
-    true = stands(_points(armature, hips), fps)
+    true = stands(_points(armature, feet), fps)
     if way == "slow":
         true = np.repeat(true, SLOWER, axis=0)[: 1 - SLOWER]
-    _slide(armature, hips, WAYS[way], fps, SLOWER if way == "slow" else 1)
-    before, joints = _points(armature, hips), _points(armature, hips, all=True)
+    _slide(armature, WAYS[way], fps, SLOWER if way == "slow" else 1)
+    before, joints = _points(armature, feet), _points(armature)
     try:
         with contextlib.redirect_stdout(io.StringIO()):
             edit = LockedFeet(bpy.context, armature, (scene.frame_start, scene.frame_end))
@@ -88,7 +93,7 @@ def measure(path: Path, way: str) -> dict[str, Any]:
             edit.write(armature)
     except CoreError as error:
         return {"refused": str(error), "steps": int(both(true).sum()), "before": 0, "after": 0, "acceleration": 1.0}
-    after, joints_after = _points(armature, hips), _points(armature, hips, all=True)
+    after, joints_after = _points(armature, feet), _points(armature)
     steps = both(true)
     jolts = [np.percentile(lengths(np.diff(places, 2, axis=0)), 99.0) for places in (joints, joints_after)]
     heights = [[after[on, point, 2].mean() for on in runs(true[:, point])] for point in range(true.shape[1])]
@@ -137,34 +142,45 @@ def lengths(vectors: Array) -> Array:
     return np.sqrt(np.square(vectors).sum(axis=-1))
 
 
-def _load(path: Path) -> tuple[Any, str, float]:
+def _load(path: Path) -> tuple[Any, tuple[str, ...], float]:
+    """Import a clip; return its armature, the bones of feet, whose tails are the balls, and frames a second."""
     import bpy
 
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    hips = "Hips" if "ROOT Hips" in path.read_text(encoding="utf-8") else "hip"
+    armature = _imported(path, 1.0)
+    feet = tuple(bone.name for bone in armature.data.bones if FOOT.fullmatch(bone.name.lower()))
+    foot = armature.data.bones[feet[0]]
+    scale = LEG / (foot.parent.length + foot.parent.parent.length)
+    armature = _imported(path, scale)
     scene: Any = bpy.context.scene
-    scene.render.fps = 30
-    with contextlib.redirect_stdout(io.StringIO()):
-        bpy.ops.import_anim.bvh(filepath=str(path), global_scale=UNIT[hips], rotate_mode="NATIVE")
-    context: Any = bpy.context
-    armature = context.view_layer.objects.active
     action = armature.animation_data.action
-    scene.frame_start, scene.frame_end = 2, min(int(action.frame_range[1]), LONGEST + 1)  # 1 is at rest
+    fps = scene.render.fps / scene.render.fps_base
+    scene.frame_start, scene.frame_end = 2, min(int(action.frame_range[1]), round(LONGEST * fps) + 1)  # 1 is at rest
     for curve in action.layers[0].strips[0].channelbags[0].fcurves:
         keys = curve.keyframe_points
         for key in reversed([key for key in keys if not scene.frame_start <= key.co[0] <= scene.frame_end]):
             keys.remove(key, fast=True)
         curve.update()
-    return armature, hips, scene.render.fps / scene.render.fps_base
+    return armature, feet, fps
 
 
-def _slide(armature: Any, hips: str, way: Callable[[Array, float], Array], fps: float, slower: int) -> None:
-    """Move the hips' keys on another way, and stretch all keys in time."""
+def _imported(path: Path, scale: float) -> Any:
+    import bpy
+
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    with contextlib.redirect_stdout(io.StringIO()):
+        bpy.ops.import_anim.bvh(filepath=str(path), global_scale=scale, rotate_mode="NATIVE", update_scene_fps=True)
+    context: Any = bpy.context
+    return context.view_layer.objects.active
+
+
+def _slide(armature: Any, way: Callable[[Array, float], Array], fps: float, slower: int) -> None:
+    """Move the root's keys on another way, and stretch all keys in time."""
     import bpy
 
     bag = armature.animation_data.action.layers[0].strips[0].channelbags[0]
-    turn = np.array(armature.matrix_world.to_3x3() @ armature.data.bones[hips].matrix_local.to_3x3())
-    curves = [bag.fcurves.find(f'pose.bones["{hips}"].location', index=axis) for axis in range(3)]
+    root = armature.data.bones[0]
+    turn = np.array(armature.matrix_world.to_3x3() @ root.matrix_local.to_3x3())
+    curves = [bag.fcurves.find(f'pose.bones["{root.name}"].location', index=axis) for axis in range(3)]
     keys = np.array([[key.co[1] for key in curve.keyframe_points] for curve in curves]).T
     moved = way(keys @ turn.T, fps) @ turn
     for axis, curve in enumerate(curves):
@@ -181,27 +197,27 @@ def _slide(armature: Any, hips: str, way: Callable[[Array, float], Array], fps: 
     scene.frame_end = first + slower * (last - first)
 
 
-def _points(armature: Any, hips: str, all: bool = False) -> Array:
-    """Return the balls of the feet (F, 2, 3), or all joints (F, J, 3), in the world."""
+def _points(armature: Any, feet: tuple[str, ...] = ()) -> Array:
+    """Return the tails of feet (F, 2, 3), or all joints (F, J, 3), in the world."""
     import bpy
 
     scene: Any = bpy.context.scene
-    bones = [armature.pose.bones[name] for name in FEET[hips]]
+    bones = [armature.pose.bones[name] for name in feet]
     found: list[Any] = []
     for frame in range(scene.frame_start, scene.frame_end + 1):
         scene.frame_set(frame)
-        some = [bone.head for bone in armature.pose.bones] if all else [bone.tail for bone in bones]
+        some = [bone.tail for bone in bones] or [bone.head for bone in armature.pose.bones]
         found.append([tuple(armature.matrix_world @ point) for point in some])
     return np.array(found)
 
 
 def table(rows: list[dict[str, Any]]) -> str:
-    lines = [f"{'':20}{'still before':>14}{'after':>8}{'acceleration':>14}{'heights':>11}   said: before, after"]
+    lines = [f"{'':28}{'still before':>14}{'after':>8}{'acceleration':>14}{'heights':>11}   said: before, after"]
     for row in rows:
         share = [row[when] / max(row["steps"], 1) for when in ("before", "after")]
         told = row.get("refused") or ", ".join(f"{value:.1%}" for value in row["told"].values())
         lines.append(
-            f"{row['half']:7}{row['clip']:8}{row['way']:7}{share[0]:12.1%}{share[1]:8.1%}{row['acceleration']:14.2f}"
+            f"{row['half']:7}{row['clip']:16}{row['way']:7}{share[0]:12.1%}{share[1]:8.1%}{row['acceleration']:14.2f}"
             f"{row.get('apart_mm', 0.0):8.0f} mm   {told}"
         )
     for half in dict.fromkeys(row["half"] for row in rows):
@@ -209,7 +225,7 @@ def table(rows: list[dict[str, Any]]) -> str:
             some = [row for row in rows if (row["half"], row["way"]) == (half, way)]
             steps, before, after = (sum(row[name] for row in some) for name in ("steps", "before", "after"))
             worst = max(row["acceleration"] for row in some)
-            lines.append(f"{half:7}{'all':8}{way:7}{before / steps:12.1%}{after / steps:8.1%}{worst:14.2f}")
+            lines.append(f"{half:7}{'all':16}{way:7}{before / steps:12.1%}{after / steps:8.1%}{worst:14.2f}")
     return "\n".join(lines)
 
 

@@ -172,9 +172,11 @@ def _stood(sole: Sole, heads: Array, frames: Array, floor: Floor, motion: Motion
         return floor.height + _spread(floor.under(places) - floor.height, motion, free)
 
     heel, front = (ankle + rotation.rotate(turn, end) for end in (sole.heel, sole.tip))
-    above = 0.0
+    above = sole.thickness
     if sole.toe >= 0:  # the joint of the toes, as high as it is on flat feet
-        front, above = heads[:, 1], sole.thickness
+        front = heads[:, 1]
+    elif above:  # the end of a foot where toes would turn
+        front = ankle + rotation.rotate(turn, sole.ball + above * sole.up)
     floors = [under(heel), under(front) + above]
     tall = [np.maximum(end @ up - low, 0.0) for end, low in zip((heel, front), floors, strict=True)]
     over = _raised(front - heel, tall[1] + floors[1] - tall[0] - floors[0], up)

@@ -7,10 +7,10 @@ import pytest
 
 from benchmarks.motion.clips import Clip, read_clip
 from benchmarks.robust.skate import STILL, WAYS, both, slide, stands
-from core import Motion, forward, rotation
+from core import Motion, Pose, forward, rotation
 from core.body import Roles, find_roles
 from core.editing.contacts import BodyPoint, find_contacts, foot_points, point_positions
-from core.editing.foot_lock import LockFeetResult, contact_pins, lock_feet
+from core.editing.foot_lock import LockFeetResult, contact_pins, lock_feet, stand_on_ground
 from core.motion import shifted
 from tests.paths import DATA
 
@@ -185,3 +185,19 @@ def test_hands_can_be_locked_as_feet_are(walk: Clip, roles: Roles) -> None:
     assert locked.pins
     assert len(locked.pins) == len(locked.contacts.intervals())
     assert locked.pinned.position_error.max(initial=0.0) < 1e-4
+
+
+def test_feet_without_toes_stand_on_their_balls_as_heels_rise(walk: Clip) -> None:
+    bones = [b for b, name in enumerate(walk.skeleton.names) if "Toe" not in name]
+    skeleton = walk.skeleton.taken(bones)
+    offsets = skeleton.offsets.copy()
+    offsets[0] -= skeleton.rest_matrices[skeleton.index("LeftFoot"), :, 3] * [0.0, 0.0, 1.0] - [0.0, 0.0, 0.05]
+    skeleton = replace(skeleton, offsets=offsets)  # whose ankles are 5 cm above the origin
+    pose = Pose(walk.motion.pose.rotations[:, bones], walk.motion.pose.translations[:, bones])
+    motion, roles = replace(walk.motion, pose=pose), find_roles(skeleton)
+    balls = [skeleton.index(name) for name in ("LeftFoot", "RightFoot")]
+    points = [BodyPoint(skeleton.names[ball], ball, (0.0, float(skeleton.lengths[ball]), 0.0)) for ball in balls]
+    steps = both(stands(point_positions(skeleton, pose, points), motion.fps))
+    after = point_positions(skeleton, stand_on_ground(skeleton, motion, roles).pose, points)
+    assert steps.sum() > 30
+    assert np.mean(slide(after, motion.fps)[steps] < STILL) > 0.95
