@@ -146,6 +146,8 @@ def _load(path: Path) -> tuple[Any, tuple[str, ...], float]:
     """Import a clip; return its armature, the bones of feet, whose tails are the balls, and frames a second."""
     import bpy
 
+    import bridge
+
     armature = _imported(path, 1.0)
     feet = tuple(bone.name for bone in armature.data.bones if FOOT.fullmatch(bone.name.lower()))
     foot = armature.data.bones[feet[0]]
@@ -160,6 +162,10 @@ def _load(path: Path) -> tuple[Any, tuple[str, ...], float]:
         for key in reversed([key for key in keys if not scene.frame_start <= key.co[0] <= scene.frame_end]):
             keys.remove(key, fast=True)
         curve.update()
+    if bridge.read_roles(armature, bridge.read_rig(armature).skeleton).rest == "folded":  # all bones along one axis
+        scene.frame_set(scene.frame_start)
+        bpy.ops.object.mode_set(mode="POSE")
+        bridge.make_rest(bpy.context, armature)
     return armature, feet, fps
 
 
@@ -178,10 +184,14 @@ def _slide(armature: Any, way: Callable[[Array, float], Array], fps: float, slow
     import bpy
 
     bag = armature.animation_data.action.layers[0].strips[0].channelbags[0]
-    root = armature.data.bones[0]
-    turn = np.array(armature.matrix_world.to_3x3() @ root.matrix_local.to_3x3())
+    ways = {
+        bone: np.array([[key.co[1] for key in curve.keyframe_points] for curve in curves]).T
+        for bone in armature.data.bones
+        if all(curves := [bag.fcurves.find(f'pose.bones["{bone.name}"].location', index=axis) for axis in range(3)])
+    }
+    root = max(ways, key=lambda bone: float(np.ptp(ways[bone], axis=0).max()))
+    keys, turn = ways[root], np.array(armature.matrix_world.to_3x3() @ root.matrix_local.to_3x3())
     curves = [bag.fcurves.find(f'pose.bones["{root.name}"].location', index=axis) for axis in range(3)]
-    keys = np.array([[key.co[1] for key in curve.keyframe_points] for curve in curves]).T
     moved = way(keys @ turn.T, fps) @ turn
     for axis, curve in enumerate(curves):
         for key, value in zip(curve.keyframe_points, moved[:, axis], strict=True):

@@ -7,6 +7,7 @@ import numpy as np
 from ...rotation import Array, lengths
 from ...skeleton import Skeleton
 from ..axes import angle
+from .names import read_names
 
 # Length of the sum of all bones, as a share of the sum of their lengths; standing bodies with arms down have 0.6.
 _SAME_WAY: Final = 0.75
@@ -24,10 +25,18 @@ _BY_FOOT_TAILS: Final = 0.5
 
 
 def is_folded(skeleton: Skeleton) -> bool:
-    """Return whether nearly all bones of the rest pose point the same way, which shows no body."""
-    heads = skeleton.rest_matrices[:, :, 3]
-    steps = (heads - heads[skeleton.parents])[skeleton.parents >= 0]
-    return bool(lengths(steps.sum(axis=0)) > _SAME_WAY * max(lengths(steps).sum(), np.finfo(float).tiny))
+    """Return whether nearly all bones of the rest pose point the same way, which shows no body.
+
+    Those of the right side may all point the other way. A root with one child tells where a body is, not its shape.
+    """
+    heads, parents = skeleton.rest_matrices[:, :, 3], skeleton.parents
+    roots = parents < 0
+    steps = heads - heads[parents]
+    steps[roots | (roots[parents] & (np.bincount(parents[~roots], minlength=len(skeleton))[parents] == 1))] = 0.0
+    right = np.array([reading.side == "R" for reading in read_names(skeleton.names)])
+    theirs, others = steps[right].sum(axis=0), steps[~right].sum(axis=0)
+    most = max(lengths(others + theirs), lengths(others - theirs))
+    return bool(most > _SAME_WAY * max(lengths(steps).sum(), np.finfo(float).tiny))
 
 
 def forward_evidence(forward: Array, feet: Array, has_toes: bool, legs: Array, arms: Array) -> float:

@@ -32,8 +32,8 @@ class Flavour:
     """How a program writes a figure.
 
     sides  left and right in names
-    rest   "T"; "A", "I": arms 45 and 80 degrees down; "splayed": legs apart; an axis: all bones along it, and only the
-           frames show the body
+    rest   "T"; "A", "I": arms 45 and 80 degrees down; "splayed": legs apart; an axis: all bones along it, with "~X"
+           those of the right side the other way, and only the frames show the body
     zero   joints whose offsets are zero, so that they lie where their parent does
     """
 
@@ -120,7 +120,7 @@ def _pose(joints: list[Joint], share: float) -> np.ndarray:
     turns: list[np.ndarray] = []
     for joint in joints:
         above = turns[joint.parent] if joint.parent >= 0 else whole
-        part, side = joint.role[:-2], 1.0 if joint.role.endswith(".L") else -1.0
+        part, side = joint.role[:-2], -1.0 if joint.role.endswith(".R") else 1.0
         own = {"upper_arm": _turned(-65.0 * side, (0, 0, 1)) if joint.role else np.eye(3),
                "forearm": _turned(-30.0 * side * (1.0 - swing * side), (0, 1, 0)),
                "thigh": _turned(-25.0 * swing * side, (1, 0, 0)),
@@ -151,9 +151,9 @@ def _rest(flavour: Flavour, joints: list[Joint]) -> np.ndarray:
         after.setdefault(joint.parent, []).append(joint)
     for number, joint in enumerate(joints):
         above = turns[joint.parent] if joint.parent >= 0 else np.eye(3)
-        part, side = joint.role[:-2], 1.0 if joint.role.endswith(".L") else -1.0
+        part, side = joint.role[:-2], -1.0 if joint.role.endswith(".R") else 1.0
         if len(flavour.rest) == 2:
-            axis = np.eye(3)["XYZ".index(flavour.rest[1])] * (1.0 if flavour.rest[0] == "+" else -1.0)
+            axis = np.eye(3)["XYZ".index(flavour.rest[1])] * {"+": 1.0, "-": -1.0, "~": side}[flavour.rest[0]]
             parts = [child for child in after.get(number, ()) if child.role] or after.get(number, ())
             middle = [child for child in parts if not child.role.endswith((".L", ".R"))] or parts
             step = middle[0].point - joint.point if middle else above @ axis

@@ -205,7 +205,7 @@ joint_Root ~root
    LowerLeg_{0} shin
     Foot_{0} foot
      Toes_{0} toe
-""", rest="+X"),
+""", rest="~X"),
     "meshes among the joints": Flavour("""
 Reference ~root
  Hips hips

@@ -27,6 +27,7 @@ RETARGETED = (
     "Character Creator, along one axis",
     "Ubisoft, along one axis",
     "100STYLE, along one axis",
+    "Bandai",
     "SFU",
     "Move, helpers beside joints",
 )
