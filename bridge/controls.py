@@ -111,6 +111,14 @@ class ControlledBody:
         bent, parents = self.ends != np.arange(len(self.ends)), self.skeleton.parents
         return _with_below(bent, parents)[parents] & (parents >= 0) & (self.rigid | bent[parents])
 
+    @property
+    def unsteered(self) -> Flags:
+        """The parts (N,) of limbs on IK that no control turns about the line to their end, with that: poles may stay."""
+        every = np.arange(len(self.ends))
+        steered = (self.bones_that("begins") >= 0) | np.isin(every, [*self.poles.values()])
+        first = (self.ends != every) & (self.ends[self.skeleton.parents] != self.ends)
+        return np.isin(self.ends, self.ends[first & ~steered])
+
     def limbs_of(self, parts: Iterable[int]) -> list[int]:
         """Return the parts at the ends of the limbs on IK that some parts are of, or hang on."""
         bent = self.ends != np.arange(len(self.ends))

@@ -222,7 +222,8 @@ class StayingParts:
 
     def __init__(self, held: HeldControls, matrices: Array) -> None:
         body = held.controlled
-        self._names, frames = body.skeleton.names, matrices[body.frames]
+        self._names, self._frames = body.skeleton.names, body.frames
+        frames = matrices[body.frames]
         own = rotation.mul(frame_rotations(frames[:, :, :3]), body.aligned)
         self._turns = {
             part: (bone, rotation.mul(rotation.inv(_frame(matrices, bone)[0]), own[part]))
@@ -235,13 +236,20 @@ class StayingParts:
         }
 
     def goals(self, matrices: Array) -> list[Goal]:
-        """Return goals that hold the parts where the bones have them in evaluated matrices (J, 3, 4)."""
+        """Return goals that hold the parts where the bones have them in evaluated matrices (J, 3, 4).
+
+        A part that IK had short of its target is held nearer to it once IK shows it there.
+        """
         found: list[Goal] = []
         for part in sorted({*self._turns, *self._moves}):
             place = turned = None
             if part in self._moves:
                 bone, away = self._moves[part]
                 turn, origin = _frame(matrices, bone)
+                shown = rotation.rotate(rotation.inv(turn), matrices[self._frames[part], :, 3] - origin)
+                if bone >= 0 and shown @ shown < away @ away:
+                    away = shown
+                    self._moves[part] = bone, away
                 place = origin + rotation.rotate(turn, away)
             if part in self._turns:
                 bone, own = self._turns[part]

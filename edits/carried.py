@@ -27,7 +27,8 @@ def take_over(pose: Pose, seen: Pose, turned: Indices, placed: Indices) -> Pose:
 def take_undecided(controlled: ControlledFrames, pose: Pose, wanted: Pose, seen: Pose) -> Pose:
     """Return poses (F) with what controls do not decide as Blender shows it for `wanted` (F).
 
-    That is the lengths of limbs that IK stretches, how carried bones are at their parents, and twists. `seen` (F): the
+    That is the lengths of limbs that IK stretches, how those without a pole or a start that may move bend, how carried
+    bones are at their parents, and twists. `seen` (F): the
     body as it is shown.
     """
     rotations, translations = np.array(pose.rotations), np.array(pose.translations)
@@ -45,7 +46,8 @@ def undecided_of(body: ControlledBody, pose: Pose, wanted: Pose, seen: Pose, car
     twists = rotation.swing_twist(change, _ALONG)[1]
     rotations[..., untwisted, :] = rotation.mul(rotations[..., untwisted, :], twists)
     placed = np.union1d(carried, np.flatnonzero(body.stretched))
-    return take_over(replace(pose, rotations=rotations), seen, carried, placed)
+    turned = np.union1d(carried, np.flatnonzero(body.unsteered))
+    return take_over(replace(pose, rotations=rotations), seen, turned, placed)
 
 
 def with_idle(before: Pose, after: Pose, idle: Flags) -> Pose:

@@ -197,6 +197,8 @@ class DragSession:
         self.effectors = self.body.effectors
         if take is not None:
             self.pose, self.start = take(self.pose), take(self.start)
+            if isinstance(self._method, PinAndDrag):
+                self._method = replace(self._method, reference=self.start)
         self.renew()
         return True
 

@@ -81,10 +81,12 @@ class DragWriter:
     def shown(self, armature: Any, pose: Pose) -> Callable[[Pose], Pose] | None:
         """Return a function that takes over into poses what Blender shows and controls do not decide; None if it is so.
 
-        That is the lengths of limbs that IK stretches, how carried bones are at their parents, and twists.
+        That is the lengths of limbs that IK stretches, how they bend where neither pole nor start may move, how carried
+        bones are at their parents, and twists.
         """
         controlled, carried = self.controlled, self._carried
-        if not len(carried) and (controlled is None or not (controlled.stretched.any() or controlled.untwisted)):
+        loose = controlled is not None and (controlled.stretched | controlled.unsteered).any()
+        if not (len(carried) or loose or (controlled is not None and controlled.untwisted)):
             return None
         _evaluate()
         matrices = bridge.read_matrices(armature)

@@ -145,6 +145,28 @@ def test_what_is_solved_with_what_stays_is_what_is_shown(name: str) -> None:
             assert (shown.off < SAID[0] and shown.turned < SAID[1]) or "IK of" in " ".join(shown.said), (half, role)
 
 
+@pytest.mark.parametrize(
+    ("name", "role", "pole"),
+    [
+        ("Quaternius", "foot.L", "PoleTarget.L"), ("Quaternius", "hips", "PoleTarget.R"),
+        ("CloudRig on IK", "hips", "IK-POLE-Thigh.R"), ("CloudRig on IK", "hand.L", "IK-POLE-UpperArm.L"),
+        ("legs on IK with poles", "foot.R", "knee.R"),
+    ],
+)  # fmt: skip
+def test_a_limb_whose_pole_has_no_keys_is_solved_as_blender_bends_it(name: str, role: str, pole: str) -> None:
+    rig, parts = RIGS[name]()
+    key_step(rig, (1, 20, 40))
+    free_of_keys(rig, lambda bone: bone == pole)
+    no_auto()
+    before = tuple(rig.pose.bones[pole].location)
+    shown = drag(rig, parts, role)
+    assert shown.off < SAID[0]
+    assert shown.turned < SAID[1]
+    assert shown.short < SAID[0]
+    assert "IK of" not in " ".join(shown.said)
+    assert tuple(rig.pose.bones[pole].location) == before
+
+
 @pytest.mark.parametrize("name", ["Auto-Rig Pro on IK", "reverse feet without poles", "legs on IK with poles"])
 def test_feet_whose_controls_have_no_keys_stay_while_the_hips_go_down(name: str) -> None:
     rig, parts = RIGS[name]()
