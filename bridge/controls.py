@@ -113,7 +113,7 @@ class ControlledBody:
 
     @property
     def unsteered(self) -> Flags:
-        """The parts (N,) of limbs on IK that no control turns about the line to their end, with that: poles may stay."""
+        """The parts (N,) of limbs on IK that no control turns about the line to their end: poles may stay."""
         every = np.arange(len(self.ends))
         steered = (self.bones_that("begins") >= 0) | np.isin(every, [*self.poles.values()])
         first = (self.ends != every) & (self.ends[self.skeleton.parents] != self.ends)

@@ -85,13 +85,18 @@ def find_footing(skeleton: Skeleton, roles: Roles, bones: Sequence[str]) -> tupl
 
 
 def find_free_turns(skeleton: Skeleton, roles: Roles, footing: Sequence[str], held: Collection[str]) -> list[str]:
-    """Return those of the footing, and feet of which the toes are in it, whose rotations are not held."""
+    """Return those of the footing, and feet of which the toes are in it, whose rotations are not held.
+
+    A bone that does not turn by itself, as a control beside its part, holds the one above it.
+    """
     feet = {roles.bone(f"foot.{side}") for side in SIDES}
     above = {bone for name in footing for bone in skeleton.ancestors(skeleton.index(name)) if bone in feet}
+    chains = [skeleton.ancestors(skeleton.index(name)) for name in held]
+    fixed = {bone for chain in chains for at, bone in enumerate(chain) if not skeleton.movable[chain[:at]].any()}
     return [
         bone
         for bone in dict.fromkeys([*footing, *(skeleton.names[foot] for foot in sorted(above))])
-        if bone not in held
+        if skeleton.index(bone) not in fixed
     ]
 
 

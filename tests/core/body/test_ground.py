@@ -1,11 +1,13 @@
 """Feet on the ground and hands on a surface."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from core import Humanoid, Pose, forward, rotation, solve
 from core.body import find_roles
-from core.body.ground import Plane, find_palm, find_sole, ground_at_rest, lay_hands, plant_feet
+from core.body.ground import Plane, find_free_turns, find_palm, find_sole, ground_at_rest, lay_hands, plant_feet
 from core.body.posture import take_posture
 from tests.core.body.rigs import FORWARD, HANDS, LEFT, STRAIGHT, THUMBS, UP, VARIANTS, body, figure
 from tests.core.rigs import skeleton_of
@@ -19,6 +21,16 @@ def test_a_sole_has_the_height_that_the_body_was_made_with() -> None:
         assert abs((frame[:, :3] @ contact + frame[:, 3])[2]) < 1e-9
     heel, ball, tip = (float(FORWARD @ (frame[:, :3] @ at + frame[:, 3])) for at in (sole.heel, sole.ball, sole.tip))
     assert heel < 0.0 < ball < tip
+
+
+@pytest.mark.parametrize("turns", [False, True])
+def test_a_bone_that_does_not_turn_by_itself_holds_the_turn_of_its_foot(turns: bool) -> None:
+    skeleton, _ = body()
+    feet = {name for name in skeleton.names if name.startswith("foot")}
+    toes = [name for name in skeleton.names if name.startswith("toe")]
+    movable = skeleton.movable & (turns | ~np.isin(skeleton.names, toes))
+    skeleton = replace(skeleton, movable=movable)
+    assert {*find_free_turns(skeleton, find_roles(skeleton), toes, toes)} == (feet if turns else set())
 
 
 @pytest.mark.parametrize("raised", [0.0, 0.5])
