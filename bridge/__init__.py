@@ -100,6 +100,7 @@ from .roles import (
     write_corrections,
 )
 from .shapes import read_outline
+from .soles import with_soles
 from .surfaces import MeshSurface, is_deformed, meshes_near, read_skin
 from .view import View, read_view
 from .words import say_length

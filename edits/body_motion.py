@@ -55,6 +55,8 @@ class BodyMotion(MotionEdit):
             self.skeleton, pose = unfold(self.rig.skeleton, self.before.pose)
             self.after = self.before = replace(self.before, pose=pose)
         self.roles = bridge.read_roles(armature, self.skeleton)
+        if self.skeleton is self.rig.skeleton:
+            self.roles = bridge.with_soles(armature, self.skeleton, self.roles)
         besides = [self.skeleton.index(name) for name in self.besides if name in self.skeleton.names]
         self.controlled = bridge.find_controlled_frames(
             armature, self.rig, self.roles, self.before.frames, self.states, besides

@@ -324,7 +324,8 @@ class PlantFeet(SurfaceTool):
             feet = {side: roles.bone(f"foot.{side}") for side in SIDES if f"foot.{side}" in roles.bones}
             chosen = _chosen_bones(self.side, body, "foot")
             planes = self.planes(context, armature, chosen, heads)
-            pose, goals = plant_feet(skeleton, roles, pose, planes, self.roll, self.bend)
+            shod = bridge.with_soles(armature, skeleton, roles)
+            pose, goals = plant_feet(skeleton, shod, pose, planes, self.roll, self.bend)
         still = [bone for name, bone in feet.items() if name not in chosen]
         still += [] if self.use_hips else roles.require("hips")
         goals += [Goal(bone, heads[bone], turns[bone]) for bone in still]

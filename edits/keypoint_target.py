@@ -45,7 +45,7 @@ def find_target(armature: Any, limits: bool, controls: bool = True) -> KeypointT
     """
     rig = bridge.read_rig(armature)
     surface = bridge.read_ground(bpy.context, armature, bridge.world_matrix(armature), rig.skeleton.size)
-    roles = bridge.read_roles(armature, rig.skeleton)
+    roles = bridge.with_soles(armature, rig.skeleton, bridge.read_roles(armature, rig.skeleton))
     character = Character(rig.skeleton, roles, limits, bridge.read_tuning(armature, rig.skeleton))
     controlled = bridge.find_controlled(armature, rig, roles) if controls else None
     if controlled is not None and _needs_controls(rig, character, controlled):

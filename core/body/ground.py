@@ -6,6 +6,7 @@ roll puts it on the heel, a positive one on the ball with the toes flat, one bey
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Final
 
 import numpy as np
@@ -32,6 +33,9 @@ _THICK: Final = 0.05  # height of the joint of the toes above the sole, at most,
 _HEEL: Final = 0.35  # from ankle to heel, as a share of that from ankle to ball
 _PALM: Final = 0.015  # thickness of a hand below its bones
 _HAND: Final = 0.09  # from wrist to knuckles, without finger bones
+_ALONG: Final = (0.0, 0.25, 0.5, 0.75, 1.0)  # points of a sole without skin, from heel to ball and on to the tip
+# Ways (17, 3) across, up and forward in which the furthest points of the skin are looked for: none is upward.
+_WAYS: Final = np.array([way for way in product((-1.0, 0.0, 1.0), (-1.0, 0.0), (-1.0, 0.0, 1.0)) if any(way)])
 _AFTER: Final = 1  # priority of these goals: after the goals that keep other bones
 
 
@@ -44,6 +48,7 @@ class Sole:
                they would turn; else 0
     end   (3,) the tip in the frame of the toes, or of the foot if there are none
     flat  (4,) the frame of the toes relative to that of the foot, when both stand flat
+    skin  furthest points of the skin, (n, 3) in the frame of the foot and (m, 3) in that of the toes, if it is known
     """
 
     foot: int
@@ -56,6 +61,29 @@ class Sole:
     forward: Array
     end: Array
     flat: Array
+    skin: tuple[Array, Array]
+
+    @property
+    def under(self) -> tuple[Array, Array]:
+        """The points that are to be on the ground or above: (n, 3) in the frame of the foot, (m, 3) in the toes'."""
+        if any(map(len, self.skin)):
+            return self.skin
+        share = np.array(_ALONG)[:, None]
+        sole = self.heel + share * (self.ball - self.heel)
+        if self.toe < 0:
+            return np.append(sole, self.tip[None], axis=0), np.zeros((0, 3))
+        low, high = self.tips
+        return sole, np.append(share * low - (1.0 - share) * (high - low), high[None], axis=0)
+
+    @property
+    def ends(self) -> tuple[Array, ...]:
+        """The ends of the toes in their frame, one of which is lower than their joint however they bend: the tip, and
+        the rear edge of their skin.
+        """
+        if not len(self.skin[1]):
+            return (self.end,)
+        back = rotation.rotate(rotation.inv(self.flat), -self.up - self.forward)
+        return self.end, self.skin[1][(self.skin[1] @ back).argmax()]
 
     @property
     def tips(self) -> tuple[Array, Array]:
@@ -111,9 +139,12 @@ def keep_flat(turns: Mapping[int, Array], priority: int) -> list[Goal]:
 def ground_at_rest(skeleton: Skeleton, roles: Roles) -> float:
     """Return the height of the ground of the rest pose.
 
-    It is at the armature's origin if the feet are near it, or if there are none, else at the lowest joint of toes, or
-    so far below an ankle without toes as a human's is above the sole. Under an animal it is at its lowest tip of a leg.
+    It is at the lowest point of the skin of the feet, if that is known; else at the armature's origin if the feet are
+    near it, or if there are none; else at the lowest joint of toes, or so far below an ankle without toes as a human's
+    is above the sole. Under an animal it is at its lowest tip of a leg.
     """
+    if roles.soles:
+        return float(min((points @ axis_vector(roles.up)).min() for points in roles.soles.values()))
     heights = skeleton.rest_matrices[:, :, 3] @ axis_vector(roles.up)
     if not roles.humanoid and roles.legs:
         tips = heights + skeleton.lengths * (skeleton.rest_matrices[:, :, 1] @ axis_vector(roles.up))
@@ -127,7 +158,10 @@ def ground_at_rest(skeleton: Skeleton, roles: Roles) -> float:
 
 
 def find_sole(skeleton: Skeleton, roles: Roles, side: str) -> Sole:
-    """Return the sole of the foot of one side, on the `ground_at_rest`. Raises CoreError if there is no foot."""
+    """Return the sole of the foot of one side, on the `ground_at_rest`. Raises CoreError if there is no foot.
+
+    Where the skin of the foot is known, that says how high the ankle is above the sole, and how far the sole goes.
+    """
     foot = roles.require(f"foot.{side}")[0]
     up = axis_vector(roles.up)
     rest = skeleton.rest_matrices[:, :, 3]
@@ -148,17 +182,38 @@ def find_sole(skeleton: Skeleton, roles: Roles, side: str) -> Sole:
     tip = _TOES * skeleton.size
     if toe >= 0:
         tip = max(tip, float(_level(tails[toe] - heads[toe], up) @ along))
-    down, back = -height * up, rotation.inv(turns[foot])
-    contacts = (down - _HEEL * ahead, down + ahead, down + ahead + tip * along, up, along)
     hangs = toe >= 0 and foot in skeleton.ancestors(toe)[1:]
     last = toe if hangs else foot
+    back, far = -_HEEL * ahead, ahead + tip * along
+    parts = {foot: f"foot.{side}"} | ({toe: f"toe.{side}"} if hangs else {})
+    skin = {bone: _skin_of(skeleton, roles, role, bone) for bone, role in parts.items()}
+    places = np.concatenate([heads[bone] + rotation.rotate(turns[bone], own) for bone, own in skin.items()]) - ankle
+    if len(places):
+        height = -float((places @ up).min())
+        back, far = (float(end) * along for end in ((places @ along).min(), (places @ along).max()))
+    down, inverse = -height * up, rotation.inv(turns[foot])
+    contacts = (down + back, down + ahead, down + far, up, along)
     end = rotation.rotate(rotation.inv(turns[last]), ankle + contacts[2] - heads[last])
-    heel, ball, front, sole_up, ahead = (rotation.rotate(back, contact) for contact in contacts)
-    flat = rotation.mul(back, turns[last])
+    heel, ball, front, sole_up, ahead = (rotation.rotate(inverse, contact) for contact in contacts)
+    flat = rotation.mul(inverse, turns[last])
     thickness = height + float((joint - ankle) @ up)
     if not (hangs or (toe < 0 and known_ahead and 0.0 <= thickness <= _THICK * skeleton.size)):
         thickness = 0.0
-    return Sole(foot, toe if hangs else -1, thickness, heel, ball, front, sole_up, ahead, end, flat)
+    frame = np.stack([np.cross(sole_up, ahead), sole_up, ahead])
+    frames = {foot: frame, last: rotation.rotate(rotation.inv(flat), frame)} if hangs else {foot: frame}
+    own = [_furthest(skin[bone], axes) for bone, axes in frames.items()] + [np.zeros((0, 3))] * (not hangs)
+    return Sole(foot, toe if hangs else -1, thickness, heel, ball, front, sole_up, ahead, end, flat, (own[0], own[1]))
+
+
+def _skin_of(skeleton: Skeleton, roles: Roles, role: str, bone: int) -> Array:
+    """Return the points (n, 3) of the skin of a part in the frame of its bone; none where it is not known."""
+    places = roles.soles.get(role, np.zeros((0, 3)))
+    return rotation.rotate(rotation.inv(rest_turn(skeleton, bone)), places - skeleton.rest_matrices[bone, :, 3])
+
+
+def _furthest(points: Array, axes: Array) -> Array:
+    """Return the points (m, 3) of some (n, 3) that are furthest in one of `_WAYS` along axes (3, 3)."""
+    return points[np.unique((points @ (_WAYS @ axes).T).argmax(axis=0))] if len(points) else points
 
 
 def plant_feet(

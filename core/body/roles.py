@@ -1,10 +1,12 @@
 """Roles: the names of the parts of a body, and which bones of a skeleton are these parts."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
 
 from ..errors import CoreError
+from ..rotation import Array
 
 SIDES: Final = ("L", "R")
 ARM: Final = ("shoulder", "upper_arm", "forearm", "hand")
@@ -42,6 +44,8 @@ class Roles:
     missing     roles of `BODY` that a humanoid lacks
     facing, up  axes of armature space such as "-Y"
     rest        kind of rest pose: "T", "A", "I", "other", or "folded" if all bones point the same way
+    soles       "foot.L", "toe.L" ... -> points (n, 3) of the skin or shoes that these bones move, at rest in armature
+                space; none where they are not known
     """
 
     humanoid: bool
@@ -53,6 +57,7 @@ class Roles:
     facing: str
     up: str
     rest: str
+    soles: Mapping[str, Array] = field(default_factory=dict[str, Array])
 
     def bone(self, role: str) -> int:
         """Return the bone of a role; -1 if the body has none or several."""

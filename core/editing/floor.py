@@ -29,7 +29,6 @@ LEAST: Final = 1e-4  # of the size of the body, and radians: what is so little b
 ROUNDS: Final = 4  # of turning a sole to a height: from 45 degrees it is level to 0.1
 BENT: Final = np.radians(45.0)  # middle of the range of toes that bear a body, relative to a flat foot
 FADE: Final = 0.3  # seconds
-ALONG: Final = (0.0, 0.25, 0.5, 0.75, 1.0)  # points of a sole that are looked at, from heel to ball and on to the tip
 EDGE: Final = 0.3  # half of the width of a sole, of its length; people's is half of that, cartoons' is not
 
 
@@ -189,16 +188,13 @@ def _stood(sole: Sole, heads: Array, frames: Array, floor: Floor, motion: Motion
     raised = front + (tall[1] + floors[1] - front @ up)[:, None] * up
     place = raised + rotation.rotate(over, ankle - front)
     turned = [rotation.mul(over, turn)]
-    points = [place + rotation.rotate(turned[0], sole.heel + share * (sole.ball - sole.heel)) for share in ALONG]
+    points = [place + rotation.rotate(turned[0], point) for point in sole.under[0]]
     if sole.toe >= 0:
         toes = rotation.mul(over, frames[:, 1])
-        toes = rotation.mul(_bent(sole, raised, turned[0], toes, under, up, motion, free), toes)
+        for end in sole.ends:
+            toes = rotation.mul(_bent(sole, end, raised, turned[0], toes, under, up, motion, free), toes)
         turned.append(toes)
-        tips = sole.tips
-        ends = [tips[1], *(share * tips[0] - (1.0 - share) * (tips[1] - tips[0]) for share in ALONG)]
-        points += [raised + rotation.rotate(toes, point) for point in ends]
-    else:
-        points.append(raised)
+        points += [raised + rotation.rotate(toes, point) for point in sole.under[1]]
     lack = np.max([np.maximum(floor.under(point) - point @ up, 0.0) for point in points], axis=0)
     lack[free == 0.0] = 0.0  # planted feet stay
     return place + _spread(lack, motion, free)[:, None] * up, *turned
@@ -225,20 +221,21 @@ def _spread(values: Array, motion: Motion, free: Array) -> Array:
 
 
 def _bent(
-    sole: Sole, joint: Array, foot: Array, toes: Array, under: Callable[[Array], Array], up: Array,
+    sole: Sole, point: Array, joint: Array, foot: Array, toes: Array, under: Callable[[Array], Array], up: Array,
     motion: Motion, free: Array,
 ) -> Array:  # fmt: skip
-    """Return the rotations (F, 4) about their hinge that raise toes to a floor; the joint (F, 3) is as high as it is.
+    """Return the rotations (F, 4) about their hinge that raise a point (3,) of the toes to a floor.
 
-    They bend to one side as long as they are below, rather up than down, and return to their turn over `FADE`.
+    The joint (F, 3) is as high as it is. Toes bend to one side as long as the point is below, rather up than down, and
+    return to their turn over `FADE`.
     """
     ahead, top = (rotation.rotate(foot, way) for way in (sole.forward, sole.up))
-    across, end = rotation.cross(ahead, top), rotation.rotate(toes, sole.end)
+    across, end = rotation.cross(ahead, top), rotation.rotate(toes, point)
     x, y = (end * ahead).sum(axis=-1), (end * top).sum(axis=-1)
     length, now = np.maximum(np.hypot(x, y), LEAST), np.arctan2(y, x)
     level = under(joint + end)
     rise = (level - joint @ up - (end * across).sum(axis=-1) * (across @ up)) / length
-    flat = rotation.rotate(sole.flat, sole.end)
+    flat = rotation.rotate(sole.flat, point)
     straight = float(np.arctan2(flat @ sole.up, flat @ sole.forward))
     lean = np.arctan2(ahead @ up, top @ up)
     steep = np.arcsin(np.clip(rise / np.hypot(ahead @ up, top @ up), -1.0, 1.0))

@@ -132,8 +132,13 @@ def foot_lock_settings(skeleton: Skeleton, motion: Motion, roles: Roles) -> tupl
     deviations = np.full((len(skeleton), 3), DEVIATION)
     knees = [knee for side in SIDES if (knee := roles.bone(f"shin.{side}")) >= 0]
     deviations[knees] = KNEE
-    hinges = [group.take(kept) for group in found.limits if len(kept := np.flatnonzero(np.isin(group.bones, knees)))]
-    limits = [group.widened(rotation.to_matrix(motion.pose.rotations[:, group.bones])) for group in hinges]
+    feet = [foot for side in SIDES if (foot := roles.bone(f"foot.{side}")) >= 0]
+    groups = [
+        group.take(kept)
+        for group in (*found.limits, *found.ranges)
+        if len(kept := np.flatnonzero(np.isin(group.bones, [*knees, *feet])))
+    ]
+    limits = [group.widened(rotation.to_matrix(motion.pose.rotations[:, group.bones])) for group in groups]
     root = carrier_of(skeleton, roles)
     method = replace(WHOLE_BODY, root_bone=root, deviations=deviations, axes=found.axes, limits=bool(limits))
     return replace(skeleton, limits=tuple(limits)), method
