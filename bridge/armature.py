@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import EllipticSwing, EulerBox, Pose, Skeleton, rotation
+from ..core.causes import Cause, Kind
 from ..core.channels import rotations_to_channel, to_rotations
 from ..core.pose import forward_matrices, own_channels
 from ..core.rotation import Array
@@ -110,11 +111,11 @@ class Rig:
         modes = np.array(self.skeleton.rotation_modes)
         return {str(mode): np.flatnonzero(modes == mode) for mode in np.unique(modes)}
 
-    def driven_above(self, bone: int) -> str | None:
-        """Return a sentence about the nearest held bone from `bone` up to its root, or None."""
+    def driven_above(self, bone: int) -> Cause | None:
+        """Return the nearest held bone from `bone` up to its root as a cause, or None."""
         names, held = self.skeleton.names, self.skeleton.driven
         name = next((names[above] for above in self.skeleton.ancestors(bone) if held[above]), None)
-        return None if name is None else f"{name} is driven by {self.driven[name]}"
+        return None if name is None else Cause(Kind.DRIVEN, name, self.driven[name])
 
     def is_stuck(self, bone: int) -> bool:
         """Return whether no bone that is free to turn lies between the bone and a held ancestor, itself included."""

@@ -1,6 +1,6 @@
 """Solutions: the pose that a solver found, its errors, and explanations."""
 
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol
 
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import rotation
+from .causes import Cause, Explanation, Kind
 from .errors import CoreError
 from .goals import AnyGoal, Balance
 from .pose import Pose, PoseBuffer
@@ -18,7 +19,7 @@ _MANY: Final = 4  # reasons in one sentence, at most
 _LEAST_TURN: Final = np.radians(0.1)  # least rotation of a bone that is named
 
 
-Reasons = Callable[[int], list[str]]  # why a goal is not met, given its index; the greatest first
+Reasons = Callable[[int], list[Cause]]  # why a goal is not met, given its index; the greatest first
 
 
 class Explains(Protocol):
@@ -86,25 +87,31 @@ class Solution:
         return rotation.angle_between(self.start.rotations, self.pose.rotations)
 
     def explain(
-        self, bones: int = 0, say_length: Callable[[float], str] = "{:.3g}".format, tacit: Container[int] = ()
+        self,
+        bones: int = 0,
+        say_length: Callable[[float], str] = "{:.3g}".format,
+        tacit: Container[int] = (),
+        names: Mapping[str, str] | None = None,
+        seen: Callable[[Cause], Cause] = lambda cause: cause,
     ) -> list[str]:
         """Return sentences that explain the solution.
 
         First the bones that started outside their limits; then for each goal that is not met its largest error in the
-        batch, with the frame and the reasons; then the `bones` bones with the largest rotations. `say_length` formats
-        lengths in armature units; goals that are `tacit` are not explained. Raises CoreError if `bones` is no count.
+        batch, with the frame, the reasons and what helps (an `Explanation`); then the `bones` bones with the largest
+        rotations. `say_length` formats lengths in armature units; goals that are `tacit` are not explained. `names` has
+        other names of bones, and `seen` returns how a cause is told. Raises CoreError if `bones` is no count.
         """
         if not is_whole(bones) or bones < 0:
             raise CoreError(f"explain() names a whole number of bones, not {bones!r}.")
-        names = self.skeleton.names
-        outside = np.flatnonzero(self.brought_in.reshape(-1, len(names)).any(axis=0)).tolist()
-        sentences = [f"{names[bone]} was outside its limits and was moved into them" for bone in outside]
+        named = [(names or {}).get(name, name) for name in self.skeleton.names]
+        outside = np.flatnonzero(self.brought_in.reshape(-1, len(named)).any(axis=0)).tolist()
+        sentences = [f"{named[bone]} was outside its limits and was moved into them" for bone in outside]
         missed = np.flatnonzero(~self.met().reshape(-1, len(self.goals)).all(axis=0)).tolist()
-        sentences += [self._sentence(index, say_length) for index in missed if index not in tacit]
+        sentences += [self._sentence(index, say_length, named, seen) for index in missed if index not in tacit]
         sentences += self.explain_finish()
-        turned = self.turned().reshape(-1, len(names)).max(axis=0)
+        turned = self.turned().reshape(-1, len(named)).max(axis=0)
         most = [bone for bone in np.argsort(-turned, kind="stable")[:bones].tolist() if turned[bone] > _LEAST_TURN]
-        return sentences + [f"{names[bone]} turned by {np.degrees(turned[bone]):.1f} degrees" for bone in most]
+        return sentences + [f"{named[bone]} turned by {np.degrees(turned[bone]):.1f} degrees" for bone in most]
 
     def explain_finish(self) -> list[str]:
         """Return a sentence if `ContributionCCD` needed its least-squares finish, else none."""
@@ -114,7 +121,9 @@ class Solution:
         where = f" in {count} of {size} steps" if size > 1 else ""
         return [f"plain CCD made no further progress{where}: the rest was solved by least squares"]
 
-    def _sentence(self, index: int, say_length: Callable[[float], str]) -> str:
+    def _sentence(
+        self, index: int, say_length: Callable[[float], str], names: Sequence[str], seen: Callable[[Cause], Cause]
+    ) -> Explanation:
         """Return the sentence about a goal that is not met."""
         errors = self.position_error.reshape(-1, len(self.goals))[:, index]
         turns = self.rotation_error.reshape(-1, len(self.goals))[:, index]
@@ -124,17 +133,13 @@ class Solution:
             short.append(f"{say_length(float(errors[worst]))} short of its target")
         if turns[worst] > self.rotation_tolerance:
             short.append(f"turned {np.degrees(turns[worst]):.1f} degrees off")
-        reasons = self.reasons(index, worst)
         goal = self.goals[index]
-        name = self.skeleton.names[self.skeleton.index(goal.bone)]
+        name = names[self.skeleton.index(goal.bone)]
         name = f"the balance of {name}" if isinstance(goal, Balance) else name
-        return (
-            f"{name} is {' and '.join(short)}"
-            + (f" at step {worst}" if len(errors) > 1 else "")
-            + (f": {', '.join(reasons)}" if reasons else "")
-        )
+        missed = f"{name} is {' and '.join(short)}" + (f" at step {worst}" if len(errors) > 1 else "")
+        return Explanation(missed, [seen(cause) for cause in self.reasons(index, worst)])
 
-    def reasons(self, index: int, frame: int = 0) -> list[str]:
+    def reasons(self, index: int, frame: int = 0) -> list[Cause]:
         """Return the reasons why goal `index` is not met in one frame of the flat batch: limits, other goals, reach.
 
         Raises CoreError if there is no such goal or frame.
@@ -146,7 +151,7 @@ class Solution:
             self._explained.clear()
             self._explained[frame] = self._reasons_at(frame)
         found = self._explained[frame](index)
-        return found[:_MANY] + ([f"{len(found) - _MANY} more"] if len(found) > _MANY else [])
+        return found[:_MANY] + ([Cause(Kind.MORE, "", str(len(found) - _MANY))] if len(found) > _MANY else [])
 
     def _reasons_at(self, frame: int) -> Reasons:
         """Return what tells why a goal is not met in one frame of the flat batch."""

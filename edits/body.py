@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 import bpy
 import numpy as np
@@ -13,6 +13,7 @@ from ..bridge.motion import iterate_frames, preserve_channels
 from ..bridge.turns import update
 from ..core import Goal, LookAt, Pose, Skeleton, Solution, rotation
 from ..core.body.gaze import MISSED
+from ..core.causes import Cause, Kind
 from ..core.formats.report import GoalReport
 from ..core.pose import stack
 from ..core.rotation import Array, lengths
@@ -22,7 +23,13 @@ from .controls import find_control_motion, frames_of_body
 from .evaluation import Evaluation, evaluate
 from .motion_edit import POSITION_TOLERANCE, ROTATION_TOLERANCE, Frames, MotionEdit, Progress
 from .shown import WantedPose, wanted_body
-from .words import renamed
+
+# A tool has no pins: what the solver takes for one the tool itself holds.
+_UNPINNED: Final = {
+    Kind.PINNED: Kind.HELD,
+    Kind.STRETCHED_FROM_PINNED: Kind.STRETCHED,
+    Kind.TOO_FAR_FROM_PINNED: Kind.TOO_FAR,
+}
 
 
 class BodyEdit(MotionEdit):
@@ -124,7 +131,7 @@ class _Frame:
     def goals(self) -> tuple[Any, ...]:
         return tuple(goal.at((self.place,), self.solution.pose.batch_shape) for goal in self.solution.goals)
 
-    def reasons(self, index: int) -> list[str]:
+    def reasons(self, index: int) -> list[Cause]:
         return self.solution.reasons(index, self.place)
 
 
@@ -155,13 +162,11 @@ def report_goals(
 
 def explain_goals(reports: Sequence[GoalReport], solutions: Sequence[Solution | _Frame]) -> list[str]:
     """Return a sentence for each missed goal of a tool, which has no pins: its largest error, and the reasons there."""
-    names = [report.bone for report in reports]
-    unpinned = {f"the pinned {name}": name for name in names}
-    unpinned |= {f"{name} is pinned": f"{name} is held in place" for name in names}
     sentences: list[str] = []
     for number, report in enumerate(reports):
         if not report.met.all():
-            sentences.append(report.sentence(renamed(solutions[report.worst].reasons(number), unpinned)))
+            causes = solutions[report.worst].reasons(number)
+            sentences.append(report.sentence([cause.seen({}, _UNPINNED) for cause in causes]))
     return sentences
 
 

@@ -79,7 +79,7 @@ class HeldRig:
             if followed is not None:
                 said.append(f'{body.skeleton.names[end]} follows the object "{followed}": move that object instead')
             elif driven is not None:
-                said.append(driven)
+                said.append(driven.sentence)
         return said
 
     def explain_missed(self, wanted: Pose, now: Pose) -> tuple[list[str], Pose]:

@@ -29,6 +29,7 @@ from ..core.body import Roles
 from ..core.body.anatomy import Tuning, anatomy, with_anatomy, with_ranges
 from ..core.body.limbs import within_reach
 from ..core.body.ranges import joint_range, with_joint_ranges
+from ..core.causes import Cause, Kind
 from ..core.contribution import with_hinges
 from ..core.editing.footsteps import plant_others
 from ..core.formats.job import Job, PoseTargets, on_bones
@@ -323,7 +324,7 @@ class JobEdit(MotionEdit):
         elif place in self._yielding and self.solution.met()[frame, parts[0]]:
             return self.held.explain_yielded(self._yielding[place])
         elif self.solution.met()[frame, parts].all():
-            reasons = ["the solver reached it, but then the target, or what follows the pose in Blender, moved"]
+            reasons = [Cause(Kind.MOVED)]
         return report.sentence(reasons)
 
 

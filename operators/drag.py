@@ -22,7 +22,7 @@ from ..edits.words import counted
 from ..languages.interface import translated
 from ..overlay.draw import Drawing, ui_scale
 from ..overlay.marks import BoneMark, Marks
-from .tool import advised, headline, name_property, select_only
+from .tool import headline, name_property, select_only
 
 _TICK: Final = 0.02  # seconds between ticks while the body moves under a still mouse
 _PAUSE: Final = 0.2  # seconds after which a mouse is still, however seldom Blender hears it
@@ -336,7 +336,7 @@ class POISE_OT_drag(bpy.types.Operator):
             session.rest()
         if not restless:
             missed = (one for one in self._sessions if one.solution is not None and not one.solution.converged)
-            self._reason = next((advised(reason) for session in missed for reason in session.reasons()), "")
+            self._reason = next((reason for session in missed for reason in session.reasons()), "")
             self._wait(context, None if self._recording is None else _TICK)
         else:
             self._wait(context, _TICK if any(session.restless for session in restless) else _QUIET)

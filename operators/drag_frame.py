@@ -18,7 +18,7 @@ from ..overlay.draw import ui_scale
 from ..overlay.marks import BoneMark, Marks
 from .drafts import PosePreview, TrailDrafts, redraw, shown_trails
 from .lasting import Lasting
-from .tool import advised, attempt, frame_property, name_property
+from .tool import attempt, frame_property, name_property
 from .trails import TrailShow, mark_of
 
 _REACH: Final = 8.0  # pixels between the mouse and a dot that is grabbed, at a scale of 1
@@ -96,7 +96,7 @@ class POISE_OT_drag_frame(Lasting, bpy.types.Operator):
         report = edit.write(armature, new=False)
         bones = len({*report.rotated, *report.moved})
         sentence = f"{counted(bones, 'bone')} keyed at frame {self.frame}, with the keys around it"
-        said = [sentence, *map(advised, report.explanations), *filter(None, [edit.between_keys()])]
+        said = [sentence, *report.explanations, *filter(None, [edit.between_keys()])]
         return "WARNING" if report.explanations else "INFO", "; ".join(said)
 
     # -- with the mouse ---------------------------------------------------------------------------------------------

@@ -1,9 +1,8 @@
 """What Poise's operators share: polls that give the reason, errors as reports, selected bones."""
 
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import bpy
 from bpy.props import IntProperty, StringProperty
@@ -11,22 +10,9 @@ from bpy.props import IntProperty, StringProperty
 from .. import bridge
 from ..bridge.turns import in_main_thread
 from ..core import CoreError
+from ..core.causes import Explanation
 from ..core.formats.table import FRAME_LIMIT
 from ..languages.interface import translated
-
-# A word of what a reason says after its colon, and what helps.
-_REMEDIES: Final = {
-    "limit": "Turn Limits off to get closer",
-    "limits": "Turn Limits off and unlock rotations to get closer",
-    "pinned": "Unpin it to get closer",
-    "dragged": "Set Precedence to Pins to hold it",
-    "locked": "Unlock it to get closer",
-    "weak": "Raise Strength or turn it off to get closer",
-    "low": "Raise Pull to get closer",
-    "stiffness": "Lower its stiffness to get closer",
-    "against": "Raise its weight to get closer",
-    "exist": "Drag or solve again to find it",
-}
 
 
 class Tool:
@@ -80,22 +66,10 @@ def headline(tool: Any, level: str, done: str, reasons: Sequence[str]) -> str:
     The status bar shows the last report alone, and cuts it where it is long: of the first reason it has one cause.
     """
     for reason in reasons:
-        tool.report({level}, translated(advised(reason), "reports"))
-    first = [_with_one_cause(reason) for reason in reasons[:1]]
+        tool.report({level}, translated(reason, "reports"))
+    first = [reason.short if isinstance(reason, Explanation) else reason for reason in reasons[:1]]
     more = ["more in the Info editor"] if [*reasons] != first else []
-    return "; ".join([*map(advised, first), done, *more])
-
-
-def advised(reason: str) -> str:
-    """Return a sentence that says why a target is missed, with what helps against the first cause that it names."""
-    words = re.findall("[a-z]+", reason.partition(": ")[2])
-    remedy = next((_REMEDIES[word] for word in words if word in _REMEDIES), "")
-    return f"{reason}. {remedy}" if remedy else reason
-
-
-def _with_one_cause(reason: str) -> str:
-    missed, colon, causes = reason.partition(": ")
-    return missed + colon + causes.split(", ")[0]
+    return "; ".join([*first, done, *more])
 
 
 def attempt(tool: Any, context: Any, event: Any, handle: Callable[[Any, Any], set[str]]) -> set[str]:

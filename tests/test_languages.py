@@ -21,6 +21,7 @@ ROOMS = (
     "edits",
     "bridge",
     "core/body",
+    "core/causes.py",
     "core/contribution",
     "core/editing",
     "core/formats/clips.py",
@@ -33,7 +34,6 @@ ROOMS = (
     "core/solvers/chain/path.py",
     "core/solvers/humanoid/method.py",
     "core/solvers/humanoid/targets.py",
-    "core/solvers/pins/explain.py",
     "core/sources.py",
 )
 # What stays English: the command line, jobs and other JSON, whose fields are English, and names of bones and points.
@@ -107,9 +107,9 @@ def test_translations_end_as_their_texts_without_a_full_stop(language: str) -> N
         ("Pin now holds its current position", "Pin を現在の位置で保持します"),  # a bone of that name
         (
             "hand.L is 3.2 cm short of its target: too far from the pinned Hips, Leg.L is at its limit (X). "
-            "Unpin it to get closer",
+            "Unpin Hips to get closer",
             "hand.L はターゲットまで 3.2 cm 不足: ピンされた Hips から遠すぎます、Leg.L が制限に達しています (X)。"
-            "近づけるにはピンを外してください",
+            "近づけるには Hips のピンを外してください",
         ),
         (
             "12 bones are driven, and 3 cannot be dragged: see below.",

@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 
 from .. import rotation
+from ..causes import Cause, Kind
 from ..defaults import POSITION_TOLERANCE
 from ..goals import AnyGoal, LookAt
 from ..pose import Pose, forward
@@ -101,12 +102,12 @@ class _Reach:
         """Return what tells why a goal is missed."""
         return partial(self._reasons, skeleton, pose, goals)
 
-    def _reasons(self, skeleton: Skeleton, pose: Pose, goals: tuple[AnyGoal, ...], index: int) -> list[str]:
+    def _reasons(self, skeleton: Skeleton, pose: Pose, goals: tuple[AnyGoal, ...], index: int) -> list[Cause]:
         goal = goals[index]
         if not isinstance(goal, LookAt) or gaze_error(goal, skeleton, pose) <= MISSED:
             return []
         aside, above = np.degrees(HEAD)
-        return [f"neck and head turn at most {aside:.0f} degrees sideways and {above:.0f} up or down"]
+        return [Cause(Kind.GAZE, "", f"{aside:.0f}", f"{above:.0f}")]
 
 
 def find_eyes(skeleton: Skeleton, roles: Roles) -> list[int]:

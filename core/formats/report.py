@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ..causes import Cause, Explanation
 from ..rotation import Array
 from .table import FLAG, NAME, NULL, UNIT, Field, Kind, Table, by_type, list_of, number, object_of, vector, whole
 
@@ -58,8 +59,8 @@ class GoalReport:
             score = np.maximum(score, self.rotation_error / self.rotation_tolerance)
         return int(np.argmax(score))
 
-    def sentence(self, reasons: Sequence[str] = ()) -> str:
-        """Return what is missed in the worst frame, and why: 'hand.R is 34 mm short of its target at frame 52: ...'."""
+    def sentence(self, reasons: Sequence[Cause] = ()) -> Explanation:
+        """Return what is missed in the worst frame, why, and what helps: 'hand.R is 34 mm short of ...'."""
         far, turned = _PHRASES.get(self.kind, ("{} short of its target", "turned {} degrees off"))
         wrong: list[str] = []
         if self.position_error is not None and self.position_error[self.worst] > self.position_tolerance:
@@ -68,9 +69,7 @@ class GoalReport:
         if self.rotation_error is not None and self.rotation_error[self.worst] > self.rotation_tolerance:
             wrong.append(turned.format(f"{self.rotation_error[self.worst]:.3g}"))
         name = "the center of mass" if self.kind == "balance" else self.bone
-        return f"{name} is {' and '.join(wrong)} at frame {_plain(self.frames[self.worst])}" + (
-            f": {', '.join(reasons)}" if reasons else ""
-        )
+        return Explanation(f"{name} is {' and '.join(wrong)} at frame {_plain(self.frames[self.worst])}", reasons)
 
     def data(self) -> dict[str, Any]:
         """Return how the goal was met as JSON data."""

@@ -13,6 +13,7 @@ from ...bridge import Grab
 from ...core import CoreError, Goal, Humanoid, PinAndDrag, Skeleton, Solution, forward, rotation
 from ...core.body.anatomy import with_anatomy, with_ranges
 from ...core.body.limbs import within_reach
+from ...core.causes import Cause, Explanation, Kind
 from ...core.editing.footsteps import plant_others
 from ...core.goals import AnyGoal
 from ...core.pose import frame_rotations
@@ -20,7 +21,6 @@ from ...core.rotation import Array
 from ..fk_limbs import FKLimbs
 from ..humanoid import read_humanoid
 from ..pins import LIMITS, next_priority
-from ..words import renamed
 from .body import DragBody
 from .pins import DragPins
 from .switch import DraggedLimbs
@@ -30,6 +30,11 @@ from .writer import DragWriter
 _LIVE: Final[dict[str, Any]] = {"iterations": 8, "turn": float(np.radians(11.5))}
 _AGREES: Final = 6  # largest number of solves with what the rig has shown
 _RESTS: Final = 40  # largest number of ticks until rest: together they take as many steps as a solve may
+_DRAGGED: Final = {
+    Kind.PINNED: Kind.DRAGGED,
+    Kind.STRETCHED_FROM_PINNED: Kind.STRETCHED_FROM_DRAGGED,
+    Kind.TOO_FAR_FROM_PINNED: Kind.TOO_FAR_FROM_DRAGGED,
+}
 _STILL: Final = np.radians(0.01)  # a body that turns by less in a tick is at rest
 
 
@@ -271,16 +276,18 @@ class DragSession:
         seen = {one.bone: one.name for one in self.effectors}
         seen |= {part: target.bone for part, target in zip(pinned, self.pins.targets, strict=True)}
         names = {self.body.skeleton.names[part]: name for part, name in seen.items()}
-        if self.wins == "DRAG":  # what is pinned gives way to what is dragged
-            dragged = {self.body.skeleton.names[one.bone]: one.name for one in self.effectors}
-            said = (("{} is pinned", "{} is dragged"), ("the pinned {}", "the dragged {}"))
-            names = {old.format(part): new.format(name) for part, name in dragged.items() for old, new in said} | names
-        explained = renamed(self.solution.explain(say_length=self._say_length, tacit=tacit), names) + self._refusals
+        wins = self.wins == "DRAG"  # what is pinned gives way to what is dragged
+        dragged = {self.body.skeleton.names[one.bone] for one in self.effectors if wins}
+
+        def as_seen(cause: Cause) -> Cause:
+            return cause.seen(names, _DRAGGED if cause.bone in dragged else {})
+
+        explained = self.solution.explain(say_length=self._say_length, tacit=tacit, names=names, seen=as_seen)
         stays = self._staying([*(effector.bone for effector in self.effectors), *pinned])
         turns = zip(reversed(self._yielding), reversed(self.solution.met()), strict=False)
         stays = [*self._driven(self._missed()), *stays]
         stays += [self.body.held.explain_yielded(turn) for turn, met in turns if not met]
-        said = (*self.fk.said.values(), *self.body.notes, *self._short(), *stays, *explained)
+        said = (*self.fk.said.values(), *self.body.notes, *self._short(), *stays, *explained, *self._refusals)
         return [*said, *self.writer.at_limit(), *self.writer.misfit]
 
     def held(self) -> list[str]:
@@ -316,13 +323,13 @@ class DragSession:
                 turned = float(rotation.angle_between(frame_rotations(matrix[None, :3, :3])[0], turn))
             away = bridge.say_beside(self.body.skeleton.size, far, turned, self._say_length)
             if met and away:
-                said.append(f'"{name}" is {away} short of its target: a driver or constraint of the rig holds it there')
+                said.append(Explanation(f'"{name}" is {away} short of its target', [Cause(Kind.RIG)]))
         return said
 
     def _driven(self, bones: Sequence[int]) -> list[str]:
         if self.body.controlled is not None:
             return self.body.held.follows(self.body.find(), bones)
-        return [*dict.fromkeys(sentence for sentence in map(self.body.rig.driven_above, bones) if sentence)]
+        return [*dict.fromkeys(cause.sentence for cause in map(self.body.rig.driven_above, bones) if cause)]
 
     def _staying(self, bones: Sequence[int]) -> list[str]:
         return self.body.held.explain({above for bone in bones for above in self.body.skeleton.ancestors(bone)})

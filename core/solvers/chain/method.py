@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import rotation
+from ...causes import Cause, Kind
 from ...defaults import JOINT_DEVIATION, POSITION_TOLERANCE, REFITS, ROOT_TURN_DEVIATION, ROTATION_TOLERANCE
 from ...errors import CoreError
 from ...goals import LARGEST, AnyGoal, Bone, Goal
@@ -292,10 +293,10 @@ class ChainProblem:
         )
         return method, held, goals
 
-    def reasons(self) -> list[str]:
+    def reasons(self) -> list[Cause]:
         """Return why the target is missed from the given pose: limits, the chain's length, straightness."""
         if not any(self.path.axes):
-            return [f"the list cannot turn {self.skeleton.names[self.skeleton.index(self.goal.bone)]}"]
+            return [Cause(Kind.LIST, self.skeleton.names[self.skeleton.index(self.goal.bone)])]
         method, skeleton, goals = self._least_squares(self.given, 0)
         return method.explain(skeleton, self.given[0], tuple(goals))(len(goals) - 1)
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ...body.figure import Figure
 from ...body.roles import Roles
+from ...causes import Cause, Kind
 from ...defaults import POSITION_TOLERANCE, ROTATION_TOLERANCE
 from ...errors import CoreError
 from ...goals import AnyGoal, Bone, Goal
@@ -91,7 +92,7 @@ class Humanoid:
         """Return what tells why a goal is missed."""
         return partial(self._reasons, skeleton, pose, goals)
 
-    def _reasons(self, skeleton: Skeleton, pose: Pose, goals: tuple[AnyGoal, ...], index: int) -> list[str]:
+    def _reasons(self, skeleton: Skeleton, pose: Pose, goals: tuple[AnyGoal, ...], index: int) -> list[Cause]:
         """Return why a goal is missed: settings that hold parts of the body, then the reasons of `PinAndDrag`."""
         figure = Figure(skeleton, self.roles)
         said, still = self._kept(figure, goals[index])
@@ -101,24 +102,24 @@ class Humanoid:
         found = method.explain(replace(skeleton, movable=movable), pose, goals)(index)
         return [*said, *found] if found else []
 
-    def _kept(self, figure: Figure, goal: AnyGoal) -> tuple[list[str], set[int]]:
-        """Return sentences about settings that hold parts of the body, for one goal, and the bones of these parts."""
+    def _kept(self, figure: Figure, goal: AnyGoal) -> tuple[list[Cause], set[int]]:
+        """Return settings that hold parts of the body, for one goal, and the bones of these parts."""
         skeleton, still = figure.skeleton, set[int]()
         bone = skeleton.index(goal.bone)
         chain, row = skeleton.ancestors(bone), figure.anchors[bone]
         node = int(figure.nodes[row]) if row >= 0 else -1
         node = next((limb.end for limb in figure.limbs.values() if limb.lower == node), node)
-        said: list[str] = []
+        said: list[Cause] = []
         if node in figure.ends and isinstance(goal, Goal) and goal.position is not None:
             pull = self.pull_of(figure.ends[node][0])
             if pull < 1.0:
-                said.append(f"its pull of {pull:g} is too low to move the body")
+                said.append(Cause(Kind.PULL, "", f"{pull:g}"))
             if pull <= 0.0:
                 own = set(figure.ends[node][1])
                 still = {bone for bone in range(len(skeleton)) if not own.intersection(skeleton.ancestors(bone))}
         for part, bones in figure.trunk.items():
             if self.gives(part) <= 0.0 and (part == "hips" or set(bones).intersection(chain)):
-                said.append(f"Resist of 1 keeps {part} in place")
+                said.append(Cause(Kind.RESIST, "", part))
                 still.update(bones if part != "hips" else (*bones, figure.root))
         return said, still
 

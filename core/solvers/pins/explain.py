@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import rotation
+from ...causes import Cause, Kind
 from ...goals import Balance, Goal, Vector
 from ...pose import forward
 from ...rotation import Array, lengths
@@ -22,6 +23,13 @@ from .problem import Problem
 
 _WORTH_SAYING: Final = 0.1  # least force that is reported, as a share of a pull; least weight beside the joint target
 _STRETCHED: Final = 0.999  # share of a chain's length from which it counts as straight
+# By whether the chain is straight, and whether it ends at a pin.
+_TOO_SHORT: Final = {
+    (True, False): Kind.STRETCHED,
+    (True, True): Kind.STRETCHED_FROM_PINNED,
+    (False, False): Kind.TOO_FAR,
+    (False, True): Kind.TOO_FAR_FROM_PINNED,
+}
 
 
 @dataclass(frozen=True)
@@ -29,7 +37,7 @@ class _Hold:
     """A goal or limit, or the joints themselves, with a force against a pull, as a share of that."""
 
     share: float
-    sentence: str
+    cause: Cause
 
 
 def explained(problem: Problem) -> Reasons:
@@ -39,7 +47,7 @@ def explained(problem: Problem) -> Reasons:
     return partial(_reasons, problem, places, places.place(x[0]))
 
 
-def _reasons(problem: Problem, places: Places, at: Placed, index: int) -> list[str]:
+def _reasons(problem: Problem, places: Places, at: Placed, index: int) -> list[Cause]:
     """Return what keeps goal `index` from being met, the largest first."""
     rows, tree = problem.rows, problem.tree
     missing = places.aims.lengths(at)
@@ -48,7 +56,7 @@ def _reasons(problem: Problem, places: Places, at: Placed, index: int) -> list[s
     if not unmet.any():
         return []
     if not (tree.degrees and problem.prior.stiff.any()):
-        return ["none of its parents can be changed"]
+        return [Cause(Kind.FIXED)]
     jacobian, raw = (some * problem.prior.spread for some in places.jacobian(at, places.rates(at)))
     block_of_row = rows.order // 3
     pulling = unmet[block_of_row]
@@ -56,7 +64,7 @@ def _reasons(problem: Problem, places: Places, at: Placed, index: int) -> list[s
     pull = jacobian[pulling].T @ forces
     size = float(lengths(pull))
     if not np.abs(jacobian[pulling]).any():
-        return ["none of its parents can be changed"]
+        return [Cause(Kind.FIXED)]
     stretched = _stretched(problem, index)
     # compare the pull with one as long across the bones
     most = lengths(jacobian[pulling]).max()
@@ -64,26 +72,24 @@ def _reasons(problem: Problem, places: Places, at: Placed, index: int) -> list[s
         most = max(most, lengths(raw).max(initial=0.0))
     leverage = float(most * lengths(forces))
     if size < numbers.CLOSE * leverage:  # square to all that it could turn
-        return [sentence for _, sentence in stretched] or _without_leverage(problem, index)
+        return [cause for _, cause in stretched] or _without_leverage(problem, index)
     holds, left = _holds(problem, index, places, at, jacobian, block_of_row, pull)
-    balancing = [
-        (other, sentence) for other, sentence in stretched if other is None or _balances(problem, other, holds)
-    ]
-    straight = [sentence for _, sentence in balancing]
+    balancing = [(other, cause) for other, cause in stretched if other is None or _balances(problem, other, holds)]
+    straight = [cause for _, cause in balancing]
     known = [_rival(problem, index, other) for other, _ in balancing if other is not None]
     first = min(goal.priority for goal in rows.goals)
     if not straight and np.isfinite(problem.settings.strength) and rows.goals[index].priority > first:
-        holds.append(_Hold(left, "its pull is too weak to move the body further"))
-    holds = [hold for hold in holds if hold.share > _WORTH_SAYING and hold.sentence not in known]
-    sentences = [hold.sentence for hold in sorted(holds, key=lambda hold: -hold.share)]
+        holds.append(_Hold(left, Cause(Kind.WEAK)))
+    holds = [hold for hold in holds if hold.share > _WORTH_SAYING and hold.cause not in known]
+    causes = [hold.cause for hold in sorted(holds, key=lambda hold: -hold.share)]
     too_far = [] if straight else [said for other, said in _stretched(problem, index, bent=True) if other is None]
-    said = list(dict.fromkeys([*straight, *too_far, *sentences]))
+    said = list(dict.fromkeys([*straight, *too_far, *causes]))
     if not said and rows.scales[0][np.repeat(own, 3)].max() < _WORTH_SAYING:
-        return ["its weight is too low against Joint Targets"]
-    return said or ["a closer pose may exist"]
+        return [Cause(Kind.WEIGHT)]
+    return said or [Cause(Kind.CLOSER_POSE)]
 
 
-def _without_leverage(problem: Problem, index: int) -> list[str]:
+def _without_leverage(problem: Problem, index: int) -> list[Cause]:
     """Return why a goal whose pull turns nothing is missed, though no chain is too short for it."""
     skeleton, goal = problem.skeleton, problem.goals[index]
     bones = {skeleton.index(bone) for bone in (goal.bone, getattr(goal, "other", None)) if bone is not None}
@@ -96,10 +102,10 @@ def _without_leverage(problem: Problem, index: int) -> list[str]:
     chain = skeleton.ancestors(skeleton.index(goal.bone))
     stiff = [bone for bone in chain if skeleton.movable[bone] and (skeleton.stiffness[bone] == 1.0).all()]
     if stiff:
-        return [f"{skeleton.names[bone]} has the maximum stiffness" for bone in stiff]
+        return [Cause(Kind.STIFF, skeleton.names[bone]) for bone in stiff]
     if isinstance(goal, Goal) and _can_bend_to(problem, goal):  # without limits and locks it would buckle
-        return ["its chain is straight, and limits or locks keep it from bending"]
-    return ["as near as the lengths of its bones allow"]
+        return [Cause(Kind.STRAIGHT)]
+    return [Cause(Kind.LENGTHS)]
 
 
 def _holds(
@@ -149,10 +155,11 @@ def _holds(
         if not limits.real[row]:
             node = problem.tree.joints[limits.joint[row]]
             name = problem.skeleton.names[int(problem.tree.nodes[node])]
-            holds.append(_Hold(share, f"the rotation of {name} is locked"))
+            holds.append(_Hold(share, Cause(Kind.LOCK, name)))
         elif (force > 0.0) == upper:
             bone, axis = limits.names[int(np.flatnonzero(np.flatnonzero(limits.real) == row)[0])]
-            holds.append(_Hold(share, f"{problem.skeleton.names[bone]} is at its limit ({axis})"))
+            name = problem.skeleton.names[bone]
+            holds.append(_Hold(share, Cause(Kind.LIMIT, name, axis)))
     return holds, float(lengths(pull - table @ forces)) / size
 
 
@@ -161,19 +168,19 @@ def least_squares(table: Array, wanted: Array, ridge: float) -> Array:
     return np.linalg.solve(table.T @ table + ridge * np.eye(table.shape[1]), table.T @ wanted)
 
 
-def _rival(problem: Problem, index: int, other: int) -> str:
+def _rival(problem: Problem, index: int, other: int) -> Cause:
     goal, rival = problem.goals[index], problem.goals[other]
     name = problem.skeleton.names[problem.skeleton.index(rival.bone)]
     if isinstance(rival, Balance):
-        return "the body keeps its balance"
+        return Cause(Kind.BALANCE)
     if problem.skeleton.index(goal.bone) == problem.skeleton.index(rival.bone):
-        return f"{name} has another target as well"
-    return f"{name} is pinned" if rival.priority < goal.priority else f"{name} pulls the other way"
+        return Cause(Kind.ANOTHER_TARGET, name)
+    return Cause(Kind.PINNED if rival.priority < goal.priority else Kind.PULLS, name)
 
 
 def _balances(problem: Problem, other: int, holds: list[_Hold]) -> bool:
     name = problem.skeleton.names[problem.skeleton.index(problem.goals[other].bone)]
-    return any(name in hold.sentence for hold in holds)
+    return any(name == hold.cause.bone for hold in holds)
 
 
 def _is_apart(problem: Problem, index: int, other: int) -> bool:
@@ -191,15 +198,14 @@ def _is_apart(problem: Problem, index: int, other: int) -> bool:
     return bool(path & held - {chain[0], theirs[0]})
 
 
-def _stretched(problem: Problem, index: int, bent: bool = False) -> list[tuple[int | None, str]]:
+def _stretched(problem: Problem, index: int, bent: bool = False) -> list[tuple[int | None, Cause]]:
     """Return other goals, or a fixed end (None), to which the chain from this goal is straight but too short.
 
     bent: the chain need not be straight.
     """
 
-    def too_short(bone: int, pinned: bool = False) -> str:
-        name = f"{'the pinned ' if pinned else ''}{skeleton.names[bone]}"
-        return f"too far from {name}" if bent else f"fully stretched from {name}"
+    def too_short(bone: int, pinned: bool = False) -> Cause:
+        return Cause(_TOO_SHORT[not bent, pinned], skeleton.names[bone])
 
     skeleton, goal = problem.skeleton, problem.goals[index]
     if not isinstance(goal, Goal) or goal.position is None or goal.relative_to is not None:
@@ -210,7 +216,7 @@ def _stretched(problem: Problem, index: int, bent: bool = False) -> list[tuple[i
     root = _root(problem, chain)
     tip = _place_of(problem, goal.bone, goal.point, heads, turns)
     target = _target(problem, goal.position)
-    found: list[tuple[int | None, str]] = []
+    found: list[tuple[int | None, Cause]] = []
     if problem.settings.root in ("translate", "fixed") or not skeleton.translatable[root].any():
         base = [here, *_turning(problem, chain)][-1]
         path = chain[: chain.index(base) + 1]

@@ -319,7 +319,8 @@ def test_a_body_at_rest_says_what_stopped_it_and_how_far_off_it_is_in_the_scenes
     wanted, reached = targets(session)[0]
     (sentence,) = session.reasons()
     far = 100.0 * float(np.linalg.norm(wanted - reached))
-    assert sentence == f"hand.L is {far:.3g} cm short of its target: fully stretched from the pinned foot.R"
+    missed = f"hand.L is {far:.3g} cm short of its target"
+    assert sentence == f"{missed}: fully stretched from the pinned foot.R. Unpin foot.R to get closer"
     bpy.context.scene.unit_settings.system = "NONE"
     assert session.reasons()[0].startswith(f"hand.L is {0.01 * far:.3g} short of its target: ")
 
@@ -333,7 +334,7 @@ def test_a_pin_that_gives_way_is_said_to_give_way_to_the_drag(rig: Any) -> None:
     session.switch(wins="DRAG")
     lead(session, [0.5, 0.0, 2.5])
     sentence = next(one for one in session.reasons() if one.startswith("foot.R"))
-    assert ": hand.L is dragged" in sentence
+    assert ": hand.L is dragged. Set Precedence to Pins to hold the pin" in sentence
 
 
 def test_a_joint_goes_no_further_than_those_of_people_unless_that_is_off_or_it_is_there_already(rig: Any) -> None:

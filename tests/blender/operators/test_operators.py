@@ -195,7 +195,7 @@ def test_what_cannot_be_reached_is_said_and_approached(capfd: pytest.CaptureFixt
     chain.poise_pins[0].position = (3.0, 0.0, 0.5)
     assert bpy.ops.poise.solve() == {"FINISHED"}
     np.testing.assert_allclose(world(chain, "b2"), (0.5, 0.0, 0.5), atol=MILLIMETRE)
-    missed = "Warning: b2 is 2.50 m short of its target at frame 1: fully stretched from b1"
+    missed = "Warning: b2 is 2.50 m short of its target at frame 1: fully stretched from b1. Move the target closer"
     assert [line.partition("; ")[0] for line in capfd.readouterr().out.splitlines()[1:]] == [missed, missed]
 
 

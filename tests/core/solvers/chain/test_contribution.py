@@ -549,7 +549,9 @@ def test_out_of_reach_the_chain_stretches_towards_the_target() -> None:
     assert "fully stretched from A" in solution.explain()[0]
     aligned = everything(skeleton, 2).prepare(skeleton, Pose.rest(skeleton), [Goal("C", [0.0, 0.8, 0.0])])
     aligned.move(np.array([0.0, 2.0, 0.0]))  # no joint has a lever
-    assert aligned.solve().explain()[0] == "C is 1.2 short of its target: fully stretched from A"
+    assert aligned.solve().explain()[0] == (
+        "C is 1.2 short of its target: fully stretched from A. Move the target closer"
+    )
 
 
 def test_a_moving_target_is_followed_from_where_the_chain_is() -> None:

@@ -7,6 +7,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from core import Balance, Distance, EulerBox, Goal, PinAndDrag, Pose, Skeleton, Solution, forward, rotation, solve
+from core.causes import Cause, Explanation, Kind
 from tests.core.rigs import FIGURE, skeleton_of
 from tests.core.solvers.pins.rigs import pins
 
@@ -123,6 +124,19 @@ def test_what_is_short_of_balance_is_not_said_of_the_bone(figure: Skeleton) -> N
     (sentence,) = solve(still, Pose.rest(still), [Balance("hips", ("hand.L",))], PinAndDrag(root="fixed")).explain()
     assert sentence.startswith("the balance of hips is ")
     assert "none of its parents can be changed" in sentence
+
+
+def test_what_helps_comes_from_the_kind_of_the_first_cause_that_has_a_remedy() -> None:
+    held, limit, pinned = Cause(Kind.HELD, "hips"), Cause(Kind.LIMIT, "a pinned bone", "X"), Cause(Kind.PINNED, "foot")
+    told = Explanation("hand is 1 short", [held, limit, pinned])
+    assert told == (
+        "hand is 1 short: hips is held in place, a pinned bone is at its limit (X), foot is pinned. "
+        "Turn Limits off to get closer"
+    )
+    assert told.short == "hand is 1 short: hips is held in place"
+    dragged = pinned.seen({"foot": "Foot.L"}, {Kind.PINNED: Kind.DRAGGED})
+    assert dragged == "Foot.L is dragged"
+    assert "Precedence" in dragged.remedy
 
 
 def test_the_pin_that_a_chain_is_stretched_from_is_named(figure: Skeleton) -> None:
