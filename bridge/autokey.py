@@ -9,7 +9,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..core.causes import Cause, Explanation
 from ..core.rotation import Array
+from .bars import Lost
 from .channels import CHANNELS, channelbag_of, read_channels, rotation_channel, write_channels
 from .driven import split_path
 from .errors import BridgeError
@@ -219,11 +221,11 @@ def explain_lost(
     if not bones:
         return []
     why = (
-        "auto-keying only replaces keys" if "INSERTKEY_REPLACE" in options
-        else "their F-curves are locked, or have modifiers" if keying_set is None
-        else f'the keying set "{keying_set.bl_label}" does not contain their channels'
+        Cause(Lost.REPLACED) if "INSERTKEY_REPLACE" in options
+        else Cause(Lost.BARRED) if keying_set is None
+        else Cause(Lost.NOT_IN_SET, "", keying_set.bl_label)
     )  # fmt: skip
-    return [f"{listed(bones)} got no key and will reset when the frame changes: {why}"]
+    return [Explanation(f"{listed(bones)} got no key and will reset when the frame changes", [why])]
 
 
 def _give_back(

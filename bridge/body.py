@@ -8,6 +8,7 @@ import numpy as np
 
 from ..core import CoreError, Pose, Skeleton, forward, rotation
 from ..core.body import Roles
+from ..core.causes import Explanation
 from ..core.limits import clamp_rotations
 from .armature import Rig, check, read_matrices, read_pose, read_rig, write_pose
 from .channels import ArmatureObject
@@ -19,6 +20,7 @@ from .words import listed
 
 _STILL: Final = 1e-6  # radians: a bone turned by less keeps its rotation, even outside its limits
 _HELD: Final = float(np.radians(0.5))  # radians: a bone further from the wanted rotation is reported
+_WIDEN: Final = "Widen the limits or turn them off"
 _SIZED: Final = 1e-4  # of the scale: a larger difference from the wanted scale is reported
 
 
@@ -133,21 +135,25 @@ def explain_missed_bones(body: Body, wanted: Pose, now: Pose) -> list[str]:
     driven = body.rig.decided
     locked = ~driven & (~skeleton.movable | skeleton.rotation_locks.any(axis=1))
     limited = ~driven & ~locked
-    groups = ((driven, "driven"), (locked, "locked"), (limited, "at the limit"))
-    found = [([skeleton.names[bone] for bone in np.flatnonzero(off & group)], what) for group, what in groups]
-    said = [sentence_about(names, what) for names, what in found if names]
+    groups = (
+        (driven, "driven", "Mute what drives them"),
+        (locked, "locked", "Unlock their rotation"),
+        (limited, "at the limit", _WIDEN),
+    )
+    found = [([skeleton.names[bone] for bone in np.flatnonzero(off & group)], *told) for group, *told in groups]
+    said = [Explanation(sentence_about(names, what), remedy=remedy) for names, what, remedy in found if names]
     if wanted.scales is not None:
         differ = np.abs(wanted.scales - (1.0 if now.scales is None else now.scales)) > _SIZED
         kept = differ.reshape(-1, len(skeleton), 3).any(axis=(0, 2)) & ~driven
         if kept.any():
             names = [skeleton.names[bone] for bone in np.flatnonzero(kept)]
-            said.append(f"the scale of {listed(names)} is locked")
-    return said
+            said.append(Explanation(f"the scale of {listed(names)} is locked", remedy="Unlock it to change it"))
+    return [*said]
 
 
 def explain_limited_controls(names: Sequence[str]) -> list[str]:
     """Return a sentence about the controls that a limit stops, in a list; empty without such controls."""
-    return [sentence_about(names, "at the limit")] if names else []
+    return [Explanation(sentence_about(names, "at the limit"), remedy=_WIDEN)] if names else []
 
 
 def sentence_about(names: Sequence[str], what: str) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from ..core import Pose, Skeleton, forward, rotation
 from ..core.body import Roles
 from ..core.body.limbs import bend_limbs
+from ..core.causes import Explanation
 from ..core.pose import frame_rotations
 from ..core.rotation import Array, Floats
 from ..core.skeleton import Flags, Indices
@@ -222,4 +223,11 @@ def explain_misfit(
     """
     near = _BESIDE * controlled.skeleton.size
     found = (one for one in find_misfits(controlled, pose, matrices) if one.end not in but)
-    return [one.sentence(armature, controlled.skeleton) for one in found if one.beyond(near, _TURNED)]
+    return [
+        Explanation(
+            one.sentence(armature, controlled.skeleton),
+            remedy="Mute what else moves its bones" if one.end < 0 else "Switch that limb to FK",
+        )
+        for one in found
+        if one.beyond(near, _TURNED)
+    ]

@@ -7,11 +7,13 @@ from typing import Any, Final
 import numpy as np
 
 from ..core import Goal, Skeleton, rotation
+from ..core.causes import Cause, Explanation
 from ..core.pose import frame_rotations
 from ..core.rotation import Array
 from ..core.skeleton import Flags
 from .armature import LENGTH, Rig
 from .autokey import why_no_first_key
+from .bars import Bar
 from .channels import CHANNELS, ArmatureObject, channelbag_of, rotation_channel
 from .controls import SAME_PLACE, ControlledBody
 from .driven import split_path
@@ -22,9 +24,9 @@ from .words import listed
 _FIRM: Final = 1e2  # weight of what nothing moves, beside pins
 _ADDING: Final = {"ADD", "SUBTRACT", "COMBINE"}  # blend types of layers that are able to change nothing
 _AXES: Final = {3: "XYZ", 4: "WXYZ"}  # by the number of values of a property
-_LOCKED: Final = "locked curves"
-_MUTED: Final = "muted curves"
-_BELOW: Final = "NLA motion that a key here would replace at all frames"
+_LOCKED: Final = Cause(Bar.LOCKED)
+_MUTED: Final = Cause(Bar.MUTED)
+_BELOW: Final = Cause(Bar.BELOW)
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,12 +34,12 @@ class Held:
     """The channels of an animated armature of which no key would leave the other frames as they are.
 
     channels  property of bones -> which (J, n)
-    barred    what some of them have that bars it, in words, the most important first -> which, likewise
+    barred    what some of them have that bars it, the most important first -> which, likewise
     why       why the others, which have no keys, get none, in words
     """
 
     channels: Mapping[str, Flags] = field(default_factory=dict[str, Flags])
-    barred: Mapping[str, Mapping[str, Flags]] = field(default_factory=dict[str, Mapping[str, Flags]])
+    barred: Mapping[Cause, Mapping[str, Flags]] = field(default_factory=dict[Cause, Mapping[str, Flags]])
     why: str = ""
 
     def __bool__(self) -> bool:
@@ -78,35 +80,39 @@ class Held:
             stretch=np.where(self.channels["scale"][:, LENGTH], 0.0, skeleton.stretch),
         )
 
-    def _what_bars(self, channel: str, bone: int) -> str:
-        """Return what a property of a bone (index) that stays has, in words."""
+    def _what_bars(self, channel: str, bone: int) -> Cause:
+        """Return what a property of a bone (index) that stays has."""
         for what, some in self.barred.items():
             if some[channel][bone].any():
                 return what
         others = "".join(np.array([*_AXES[CHANNELS[channel]]])[~self.channels[channel][bone]])
-        return (f"keys on {' and '.join(others)} only" if others else "no keys") + f", and {self.why}"
+        return Cause(Bar.SOME_KEYS, "", " and ".join(others), self.why) if others else Cause(Bar.NO_KEYS, "", self.why)
 
     def explain(self, rig: Rig, turning: Iterable[int], moving: Iterable[int] = ()) -> list[str]:
         """Return sentences about those of some bones (indices) that would turn or move and stay."""
         names, turned, moved = rig.skeleton.names, self.turned(rig).any(axis=1), self.moved(rig).any(axis=1)
         turns = [bone for bone in dict.fromkeys(turning) if turned[bone]]
         moves = [bone for bone in dict.fromkeys(moving) if moved[bone]]
-        said: dict[str, dict[str, None]] = {}
+        said: dict[Cause, dict[str, None]] = {}
         for bones, what in ((turns, "rotation"), (moves, "location")):
             for bone in bones:
                 whys = {
-                    kind: self._what_bars(channel, bone) if some[bone] else ""
+                    kind: self._what_bars(channel, bone)
                     for kind, channel, some in (
                         ("rotation", rotation_channel(rig.skeleton.rotation_modes[bone]), turned),
                         ("location", "location", moved),
                     )
+                    if some[bone]
                 }
-                both = whys["rotation"] == whys["location"]
+                both = whys.get("rotation") == whys.get("location")
                 said.setdefault(whys[what], {})[names[bone] if both else f"the {what} of {names[bone]}"] = None
         return [
-            f"{listed([*some])} has {why}, so it is not changed"
-            if len(some) == 1
-            else f"{listed([*some])} have {why}, so they are not changed"
+            Explanation(
+                f"{listed([*some])} has {why}, so it is not changed"
+                if len(some) == 1
+                else f"{listed([*some])} have {why}, so they are not changed",
+                remedy=why.remedy,
+            )
             for why, some in said.items()
         ]
 
@@ -118,7 +124,7 @@ def find_held(context: Any, armature: ArmatureObject) -> Held:
     places = _Places(armature)
     no_channels, find = places.no_channels, places.find
     keyed, below, free = no_channels(), no_channels(), no_channels()
-    barred = dict[str, dict[str, Flags]]()
+    barred = dict[Cause, dict[str, Flags]]()
     for curve, strip in curves_in_force(armature, here):
         where = None if curve.is_empty else find(curve.data_path)
         if where is None:
@@ -303,7 +309,7 @@ def hold_controls(rig: Rig, body: ControlledBody, held: Held) -> HeldControls:
         ),
     )
     if held and not left.keyed:
-        raise BridgeError("; ".join(held.explain(rig, body.keyed, body.keyed)) + ".")
+        raise BridgeError(". ".join(held.explain(rig, body.keyed, body.keyed)) + ".")
     return HeldControls(
         left,
         {part: bone for part, bone in turns.items() if not (rooted[part] or body.hangs[part])} | loose,

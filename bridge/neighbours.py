@@ -10,7 +10,9 @@ from typing import Any, Final
 import numpy as np
 from bpy_extras.anim_utils import action_get_channelbag_for_slot
 
+from ..core.causes import Cause
 from ..core.rotation import Array
+from .bars import Bar
 from .channels import CHANNELS, ArmatureObject, channelbag_of
 from .driven import split_path
 from .keys import Channel, write_channel
@@ -48,34 +50,34 @@ def is_layer(armature: ArmatureObject) -> bool:
     return data is not None and data.use_nla and not data.use_tweak_mode and len(data.nla_tracks) > 0
 
 
-def why_no_layer(armature: ArmatureObject, frame: float) -> str | None:
+def why_no_layer(armature: ArmatureObject, frame: float) -> Cause | None:
     """Return what an NLA layer has for which keys at a frame would not show, or show in more frames; else None."""
     data = armature.animation_data
     if not is_layer(armature):
         return None
     if not data.action_influence or any(track.is_solo for track in data.nla_tracks):
-        return "an action that the NLA editor does not use"
+        return Cause(Bar.UNUSED)
     if data.action is not None and data.action_extrapolation != _ALWAYS:
         first, last = data.action.frame_range
-        return None if first <= frame <= last else "an action that the NLA editor does not use at this frame"
+        return None if first <= frame <= last else Cause(Bar.UNUSED_HERE)
     return None
 
 
-def why_no_key(curve: Any, frame: float, cycle_aware: bool) -> str | None:
+def why_no_key(curve: Any, frame: float, cycle_aware: bool) -> Cause | None:
     """Return what a curve of the action has for which a key at a frame would not show, or change others; else None."""
     modifiers = [one for one in curve.modifiers if not one.mute]
     if any(one.type != "CYCLES" for one in modifiers):
-        return "curves with modifiers"
+        return Cause(Bar.MODIFIED)
     if modifiers and not cycle_aware:
-        return "curves that repeat, and Cycle-Aware Keying is off"
+        return Cause(Bar.REPEATED)
     if modifiers and not _repeats_as_a_whole(modifiers[0]):
-        return "curves that repeat only in part, or differently before and after their keys"
+        return Cause(Bar.REPEATED_IN_PART)
     if not len(curve.keyframe_points):
-        return "samples instead of keys"
+        return Cause(Bar.SAMPLED)
     if curve.extrapolation == "LINEAR" and not modifiers:
         times = read_keys(curve.keyframe_points, ("co",))["co"][:, 0]
         if len(times[times < frame - SAME_FRAME]) < 2 or len(times[times > frame + SAME_FRAME]) < 2:
-            return "curves that are extrapolated beyond their keys"
+            return Cause(Bar.EXTRAPOLATED)
     return None
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from enum import Enum
-from typing import Final, Self
+from typing import Any, Final, Self
 
 _CLOSER_TARGET: Final = "Move the target closer"
 _UNPIN: Final = "Unpin {} to get closer"
@@ -10,13 +10,14 @@ _PRECEDENCE: Final = "Set Precedence to Pins to hold the pin"
 
 
 class Kind(Enum):
-    """A kind of cause: its words and what helps, with places for the bone and details.
+    """A kind of cause that keeps goals from being met: its words and what helps, with places for the bone and details.
 
     Nothing helps where the tool itself holds the bone.
     """
 
     ANOTHER_TARGET = "{} has another target as well", "Remove one of the two targets"
     BALANCE = "the body keeps its balance", "Turn Balance off to get closer"
+    BODY = "limits of joints or the lengths of its bones keep it away", "Turn Joint Limits off to get closer"
     CLOSER_POSE = "a closer pose may exist", "Drag or solve again to find it"
     DRAGGED = "{} is dragged", _PRECEDENCE
     DRIVEN = "{} is driven by {}", "Mute what drives it to get closer"
@@ -24,16 +25,19 @@ class Kind(Enum):
     GAZE = "neck and head turn at most {} degrees sideways and {} up or down", "Turn the body toward the target first"
     HELD = "{} is held in place", ""
     LENGTHS = "as near as the lengths of its bones allow", "Choose a target within its reach"
+    KEPT = "{} keeps {} from reaching its pin", "Mute what drives it"
     LIMIT = "{} is at its limit ({})", "Turn Limits off to get closer"
     LIST = "the list cannot turn {}", "Add one of its parents to the list"
     LOCK = "the rotation of {} is locked", "Unlock {} to get closer"
     MORE = "{} more", ""
     MOVED = "the solver reached it, but then the target, or what follows the pose in Blender, moved", "Solve again"
     PINNED = "{} is pinned", _UNPIN
+    OTHER_PINS = "out of reach, or pulled elsewhere by other pins: {}", "Move their pins closer or mute the others"
     PULL = "its pull of {} is too low to move the body", "Raise Pull to get closer"
     PULLS = "{} pulls the other way", "Lower the weight of {} to get closer"
     RESIST = "Resist of 1 keeps {} in place", "Lower Resist of {} to get closer"
-    RIG = "a driver or constraint of the rig holds it there", "Mute that to get closer"
+    REACH = "{} is out of reach", "Move its pin closer"
+    RIG = "a driver, constraint or other animation holds it there", "Mute that to get closer"
     STIFF = "{} has the maximum stiffness", "Lower the stiffness of {} to get closer"
     STRAIGHT = (
         "its chain is straight, and limits or locks keep it from bending",
@@ -50,14 +54,17 @@ class Kind(Enum):
 
 
 class Cause(str):
-    """Why a goal is not met: reads as its words; `remedy` is what helps, or empty."""
+    """Why something is not as wanted: reads as the words of its kind; `remedy` is what helps, or empty.
 
-    kind: Kind
+    kind: a member of an Enum of pairs, its words and what helps, with places for the bone and details
+    """
+
+    kind: Enum
     bone: str
     details: tuple[str, ...]
     remedy: str
 
-    def __new__(cls, kind: Kind, bone: str = "", *details: str) -> Self:
+    def __new__(cls, kind: Enum, bone: str = "", *details: str) -> Self:
         words, remedy = kind.value
         places = [bone, *details] if bone else details
         made = super().__new__(cls, words.format(*places))
@@ -69,23 +76,26 @@ class Cause(str):
         """The cause alone, with what helps."""
         return f"{self}. {self.remedy}" if self.remedy else str(self)
 
-    def seen(self, names: Mapping[str, str], kinds: Mapping[Kind, Kind]) -> "Cause":
+    def seen(self, names: Mapping[str, str], kinds: Mapping[Any, Enum]) -> "Cause":
         """Return the cause with another name of its bone, and of another kind, where these are given."""
         return Cause(kinds.get(self.kind, self.kind), names.get(self.bone, self.bone), *self.details)
 
 
 class Explanation(str):
-    """What is missed, why, and what helps: reads as a sentence; `short` is the same with its first cause alone."""
+    """What is missed, why, and what helps: reads as a sentence; `short` is the same with its first cause alone.
 
+    What helps is by default against the first cause that has a remedy.
+    """
+
+    missed: str
     short: str
 
-    def __new__(cls, missed: str, causes: Sequence[Cause] = ()) -> Self:
-        made = super().__new__(cls, _told(missed, causes))
-        made.short = _told(missed, causes[:1])
+    def __new__(cls, missed: str, causes: Sequence[Cause] = (), remedy: str = "") -> Self:
+        made = super().__new__(cls, _told(missed, causes, remedy))
+        made.missed, made.short = missed, _told(missed, causes[:1], remedy)
         return made
 
 
-def _told(missed: str, causes: Sequence[Cause]) -> str:
-    """Return a sentence; what helps is against the first cause that has a remedy."""
-    remedy = next((cause.remedy for cause in causes if cause.remedy), "")
-    return missed + (f": {', '.join(causes)}" if causes else "") + (f". {remedy}" if remedy else "")
+def _told(missed: str, causes: Sequence[Cause], remedy: str) -> str:
+    helps = remedy or next((cause.remedy for cause in causes if cause.remedy), "")
+    return missed + (f": {', '.join(causes)}" if causes else "") + (f". {helps}" if helps else "")

@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import bridge
 from ..core import CoreError
+from ..core.causes import Explanation
 from ..core.freed import freed_pose
 from .motion_edit import ChangedBones, Frames, MotionEdit, Progress
 from .shown import WantedPose, deforming, wanted_pose
@@ -60,7 +61,8 @@ class Baked(MotionEdit):
         driven = [names[bone] for bone in self._bones.tolist() if names[bone] in self.rig.driven]
         if not driven or self.visual:
             return ""
-        return f'{len(driven)} of the bones get no keys; "{driven[0]}" is driven by {self.rig.driven[driven[0]]}'
+        said = f'{len(driven)} of the bones get no keys; "{driven[0]}" is driven by {self.rig.driven[driven[0]]}'
+        return Explanation(said, remedy="Turn Visual on to key them")
 
     def write_keys(self, armature: Any, changed: ChangedBones, action: str | None, new: bool) -> Any:
         self._written = self._bones.tolist()

@@ -9,6 +9,7 @@ import numpy as np
 from .. import bridge
 from ..core import CoreError, Motion, PinAndDrag, Skeleton
 from ..core.body.anatomy import carrier_of
+from ..core.causes import Cause, Kind
 from ..core.editing.contacts import BodyPoint, Contacts, Surface, find_contacts, foot_points, stands_on
 from ..core.editing.floor import Floor, floor_pins, floor_under
 from ..core.editing.foot_lock import EASE, contact_pins, foot_lock_settings, raised_onto
@@ -151,9 +152,8 @@ class HeldMotion(BodyMotion):
     def _reason(self, driver: str, bones: str) -> str:
         """Return why pins of bones do not hold: what drives them, or else that they are out of reach."""
         if driver:
-            return f"{driver} keeps {bones} from reaching its pin"
-        alone = len(self.asked) == 1
-        return f"{bones} is out of reach" if alone else f"out of reach, or pulled elsewhere by other pins: {bones}"
+            return Cause(Kind.KEPT, "", driver, bones).sentence
+        return Cause(Kind.REACH if len(self.asked) == 1 else Kind.OTHER_PINS, bones).sentence
 
     def _cause(self, pin: TimedPin) -> str | None:
         """Return what drives the bone of a pin that does not hold; "" for out of reach, None for no reason."""

@@ -12,6 +12,7 @@ import numpy as np
 from .. import bridge
 from ..bridge.turns import beside_blender, update
 from ..core import CoreError, Goal, Motion, keypoints, rotation
+from ..core.causes import Cause, Kind
 from ..core.editing.foot_lock import stand_on_ground
 from ..core.formats.files import read_json
 from ..core.formats.mapping import BodyMapping, read_mapping
@@ -156,7 +157,8 @@ def perform_keypoints(
     try:
         goals = measure_ends(context, armature, target, ends, frames)
         pose = _measure_pose(context, armature, target, motion)
-        missed = [one.sentence() for one in (*goals, *filter(None, [pose])) if not one.met.all()]
+        why = {"end": [Cause(Kind.BODY if job.limits else Kind.LENGTHS)], "pose": [Cause(Kind.RIG)]}
+        missed = [one.sentence(why[one.kind]) for one in (*goals, *filter(None, [pose])) if not one.met.all()]
     except bridge.Stopped:  # what is keyed stays
         goals, pose, missed = (), None, [UNMEASURED]
     turned, moved = target.character.posed_bones(captured.fingers)

@@ -14,6 +14,7 @@ from ..bridge.motion import preserve_channels
 from ..bridge.turns import update
 from ..bridge.words import listed
 from ..core import CoreError, Motion
+from ..core.causes import Cause, Explanation, Kind
 from ..core.editing.bezier import Keys
 from ..core.editing.bone_keys import BoneKeys
 from ..core.editing.timed_pins import TimedPin, pin_errors
@@ -143,7 +144,7 @@ class MotionEdit:
             explained = self.explain(goals)
         except bridge.Stopped:  # what is written stays
             explained = (UNMEASURED,)
-        missed = [] if pose is None or pose.met.all() else [pose.sentence()]
+        missed = [] if pose is None or pose.met.all() else [pose.sentence([Cause(Kind.RIG)])]
         self.stays = [] if written is None else self.said_staying(armature)
         return Report(
             armature=armature.name,
@@ -161,7 +162,8 @@ class MotionEdit:
     def said_staying(self, armature: Any) -> list[str]:
         """Return sentences about curves that are as they were, once keys are written: bones with muted ones."""
         muted = bridge.muted_bones(armature)
-        return [f"muted curves stay as they are: {listed(muted)}"] if muted else []
+        said = f"muted curves stay as they are: {listed(muted)}"
+        return [Explanation(said, remedy="Unmute them in the Graph Editor first")] if muted else []
 
     def write_keys(self, armature: Any, changed: ChangedBones, action: str | None, new: bool) -> Any:
         """Write the keys of the changed bones, or, if not `keyed`, their pose; return the action, if there is one."""

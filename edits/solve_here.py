@@ -7,6 +7,7 @@ from typing import Any
 from .. import bridge
 from ..bridge import ControlledBody
 from ..core import CoreError, Pose
+from ..core.causes import Explanation
 from ..core.formats.report import Report
 from ..core.rotation import Array
 from .fk_limbs import FKLimbs
@@ -36,8 +37,13 @@ def solve_here(context: Any, armature: Any) -> tuple[Report, FKLimbs, list[str]]
             one.use_fk(armature, False)
         raise
     said = tuple(fk.said.values())
-    others = (one for one in report.explanations if not any(one in sentence for sentence in said))
+    others = [one for one in report.explanations if not _is_told(one, said)]
     return replace(report, explanations=(*said, *others)), fk, stays
+
+
+def _is_told(explanation: str, said: Sequence[str]) -> bool:
+    """Return whether sentences say what is missed."""
+    return isinstance(explanation, Explanation) and any(explanation.missed in sentence for sentence in said)
 
 
 class _PinnedLimbs:

@@ -158,7 +158,7 @@ def _holds(
             holds.append(_Hold(share, Cause(Kind.LOCK, name)))
         elif (force > 0.0) == upper:
             bone, axis = limits.names[int(np.flatnonzero(np.flatnonzero(limits.real) == row)[0])]
-            name = problem.skeleton.names[bone]
+            name = problem.skeleton.names[int(bone)]
             holds.append(_Hold(share, Cause(Kind.LIMIT, name, axis)))
     return holds, float(lengths(pull - table @ forces)) / size
 
