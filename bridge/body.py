@@ -136,8 +136,8 @@ def explain_missed_bones(body: Body, wanted: Pose, now: Pose) -> list[str]:
     locked = ~driven & (~skeleton.movable | skeleton.rotation_locks.any(axis=1))
     limited = ~driven & ~locked
     groups = (
-        (driven, "driven", "Mute what drives them"),
-        (locked, "locked", "Unlock their rotation"),
+        (driven, "driven", "Mute the driver or constraint"),
+        (locked, "locked", "Unlock the rotation"),
         (limited, "at the limit", _WIDEN),
     )
     found = [([skeleton.names[bone] for bone in np.flatnonzero(off & group)], *told) for group, *told in groups]

@@ -162,8 +162,8 @@ class MotionEdit:
     def said_staying(self, armature: Any) -> list[str]:
         """Return sentences about curves that are as they were, once keys are written: bones with muted ones."""
         muted = bridge.muted_bones(armature)
-        said = f"muted curves stay as they are: {listed(muted)}"
-        return [Explanation(said, remedy="Unmute them in the Graph Editor first")] if muted else []
+        remedy = "Unmute them in the Graph Editor first"
+        return [Explanation(f"muted curves stay as they are: {listed(muted)}", remedy=remedy)] if muted else []
 
     def write_keys(self, armature: Any, changed: ChangedBones, action: str | None, new: bool) -> Any:
         """Write the keys of the changed bones, or, if not `keyed`, their pose; return the action, if there is one."""

@@ -370,7 +370,8 @@ def test_a_control_goes_to_its_limit_and_the_rest_of_the_body_as_it_should(
     arm = human.pose.bones["upper_arm_fk.L"]
     limit(arm, kind, 0.3)
     level, said = said_by("take_posture", monkeypatch, posture="T")
-    assert (level, said.partition("; ")[0]) == ("WARNING", "upper_arm_fk.L is at the limit")
+    limited = "upper_arm_fk.L is at the limit. Widen the limits or turn them off"
+    assert (level, said.partition("; ")[0]) == ("WARNING", limited)
     assert np.abs(arm.matrix_basis.to_euler(arm.rotation_mode.replace("QUATERNION", "XYZ"))).max() < 0.3 + 1e-4
     assert rotation.angle_between(arm.matrix_basis.to_quaternion(), rotation.IDENTITY) > 0.2
     np.testing.assert_allclose(way(human, "upper_arm.R", "hand.R"), (-1, 0, 0), atol=1e-3)

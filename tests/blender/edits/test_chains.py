@@ -457,7 +457,7 @@ def test_a_straight_tail_out_of_reach_says_why_its_fractions_change_nothing(shif
     chain.entries[0].fraction = 0.9
     np.testing.assert_allclose([*pose(tail).values()], [*before.values()], atol=2e-3)  # 0.2 degrees
     far = np.linalg.norm(np.array((0.0, 0.0, 2.5)) + shift) - 2.5
-    assert chain.problem == f"b5 is {far:.3g} m short of its target: fully stretched from b0"
+    assert chain.problem == f"b5 is {far:.3g} m short of its target: fully stretched from b0. Move the target closer"
     assert chain.problem in " ".join(labels(POISE_PT_chains))
 
 

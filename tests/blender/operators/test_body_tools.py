@@ -173,7 +173,7 @@ def test_locked_scales_stay_when_a_pose_is_mirrored_and_are_named(mixamo: Any, m
     assert after["RightLeg"].tolist() == [1.0, 1.0, 1.0]
     np.testing.assert_allclose(after["LeftArm"], (1.2, 1.5, 1.2), atol=1e-6)
     assert (level, said.partition("; ")[0]) == (
-        "WARNING", "the scale of mixamorig:RightArm and mixamorig:RightLeg is locked"
+        "WARNING", "the scale of mixamorig:RightArm and mixamorig:RightLeg is locked. Unlock it to change it"
     )  # fmt: skip
 
 
@@ -397,7 +397,7 @@ def test_locked_bones_are_named(mixamo: Any, monkeypatch: Any) -> None:
     elbow.lock_rotation, elbow.lock_rotation_w, elbow.lock_rotations_4d = (True,) * 3, True, True
     stood = tuple(elbow.rotation_quaternion)
     level, said = said_by("take_posture", monkeypatch, posture="T")
-    assert (level, said.partition("; ")[0]) == ("WARNING", "mixamorig:LeftForeArm is locked")
+    assert (level, said.partition("; ")[0]) == ("WARNING", "mixamorig:LeftForeArm is locked. Unlock the rotation")
     assert tuple(elbow.rotation_quaternion) == stood
 
 
@@ -451,7 +451,7 @@ def test_limits_that_the_user_gave_win(
     context.scene.cursor.location = (2.0, -1.0, 1.5)
     context.view_layer.update()
     said_by(tool, monkeypatch, **settings)
-    assert f"{bone} is at the limit\n" in capfd.readouterr().out
+    assert f"{bone} is at the limit. Widen the limits or turn them off\n" in capfd.readouterr().out
     assert 0.0 < limited.rotation_quaternion.angle < np.radians(6.0)
 
 
