@@ -142,7 +142,10 @@ def test_what_holds_a_bone_in_its_place_is_named_while_the_mouse_moves(empty_fil
         session.drag(share * np.array([0.1, -0.1, -0.1]), STILL)
     assert session.held() == []
     session.drag(np.array([0.0, 0.0, 5.0]), STILL)
-    said = 'b1 is driven by constraint "Copy Transforms" on "b1" (Copy Transforms). Mute the driver or constraint to get closer'
+    said = (
+        'b1 is driven by constraint "Copy Transforms" on "b1" (Copy Transforms). '
+        "Mute the driver or constraint to get closer"
+    )
     assert session.held() == [said]
     assert session.reasons()[0] == said
 
