@@ -94,7 +94,10 @@ class Held:
         turns = [bone for bone in dict.fromkeys(turning) if turned[bone]]
         moves = [bone for bone in dict.fromkeys(moving) if moved[bone]]
         said: dict[Cause, dict[str, None]] = {}
-        for bones, what in ((turns, "rotation"), (moves, "location")):
+        for bones, what, alone in (
+            (turns, "rotation", "the rotation of {}"),
+            (moves, "location", "the location of {}"),
+        ):
             for bone in bones:
                 whys = {
                     kind: self._what_bars(channel, bone)
@@ -105,7 +108,7 @@ class Held:
                     if some[bone]
                 }
                 both = whys.get("rotation") == whys.get("location")
-                said.setdefault(whys[what], {})[names[bone] if both else f"the {what} of {names[bone]}"] = None
+                said.setdefault(whys[what], {})[names[bone] if both else alone.format(names[bone])] = None
         return [
             Explanation(
                 f"{listed([*some])} has {why}, so it is not changed"

@@ -262,7 +262,7 @@ def _root_options(parser: argparse.ArgumentParser) -> None:
         type=float,
         default=root_motion.SMOOTH,
         metavar="S",
-        help="seconds; quicker sway and turns stay with the body",
+        help="seconds; quicker sway and rotation stay with the body",
     )
     parser.add_argument(
         "--axes",
@@ -294,7 +294,7 @@ def _loop_options(parser: argparse.ArgumentParser) -> None:
         "--fade", type=float, default=loop.FADE, metavar="S", help="seconds over which each end changes"
     )
     parser.add_argument(
-        "--turn", action="store_true", help="turn in each cycle as the body does, instead of going straight ahead"
+        "--turn", action="store_true", help="rotate in each cycle as the body does, instead of going straight ahead"
     )
     add_feet(parser)
     add_motion(parser)

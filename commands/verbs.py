@@ -246,7 +246,7 @@ def tell_report(arguments: argparse.Namespace, report: Report, **more: object) -
         tell(explanation)
     tell(
         f"{report.armature}: {report.converged_frames} of {counted(len(report.frames), 'frame')} met, "
-        f"{counted(len(report.rotated), 'bone')} turned, "
+        f"{counted(len(report.rotated), 'bone')} rotated, "
         + (f"{len(report.grown)} stretched, " if report.grown else "")
         + (f'keyed in "{report.action}"' if report.action else "nothing keyed")
     )

@@ -22,12 +22,15 @@ class Kind(Enum):
     DRAGGED = "{} is dragged", _PRECEDENCE
     DRIVEN = "{} is driven by {}", "Mute the driver or constraint to get closer"
     FIXED = "none of its parents can be changed", "Unlock one of them to get closer"
-    GAZE = "neck and head turn at most {} degrees sideways and {} up or down", "Turn the body toward the target first"
+    GAZE = (
+        "neck and head rotate at most {} degrees sideways and {} up or down",
+        "Rotate the body toward the target first",
+    )
     HELD = "{} is held in place", ""
     LENGTHS = "as near as the lengths of its bones allow", "Choose a target within its reach"
     KEPT = "{} keeps {} from reaching its pin", "Mute the driver or constraint"
     LIMIT = "{} is at its limit ({})", "Turn Limits off to get closer"
-    LIST = "the list cannot turn {}", "Add one of its parents to the list"
+    LIST = "the list cannot rotate {}", "Add one of its parents to the list"
     LOCK = "the rotation of {} is locked", "Unlock {} to get closer"
     MORE = "{} more", ""
     MOVED = "the solver reached it, but then the target, or what follows the pose in Blender, moved", "Solve again"

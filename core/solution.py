@@ -111,7 +111,7 @@ class Solution:
         sentences += self.explain_finish()
         turned = self.turned().reshape(-1, len(named)).max(axis=0)
         most = [bone for bone in np.argsort(-turned, kind="stable")[:bones].tolist() if turned[bone] > _LEAST_TURN]
-        return sentences + [f"{named[bone]} turned by {np.degrees(turned[bone]):.1f} degrees" for bone in most]
+        return sentences + [f"{named[bone]} rotated by {np.degrees(turned[bone]):.1f} degrees" for bone in most]
 
     def explain_finish(self) -> list[str]:
         """Return a sentence if `ContributionCCD` needed its least-squares finish, else none."""
@@ -132,7 +132,7 @@ class Solution:
         if errors[worst] > self.position_tolerance:
             short.append(f"{say_length(float(errors[worst]))} short of its target")
         if turns[worst] > self.rotation_tolerance:
-            short.append(f"turned {np.degrees(turns[worst]):.1f} degrees off")
+            short.append(f"rotated {np.degrees(turns[worst]):.1f} degrees off")
         goal = self.goals[index]
         name = names[self.skeleton.index(goal.bone)]
         name = f"the balance of {name}" if isinstance(goal, Balance) else name

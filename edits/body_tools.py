@@ -234,8 +234,10 @@ class AimGaze(BodyTool):
         items=(("CURSOR", "3D Cursor", "The 3D cursor"), ("OBJECT", "Object", "Origin of another object")),
     )  # fmt: skip
     object: str = _setting("", "Object", "Object to look at")
-    head: float = _setting(1.0, "Head", "How far neck and head turn toward it", subtype="FACTOR", min=0.0, max=1.0)
-    eyes: float = _setting(1.0, "Eyes", "How far the eyes turn the rest of the way", subtype="FACTOR", min=0.0, max=1.0)
+    head: float = _setting(1.0, "Head", "How far neck and head rotate toward it", subtype="FACTOR", min=0.0, max=1.0)
+    eyes: float = _setting(
+        1.0, "Eyes", "How far the eyes rotate the rest of the way", subtype="FACTOR", min=0.0, max=1.0
+    )
 
     def apply(self, context: Any, armature: Any, body: bridge.Body) -> Pose | Solution:
         place = context.scene.cursor.location

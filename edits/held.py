@@ -59,7 +59,9 @@ class HeldRig:
     def explain_yielded(self, goal: Goal) -> str:
         """Return that the rotation of a part's pin is missed, since the part stays."""
         skeleton = self.body_of
-        return f"{skeleton.names[skeleton.index(goal.bone)]} cannot turn by itself, so its pin holds only its position"
+        return (
+            f"{skeleton.names[skeleton.index(goal.bone)]} cannot rotate by itself, so its pin holds only its position"
+        )
 
     def hold(self, controlled: ControlledBody) -> ControlledBody:
         """Return the body with other controls, without those of them that stay."""

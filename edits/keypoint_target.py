@@ -56,7 +56,7 @@ def find_target(armature: Any, limits: bool, controls: bool = True) -> KeypointT
         return KeypointTarget(bridge.with_ik_starts(rig, controlled), body, present, controlled, notes, surface)
     if not character.bones:
         why = rig.driven_above(character.hips) or "it is locked"
-        raise CoreError(f'No bone of the body of "{armature.name}" can turn: {why}.')
+        raise CoreError(f'No bone of the body of "{armature.name}" can rotate: {why}.')
     notes = _left_out(rig, {*character.parts} - {*character.bones})
     return KeypointTarget(rig, character, bridge.read_pose(armature, rig), None, notes, surface)
 

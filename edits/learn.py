@@ -50,7 +50,7 @@ def learn_limits(context: Any, armature: Any, names: Sequence[str], margin: floa
     turns = yield from bridge.reading_turns(armature, rig, frames, [rig.skeleton.index(name) for name in free])
     moved = rotation.angle_between(turns, turns[:1]).max(axis=0) > _STILL
     if not moved.any():
-        raise CoreError("None of the selected bones turns in the action: there is nothing to learn.")
+        raise CoreError("None of the selected bones rotates in the action: there is nothing to learn.")
     polygons = {free[place]: learn_polygon(turns[:, place], margin) for place in np.flatnonzero(moved)}
     for name, polygon in polygons.items():
         bridge.write_learned(armature.pose.bones[name], polygon)
@@ -76,7 +76,7 @@ def learn_stiffness(armature: Any) -> Generator[float, None, Learnt]:
         pose = bridge.read_controlled(body.controlled, forward_matrices(body.rig.skeleton, pose))
     tuning = learn_tuning(body.skeleton, body.roles, turns_of(body.skeleton, body.roles, pose))
     if not tuning.learned.any():
-        raise CoreError("No joint turns in the action: there is nothing to learn.")
+        raise CoreError("No joint rotates in the action: there is nothing to learn.")
     bridge.write_tuning(armature, body.skeleton, tuning)
     bones = tuple(body.skeleton.names[bone] for bone in np.flatnonzero(tuning.learned))
     said = f"Learned the stiffness of {counted(len(bones), 'bone')} from {counted(len(motion), 'frame')}"

@@ -34,6 +34,13 @@ _FIELD: Final = re.compile(r"\{(armature|file|take)\}|\{number(?::(0?\d{0,2}d?))
 TRACK: Final = "Retargeted Motions"  # the NLA track of their strips
 DONE, SHORT, THERE, FAILED, LEFT = "done", "short", "there already", "failed", "not done"
 _STATES: Final = {0: DONE, 1: SHORT}  # by the exit code of `retarget`
+_SENTENCES: Final = {
+    DONE: "{} is retargeted",
+    SHORT: "{} is retargeted, but contacts or targets are missed",
+    THERE: "{} is already retargeted",
+    FAILED: "{} is not retargeted",
+    LEFT: "{} is left for the next run",
+}
 _TICK: Final = 0.02  # seconds to wait for an answer at a time
 _ROOT: Final = Path(__file__).resolve().parent.parent
 
@@ -97,8 +104,8 @@ class Row:
     contacts: int = 0
 
     def sentence(self) -> str:
-        name = f'"{self.file}"' + (f' (take "{self.take}")' if self.take else "")
-        return f"{name}: {self.state}" + (f"; {self.reason.rstrip('.')}" if self.reason else "")
+        said = _SENTENCES[self.state].format(f'"{self.file}"' + (f' (take "{self.take}")' if self.take else ""))
+        return said + (f": {self.reason.rstrip('.')}" if self.reason else "")
 
 
 @dataclass(frozen=True)

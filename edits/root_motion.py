@@ -97,7 +97,7 @@ class RootMotion(BodyMotion):
         """Return how far the body travels from the first frame to the last, in words."""
         way = float(lengths(self.worlds[0, :3, :3] @ self.travel.shifts[-1]))
         turn = float(np.degrees(rotation.angle_between(rotation.IDENTITY, self.travel.turns[-1])))
-        travels = f"The body travels {way:.2f} m and turns {turn:.0f} degrees"
+        travels = f"The body travels {way:.2f} m and rotates {turn:.0f} degrees"
         return "; ".join([travels, *self.jumps()])
 
 
@@ -106,7 +106,7 @@ def check_root_motion(smooth: float, axes: Collection[str]) -> None:
     if not 0.0 <= smooth <= LONGEST:
         raise CoreError(f"The smoothing of root motion must be between 0 and {LONGEST:g} seconds.")
     if not axes:
-        raise CoreError("There is nothing to transfer. Choose X, Y or Turn.")
+        raise CoreError("There is nothing to transfer. Choose X, Y or Rotation.")
 
 
 def _check_rigid(armature: Any, moves: Array) -> None:

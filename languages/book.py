@@ -20,6 +20,7 @@ _PLACE: Final = re.compile(r"\{(\d+)\}")
 _QUOTED: Final = r'([^"]*)'
 _PUT_IN: Final = r'((?:"[^"]*"|(?![.;] )[^"])*?)'  # part of one sentence
 _JOINT: Final = re.compile(r"[.;:,] ")
+_END: Final = re.compile(r"[.;] ")  # of what may itself have clauses
 _AFTER: Final = re.compile(r"^(?:\{0\}; |[.;:,] )")
 _COUNT: Final = r"(\d+)"
 _COUNTED: Final = re.compile(r" [a-z ]+\(s\)")
@@ -105,17 +106,13 @@ def _in_parts(text: str, book: Book) -> str:
     found = _known(text, book)
     if found is not None:
         return found
-    joint = _JOINT.search(text)
+    joint = _END.search(text) or _JOINT.search(text)
     if joint is None:
         return text
-    return _translated_part(text[: joint.end()], book) + _in_parts(text[joint.end() :], book)
-
-
-def _translated_part(text: str, book: Book) -> str:
-    """Return what is before a joint, with the joint, translated if it is in the file."""
-    mark = text[-2:]
-    found = _whole(text[:-2], book, lists=True)
-    return text if found is None else found + book.marks.get(mark, mark)
+    first = text[: joint.start()]
+    said = _in_parts(first, book)
+    mark = joint[0] if said == first else book.marks.get(joint[0], joint[0])
+    return said + mark + _in_parts(text[joint.end() :], book)
 
 
 def _known(text: str, book: Book) -> str | None:

@@ -157,7 +157,7 @@ class POISE_OT_grip(ObjectTool, bpy.types.Operator):
 
 
 class POISE_OT_look_at(ObjectTool, bpy.types.Operator):
-    """Turn neck, head and eyes to look at the 3D cursor or an object, as far as the neck can turn"""
+    """Rotate neck, head and eyes to look at the 3D cursor or an object, as far as the neck can rotate"""
 
     bl_idname = "poise.look_at"
     bl_label = "Look At"

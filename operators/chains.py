@@ -198,7 +198,7 @@ class POISE_OT_add_joint(ListTool, bpy.types.Operator):
 
 
 class POISE_OT_remove_joint(EntryTool, bpy.types.Operator):
-    """Remove the joint selected in the list, so that it no longer turns"""
+    """Remove the joint selected in the list, so that it no longer rotates"""
 
     bl_idname = "poise.remove_joint"
     bl_label = "Remove Joint"
@@ -219,7 +219,7 @@ class POISE_OT_remove_joint(EntryTool, bpy.types.Operator):
 
 
 class POISE_OT_move_joint(EntryTool, bpy.types.Operator):
-    """Move the joint selected in the list, so that it turns earlier or later"""
+    """Move the joint selected in the list, so that it rotates earlier or later"""
 
     bl_idname = "poise.move_joint"
     bl_label = "Move Joint"
@@ -227,7 +227,7 @@ class POISE_OT_move_joint(EntryTool, bpy.types.Operator):
     direction: EnumProperty(
         name="Direction",
         description="Direction of the move",
-        items=(("UP", "Up", "Turn earlier"), ("DOWN", "Down", "Turn later")),
+        items=(("UP", "Up", "Rotate earlier"), ("DOWN", "Down", "Rotate later")),
         options={"SKIP_SAVE"},
     )
 

@@ -35,7 +35,7 @@ _HINTS: Final = (
     ("", "EVENT_X"),
     ("", "EVENT_Y"),
     ("Axis", "EVENT_Z"),
-    ("Turn", "EVENT_R"),
+    ("Rotate", "EVENT_R"),
     ("Pin", "EVENT_P"),
     ("", "EVENT_ONEKEY"),
     ("Precedence", "EVENT_TWOKEY"),
@@ -72,7 +72,7 @@ class POISE_OT_drag(bpy.types.Operator):
         options={"SKIP_SAVE"},
     )  # fmt: skip
     turn: FloatVectorProperty(
-        name="Turn", description="Rotation in world space", size=3, subtype="EULER", options={"SKIP_SAVE"},
+        name="Rotation", description="Rotation in world space", size=3, subtype="EULER", options={"SKIP_SAVE"},
     )  # fmt: skip
     selected: BoolProperty(
         name="All Selected", description="If the bone is selected, drag all selected bones", options={"SKIP_SAVE"}
@@ -376,7 +376,7 @@ class POISE_OT_drag(bpy.types.Operator):
         name = self._grab.bone
         if count > 1:
             name = translated(f"{name} and {counted(count - 1, 'more bone')}")
-        parts = [f"{'Turning' if pointer.turning else 'Dragging'} {name}"]
+        parts = [f"{'Rotating' if pointer.turning else 'Dragging'} {name}"]
         if pointer.direction is not None:
             letter = "XYZ"[pointer.axis or 0]
             parts.append(f"{'across' if pointer.plane else 'along'} {'its own' if pointer.local else 'the'} {letter}")

@@ -26,7 +26,7 @@ class POISE_OT_learn_limits(Lasting, bpy.types.Operator):
 
     margin: FloatProperty(
         name="Margin",
-        description="How much further bones may turn than they do in the action",
+        description="How much further bones may rotate than they do in the action",
         subtype="ANGLE",
         default=np.radians(5.0),
         min=0.0,

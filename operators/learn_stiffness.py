@@ -14,7 +14,7 @@ from .tool import Tool
 
 
 class POISE_OT_learn_stiffness(Lasting, bpy.types.Operator):
-    """Learn from the action how easily each joint turns in drags, Solve Here and Bake"""
+    """Learn from the action how easily each joint rotates in drags, Solve Here and Bake"""
 
     bl_idname = "poise.learn_stiffness"
     bl_label = "Learn Stiffness"

@@ -38,7 +38,7 @@ class POISE_OT_import_list(LoadsJson, ListTool, bpy.types.Operator):
         strange = next((one.bone for one in listed.actuations if one.bone not in joints), None)
         if strange is not None:
             ends = f'"{chain.base}" and "{chain.effector}"'
-            raise CoreError(f'The contribution list of "{path.name}" turns "{strange}", which is not between {ends}.')
+            raise CoreError(f'The contribution list of "{path.name}" rotates "{strange}", which is not between {ends}.')
         write_actuations(chain, listed.actuations)
         write_numbers(chain, {name: getattr(listed, name) for name in NUMBERS if name in listed.said})
         tune(context, armature, chain)

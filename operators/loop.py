@@ -22,8 +22,8 @@ class POISE_OT_make_loop(RangeTool, bpy.types.Operator):
         default=FADE, min=0.01, soft_max=2.0, max=LONGEST, subtype="TIME_ABSOLUTE", unit="TIME_ABSOLUTE",
     )  # fmt: skip
     turning: BoolProperty(
-        name="Keep Turn",
-        description="Let the body turn in each cycle as it does in the range, instead of going straight ahead",
+        name="Keep Rotation",
+        description="Let the body rotate in each cycle as it does in the range, instead of going straight ahead",
     )
     plant: BoolProperty(name="Plant Feet", description="Hold the feet while they touch the ground", default=True)
     preview: BoolProperty(

@@ -33,7 +33,7 @@ class POISE_OT_root_motion(RangeTool, bpy.types.Operator):
     )
     smooth: FloatProperty(
         name="Smooth",
-        description="Time in seconds. Quicker sway and turns of the hips are not transferred",
+        description="Time in seconds. Quicker sway and rotation of the hips are not transferred",
         default=SMOOTH,
         min=0.0,
         soft_max=2.0,
@@ -47,7 +47,7 @@ class POISE_OT_root_motion(RangeTool, bpy.types.Operator):
         items=(
             ("X", "X", "Travel along X of the world"),
             ("Y", "Y", "Travel along Y of the world"),
-            ("TURN", "Turn", "Heading of the body"),
+            ("TURN", "Rotation", "Heading of the body"),
         ),
         options={"ENUM_FLAG"},
         default={"X", "Y", "TURN"},

@@ -59,7 +59,7 @@ class _Bone:
             row.prop(bone, "poise_range_min", index=index, text="")
             row.prop(bone, "poise_range_max", index=index, text="")
         if armature.poise_method == "HUMANOID":
-            column.prop(bone, "poise_share", text="Share of Turn")
+            column.prop(bone, "poise_share", text="Rotation Share")
         elif armature.poise_joint_targets == "ACTION":
             column.prop(bone, "poise_target", slider=True)
         row = column.row(align=True)

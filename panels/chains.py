@@ -101,7 +101,7 @@ class POISE_PT_method(Side, bpy.types.Panel):
 
 
 class POISE_PT_turns(Side, bpy.types.Panel):
-    """How much each joint of the chain turned in the last drag, with the current values"""
+    """How much each joint of the chain rotated in the last drag, with the current values"""
 
     bl_label = "Rotation per Joint"
     bl_parent_id = "POISE_PT_chains"

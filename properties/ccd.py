@@ -41,16 +41,16 @@ class POISE_PG_actuation(bpy.types.PropertyGroup):
 
     # library overrides identify items by name: names must differ
     name: saved(props.StringProperty, "Name", "Identifier of the entry in the list")
-    bone: saved(props.StringProperty, "Bone", "Bone that turns", update=marking("bone", then=_tune))
+    bone: saved(props.StringProperty, "Bone", "Bone that rotates", update=marking("bone", then=_tune))
     bone_mark: mark()
     axis: saved(
         props.EnumProperty,
         "Axis",
         "Axis of the bone's rest pose, carried along by its parent",
         items=(
-            ("X", "X", "Turn about the X axis of the rest pose"),
+            ("X", "X", "Rotate about the X axis of the rest pose"),
             ("Y", "Y", "Twist about the Y axis of the rest pose"),
-            ("Z", "Z", "Turn about the Z axis of the rest pose"),
+            ("Z", "Z", "Rotate about the Z axis of the rest pose"),
         ),
         update=_tune,
     )
@@ -69,7 +69,7 @@ class POISE_PG_actuation(bpy.types.PropertyGroup):
     angle: saved(
         props.FloatProperty,
         "Angle",
-        "Angle that the joint turns at least or at most, depending on Mode, and never beyond the full rotation",
+        "Angle that the joint rotates at least or at most, depending on Mode, and never beyond the full rotation",
         default=0.0,
         min=0.0,
         soft_max=3.14159265,
@@ -82,7 +82,7 @@ class POISE_PG_actuation(bpy.types.PropertyGroup):
 class POISE_PG_turn(bpy.types.PropertyGroup):
     """One bone of a chain: its transform before the first solve and after the last one"""
 
-    name: saved(props.StringProperty, "Bone", "Bone that was turned", update=marking("name"))
+    name: saved(props.StringProperty, "Bone", "Bone that was rotated", update=marking("name"))
     name_mark: mark()
     start_rotation: saved(
         props.FloatVectorProperty, "Start Rotation", "Rotation before the first solve, as a quaternion", size=4
@@ -90,12 +90,12 @@ class POISE_PG_turn(bpy.types.PropertyGroup):
     start_location: saved(props.FloatVectorProperty, "Start Location", "Location before the first solve", size=3)
     rotation: saved(props.FloatVectorProperty, "Rotation", "Rotation after the last solve, as a quaternion", size=4)
     head: saved(props.FloatVectorProperty, "Head", "Location after the last solve, in armature space", size=3)
-    turned: saved(props.FloatProperty, "Turned", "Angle by which the bone was turned", subtype="ANGLE")
+    turned: saved(props.FloatProperty, "Rotated", "Angle by which the bone was rotated", subtype="ANGLE")
     share: saved(props.FloatProperty, "Share", "Share of all rotation in the chain", subtype="FACTOR")
 
 
 class POISE_PG_chain(bpy.types.PropertyGroup):
-    """A chain of joints, with the list of how much each of them turns"""
+    """A chain of joints, with the list of how much each of them rotates"""
 
     name: saved(props.StringProperty, "Name", "Name of the chain", update=_tell_apart)
     base: saved(
@@ -110,7 +110,7 @@ class POISE_PG_chain(bpy.types.PropertyGroup):
     use_drag: saved(
         props.BoolProperty,
         "Use in Drags",
-        "When the effector is dragged, turn only this chain by its list instead of the whole body",
+        "When the effector is dragged, rotate only this chain by its list instead of the whole body",
         default=True,
     )
     mode: saved(
@@ -131,7 +131,7 @@ class POISE_PG_chain(bpy.types.PropertyGroup):
     passes: saved(
         props.IntProperty,
         "Passes",
-        "Number of times that all joints of the list turn in a solve",
+        "Number of times that all joints of the list rotate in a solve",
         default=1,
         min=0,
         max=1000,
@@ -140,8 +140,8 @@ class POISE_PG_chain(bpy.types.PropertyGroup):
     )
     sweeps: saved(
         props.IntProperty, "CCD Sweeps",
-        "Maximum number of sweeps of plain CCD after the passes. In each, all joints from the tip to the base turn as "
-        "far as they can. At 0, only Finish brings the effector to its target, and a drag jumps less",
+        "Maximum number of sweeps of plain CCD after the passes. In each, all joints from the tip to the base rotate "
+        "as far as they can. At 0, only Finish brings the effector to its target, and a drag jumps less",
         default=0, min=0, max=1000, soft_max=30, update=_tune,
     )  # fmt: skip
     finish: saved(
@@ -157,9 +157,13 @@ class POISE_PG_chain(bpy.types.PropertyGroup):
         "Solve each mouse move from the pose of the last one, so that the result depends on the path of the "
         "mouse. If disabled, each solve starts from the pose at the press, and moving the mouse back restores it",
     )
-    entries: saved(props.CollectionProperty, "List", "Joints in the order in which they turn", type=POISE_PG_actuation)
+    entries: saved(
+        props.CollectionProperty, "List", "Joints in the order in which they rotate", type=POISE_PG_actuation
+    )
     active_entry: saved(props.IntProperty, "Active Joint", "Joint selected in the list", options=set())
-    turns: saved(props.CollectionProperty, "Turns", "Bones of the chain as the last drag left them", type=POISE_PG_turn)
+    turns: saved(
+        props.CollectionProperty, "Rotations", "Bones of the chain as the last drag left them", type=POISE_PG_turn
+    )
     point: saved(props.FloatVectorProperty, "Point", "Point of the effector that was dragged, in bone space", size=3)
     target: saved(
         props.FloatVectorProperty, "Target", "Target of the last drag, in armature space", size=3, subtype="XYZ"

@@ -189,8 +189,8 @@ SETTINGS: Final[dict[str, Any]] = {
         items=(
             ("HOLD", "Hold", "Keep root bones nearly in place, unless the body cannot reach otherwise"),
             ("PULL", "Pull", "Let root bones follow, but bend joints first"),
-            ("FREE", "Free", "Let root bones move and turn freely"),
-            ("TRANSLATE", "Move", "Let root bones move but not turn"),
+            ("FREE", "Free", "Let root bones move and rotate freely"),
+            ("TRANSLATE", "Move", "Let root bones move but not rotate"),
             ("FIXED", "Fixed", "Do not change root bones"),
         ),
         default="PULL",

@@ -43,8 +43,8 @@ SETTINGS: Final[dict[str, Any]] = {
     "share": saved(
         FloatProperty,
         "Share",
-        "With the method Humanoid, how much this bone of the spine or neck turns relative to the others. 1 is the "
-        "default, at 0 it does not turn",
+        "With the method Humanoid, how much this bone of the spine or neck rotates relative to the others. 1 is the "
+        "default, at 0 it does not rotate",
         default=1.0,
         min=0.0,
         max=100.0,
@@ -97,6 +97,6 @@ SETTINGS: Final[dict[str, Any]] = {
     ),
     "learned": stored("Learned Limits", "How far the bone swings and twists in the action that it learned from"),
     "tuning": stored(
-        "Learned Stiffness", "Usual rotation of the bone, and how easily it turns, in the action that it learned from"
+        "Learned Stiffness", "Usual rotation of the bone, and how easily it rotates, in the action that it learned from"
     ),
 }

@@ -112,6 +112,10 @@ def test_translations_end_as_their_texts_without_a_full_stop(language: str) -> N
             "近づけるには Hips のピンを外してください",
         ),
         (
+            "hips and 2 more have no keys, and auto-keying is off, so they are not changed. Insert a keyframe first",
+            "hips と 他 2 は変更されません: キーがなく、自動キー挿入がオフです。先にキーフレームを挿入してください",
+        ),
+        (
             "12 bones are driven, and 3 cannot be dragged: see below.",
             "12 本のボーンが駆動され、3 はドラッグできません: 下を参照。",
         ),

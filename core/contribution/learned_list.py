@@ -113,7 +113,7 @@ class Replay:
             if skeleton.movable[bone] and not skeleton.driven[bone] and (bone != self.effector or np.any(point))
         ]  # fmt: skip
         if not self.joints:
-            raise CoreError(f'No bone between the base and "{skeleton.names[self.effector]}" can turn.')
+            raise CoreError(f'No bone between the base and "{skeleton.names[self.effector]}" can rotate.')
         everything = uniform_list(skeleton, self.joints)
         self.method = replace(method or ContributionCCD(everything), base=base, successive=True)
         self.inverted = np.array([bone in against for bone in self.joints])
@@ -151,7 +151,7 @@ class Replay:
                     share = float(np.clip(shares[place], 0.0, 1.0))
                     found.append((float(spread[place]), Actuation(self.skeleton.names[bone], axis, share)))
         if not found:
-            raise CoreError(f'None of the parents of "{self.skeleton.names[self.effector]}" turns in this motion.')
+            raise CoreError(f'None of the parents of "{self.skeleton.names[self.effector]}" rotates in this motion.')
         return tuple(one for _, one in sorted(found, key=lambda pair: -pair[0]))
 
     def _seen_from_base(self, at: Indices, of: Indices) -> Array:

@@ -187,7 +187,7 @@ def _joints(skeleton: Skeleton, base: Bone | None, effector: Bone, with_effector
     still = skeleton.driven | ~skeleton.movable
     joints = [bone for bone in (*against, *along) if not still[bone] and (with_effector or bone != tip)]
     if not joints:
-        raise CoreError(f'No bone between the base and "{skeleton.names[tip]}" can turn.')
+        raise CoreError(f'No bone between the base and "{skeleton.names[tip]}" can rotate.')
     return joints
 
 

@@ -175,7 +175,7 @@ def find_contacts(
     `surface` the ground is that, and does not drift. Raises CoreError without points.
     """
     if not points:
-        raise CoreError("No points can touch the ground. Name some bones.")
+        raise CoreError("No part of the body can touch the ground. Assign its feet first.")
     positions = point_positions(skeleton, motion.pose, points)
     return find_contacts_at(positions, motion, points, skeleton.size, ground, up, drifts, surface)
 

@@ -50,7 +50,7 @@ class Ccd:
     def method(self, limits: bool, position_tolerance: float) -> ContributionCCD:
         """Return the method for core; raises CoreError if there is no list."""
         if not self.actuations:
-            raise CoreError("method.list: missing; name the joints that turn.")
+            raise CoreError("method.list: missing; name the joints that rotate.")
         own = {name: value for name, value in vars(self).items() if name not in _OF_JOBS}
         return ContributionCCD(**own, limits=limits, position_tolerance=position_tolerance)
 
@@ -82,16 +82,16 @@ def _checked(entries: Sequence[Actuation], where: str) -> tuple[Actuation, ...]:
 
 ENTRY: Final = Table(
     (
-        Field("bone", NAME, "the bone that turns", needed="missing."),
-        Field("axis", choice(AXES), "axis of its rest frame about which it turns", needed="missing."),
+        Field("bone", NAME, "the bone that rotates", needed="missing."),
+        Field("axis", choice(AXES), "axis of its rest frame about which it rotates", needed="missing."),
         Field("fraction", UNIT, "share of the rotation that this joint alone would need"),
-        Field("angle", number(0.0).into(np.radians).into(float), "degrees that it turns in any case"),
+        Field("angle", number(0.0).into(np.radians).into(float), "degrees that it rotates in any case"),
     ),
     Actuation,
 )
 ACTUATIONS: Final = list_of(ENTRY.into()).then(_checked, minItems=1)
 _LIST_FIELD: Final = Field(
-    "list", ACTUATIONS, "the joints that turn, in their order", attribute="actuations",
+    "list", ACTUATIONS, "the joints that rotate, in their order", attribute="actuations",
     example='"list": [{"bone": "forearm.R", "axis": "X", "fraction": 0.3, "angle": 20}]',
 )  # fmt: skip
 _NUMBER_FIELDS: Final = (
@@ -151,7 +151,7 @@ CCD: Final = Table(
     check=_alone,
     more={"dependentSchemas": {one: {"maxProperties": 2} for one in ("chain", "chains")}},  # and the method's name
 )  # fmt: skip
-FILE: Final = Table((replace(_LIST_FIELD, needed="missing; name the joints that turn."), *_NUMBER_FIELDS), Ccd)
+FILE: Final = Table((replace(_LIST_FIELD, needed="missing; name the joints that rotate."), *_NUMBER_FIELDS), Ccd)
 
 THE_CCD: Final = CCD.kind().into(_said)
 

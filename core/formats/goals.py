@@ -304,7 +304,7 @@ _PLACED_FIELDS: Final = (
           'from the place in the first frame with `{"velocity": [x, y, z]}`, in lengths per second', place=_ALONE,
           example='{"bone": "hand.R", "position": [0.3, -0.4, 1.2]}'),
     Field("rotation", _ROTATION,
-          'turn the bone to a quaternion w, x, y, z, like `{"object": "Cup"}`, or from the rotation '
+          'rotate the bone to a quaternion w, x, y, z, like `{"object": "Cup"}`, or from the rotation '
           'in the first frame with `{"velocity": [x, y, z]}`, in degrees per second about these axes', place=_ALONE,
           example='{"bone": "head", "rotation": [1, 0, 0, 0]}'),
     _CARRIED,

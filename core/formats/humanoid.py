@@ -53,14 +53,14 @@ HUMANOID: Final = Table(
               "how much hips, spine, neck and shoulders resist being pulled along; at 1 they stay in place",
               example='"resist": {"hips": 1}'),
         Field("shares", object_of(number(0.0, _MOST), _NAMED, NAME),
-              "how much a bone of the spine or neck turns relative to the others: 1 is the default, at 0 "
-              "it does not turn",
+              "how much a bone of the spine or neck rotates relative to the others: 1 is the default, at 0 "
+              "it does not rotate",
               example='"shares": {"spine": 0.5, "chest": 2}'),
         Field("reach", UNIT,
               "how far a limb stretches, as a share of its length, before it pulls; one that is "
               "stretched further already pulls from there", example='"reach": 0.9'),
         Field("swivel", object_of(number(-_TURN, _TURN), _NAMED).into(_radians),
-              "how far an elbow or a knee is turned about the line from the root of the limb to its end, "
+              "how far an elbow or a knee is rotated about the line from the root of the limb to its end, "
               "in degrees; by default as in the pose", example='"swivel": {"arm.L": 30}'),
         Field("finish", FLAG, "solve what the closed forms miss or cannot do with the method `pins`"),
     ),

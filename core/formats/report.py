@@ -20,7 +20,7 @@ _PHRASES: Final = {
     "distance": ("{} off the requested distance", ""),
     "balance": ("{} outside of the supports", ""),
     "falloff": ("{} away from its solved position", ""),
-    "pose": ("{} away from its solved position", "turned {} degrees away from its solved rotation"),
+    "pose": ("{} away from its solved position", "rotated {} degrees away from its solved rotation"),
 }
 
 
@@ -61,7 +61,7 @@ class GoalReport:
 
     def sentence(self, reasons: Sequence[Cause] = ()) -> Explanation:
         """Return what is missed in the worst frame, why, and what helps: 'hand.R is 34 mm short of ...'."""
-        far, turned = _PHRASES.get(self.kind, ("{} short of its target", "turned {} degrees off"))
+        far, turned = _PHRASES.get(self.kind, ("{} short of its target", "rotated {} degrees off"))
         wrong: list[str] = []
         if self.position_error is not None and self.position_error[self.worst] > self.position_tolerance:
             error = self.position_error[self.worst]

@@ -80,7 +80,7 @@ LEARNT: Final = Table(
     always(
         ("armature", NAME, "armature whose motion it is learned from"),
         ("what", choice(("limits", "stiffness", "list")), "what was learned"),
-        ("bones", list_of(NAME), "bones that have it, or that turn in the list"),
+        ("bones", list_of(NAME), "bones that have it, or that rotate in the list"),
     )
 )
 EXPORTED: Final = Table(

@@ -219,7 +219,7 @@ class DragBody:
         if grabs[0].is_joint and not turning and self.rig.is_stuck(first):
             refusal = f'{above(first)}; "{grabs[0].bone}" is parented to it and'
             if self.rig.skeleton.movable[first]:
-                raise Stuck(f"{refusal} can only be turned.{instead}")
+                raise Stuck(f"{refusal} can only be rotated.{instead}")
             raise CoreError(f"{refusal} cannot be dragged.{instead}")
         free = above(first) is None  # then bones below held ones would work against it
         return [grab for grab in grabs if not (held[index(grab.bone)] or (free and above(index(grab.bone))))]

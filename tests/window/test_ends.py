@@ -185,8 +185,8 @@ def test_a_joint_that_cannot_be_moved_is_turned_and_the_text_says_why(all_seen: 
     seen = all_seen["stuck"]
     assert abs(seen["degrees"] - 30.0) < 5.0  # the first pixels off the joint are no angle to speak of
     np.testing.assert_allclose(seen["moved"], 0, atol=NEAR)
-    assert seen["text"][0].startswith("Turning hand.L")
-    assert seen["text"][1].endswith('"hand.L" is parented to it and can only be turned.')
+    assert seen["text"][0].startswith("Rotating hand.L")
+    assert seen["text"][1].endswith('"hand.L" is parented to it and can only be rotated.')
     assert seen["end"] == seen["start"]
 
 

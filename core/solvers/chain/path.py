@@ -67,7 +67,7 @@ def find_path(skeleton: Skeleton, actuations: Sequence[Actuation], base: Bone | 
         bone = skeleton.index(one.bone)
         if bone not in against and bone not in along:
             ends = " and ".join(f'"{skeleton.names[end]}"' for end in ((*against, *along)[0], skeleton.index(effector)))
-            raise CoreError(f'The contribution list turns "{skeleton.names[bone]}", which is not between {ends}.')
+            raise CoreError(f'The contribution list rotates "{skeleton.names[bone]}", which is not between {ends}.')
         if skeleton.movable[bone] and not skeleton.driven[bone]:
             axes.setdefault(bone, {})[AXES.index(one.axis)] = None
     # a driven bone is a fixed base for what it carries

@@ -151,7 +151,7 @@ class HumanoidDrag:
         goal: Any = self.goals[index]
         for name in changes:
             if getattr(goal, name, None) is None:
-                raise CoreError(f'The goal of "{goal.bone}" has no {name} to move.')
+                raise CoreError(f'The target of "{goal.bone}" has no {name} to move.')
         self.goals[index] = replace(goal, **changes)
 
     def solve(self) -> Solution:
@@ -223,7 +223,7 @@ class _Problem:
                 raise CoreError(f'shares: that of "{names[bone]}" must be at least 0, not {share}.')
         for part, column in (("spine", figure.spine), ("neck", figure.neck)):
             if column and not any(shares.get(bone, 1.0) > 0.0 for bone in column):
-                raise CoreError(f"shares: at least one bone of the {part} must turn.")
+                raise CoreError(f"shares: at least one bone of the {part} must rotate.")
 
     def solve(self, rests: float, near: Pose | None = None) -> Solution:
         """Return the solution. `rests` is as in `pull_trunk`, `near` as in `finish`."""

@@ -72,7 +72,7 @@ def read_targets(nodes: PosedNodes, goals: Sequence[AnyGoal], batch_shape: Shape
                 before.rotation is not None and target.rotation is not None
             ):
                 if not finish:
-                    raise CoreError(f'Two goals have the same target for "{names[node]}".')
+                    raise CoreError(f'"{names[node]}" has two targets of the same kind. Remove one of them.')
                 known[-1] = False
                 continue
             first, second = (before, target) if before.position is not None else (target, before)

@@ -243,7 +243,7 @@ def test_a_control_of_the_face_moves_alone_and_with_x_mirror_the_other_sides_too
 def test_a_control_that_leads_nothing_is_refused_with_the_reason_and_can_be_turned(human: Any) -> None:
     human.pose.bones["jaw_master"].lock_location = (True, True, True)
     before = contents()["objects"]["rig"]
-    with pytest.raises(RuntimeError, match=r'"jaw_master" is parented to it and can only be turned'):
+    with pytest.raises(RuntimeError, match=r'"jaw_master" is parented to it and can only be rotated'):
         bpy.ops.poise.drag(bone="jaw_master", shift=(0.0, 0.0, -0.02))
     assert contents()["objects"]["rig"] == before
     chin = at(human, "chin")

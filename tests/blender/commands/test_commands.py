@@ -220,7 +220,7 @@ def test_goals_of_every_kind_go_through_files_and_stretch_is_told(run: Run, fold
     job = job_file(folder, goals, root="fixed", stretch=True, stiffness=stiff, tolerance={"position": 0.01})
     result = run("solve", "--blend", folder / "walk.blend", "--job", job, "--output", folder / "out.blend", "--json")
     assert [goal["kind"] for goal in result.json["goals"]] == ["pin", "pin", "look_at", "distance", "drag"]
-    assert "bones turned, 2 stretched, keyed in" in result.error
+    assert "bones rotated, 2 stretched, keyed in" in result.error
     opened(folder / "out.blend")
     paths = {path for path, _, _ in contents()["actions"]["walk poise"]}
     assert 'pose.bones["forearm.L"].scale' in paths

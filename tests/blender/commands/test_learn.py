@@ -79,7 +79,7 @@ def test_stiffness_and_a_list_are_learnt(run: Run, folder: Path) -> None:
     [
         (("--what", "limits", "--bones", "thight.L"), 'did you mean "thigh.L"'),
         (("--what", "limits", "--margin", "120"), "--margin: must be between 0 and 90, not 120"),
-        (("--what", "limits", "--bones", "head"), "None of the selected bones turns in the action"),
+        (("--what", "limits", "--bones", "head"), "None of the selected bones rotates in the action"),
         (("--what", "list", "--chain", "thigh.L:foot.L"), "--file is missing"),
         (("--what", "speed"), "invalid choice: 'speed'"),
     ],

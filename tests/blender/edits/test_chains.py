@@ -464,7 +464,7 @@ def test_a_straight_tail_out_of_reach_says_why_its_fractions_change_nothing(shif
 def test_what_a_list_lacks_is_said_and_nothing_moves(dragged: Any) -> None:
     before, chain = pose(dragged), chain_of(dragged)
     chain.entries[1].bone = "foot.L"
-    assert 'turns "foot.L", which is not between' in chain.problem
+    assert 'rotates "foot.L", which is not between' in chain.problem
     chain.entries[1].bone = "nobody"
     assert 'uses the bone "nobody"' in chain.problem
     assert not changed(before, dragged)

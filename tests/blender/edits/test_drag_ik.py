@@ -130,7 +130,7 @@ def test_a_chain_that_follows_another_object_stays_and_names_it() -> None:
     assert session.held()[0] == '"b" follows the object "Cup": move that object instead'
     session.finish()
     assert {bone.name: bone.matrix for bone in rig.pose.bones} == before
-    with pytest.raises(RuntimeError, match=r'is parented to it and can only be turned\. Move the object "Cup"'):
+    with pytest.raises(RuntimeError, match=r'is parented to it and can only be rotated\. Move the object "Cup"'):
         bpy.ops.poise.drag(bone="tip", shift=(0.1, 0.0, 0.0))
 
 

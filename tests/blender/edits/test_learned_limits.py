@@ -135,7 +135,7 @@ def test_they_are_forgotten_and_what_cannot_be_is_said(rig: Any) -> None:
             bpy.ops.poise.drag(bone="hand.L", shift=(0.0, 0.1, 0.0))
     rig.pose.bones["thigh.L"].poise_learned = ""
     select(rig, ["head"])
-    with pytest.raises(RuntimeError, match="None of the selected bones turns in the action"):
+    with pytest.raises(RuntimeError, match="None of the selected bones rotates in the action"):
         bpy.ops.poise.learn_limits()
     rig.animation_data_clear()
     with pytest.raises(RuntimeError, match="has no action to learn from"):

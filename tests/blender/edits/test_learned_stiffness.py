@@ -154,7 +154,7 @@ def test_what_cannot_be_learnt_is_said_and_nothing_changes(rig: Any) -> None:
     kept = {bone.name: bone.poise_tuning for bone in rig.pose.bones}
     rig.animation_data.action = bpy.data.actions.new("nothing")
     before = contents()
-    with pytest.raises(RuntimeError, match="No joint turns in the action"):
+    with pytest.raises(RuntimeError, match="No joint rotates in the action"):
         bpy.ops.poise.learn_stiffness()
     rig.animation_data_clear()
     with pytest.raises(RuntimeError, match="has no action to learn from"):

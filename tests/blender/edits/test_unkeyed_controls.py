@@ -347,7 +347,7 @@ def test_the_pinned_rotation_of_a_foot_without_keys_gives_way(walker: Any, by: s
     capfd.readouterr()
     feet_stay_in_place(walker, "hips", ("foot.L", "foot.R"), act)
     said = capfd.readouterr().out
-    assert method == "HUMANOID" or "foot.L cannot turn by itself, so its pin holds only its position" in said
+    assert method == "HUMANOID" or "foot.L cannot rotate by itself, so its pin holds only its position" in said
     assert "resists" not in said
 
 

@@ -354,7 +354,7 @@ def test_driven_bones_stay_and_are_named_and_the_rest_is_posed(monkeypatch: Any)
     context.view_layer.update()
     forearm = tuple(rig.pose.bones["forearm.L"].rotation_quaternion)
     level, said = said_by("take_posture", monkeypatch, posture="T")
-    assert (level, said.partition("; ")[0]) == ("WARNING", "forearm.L is driven")
+    assert (level, said.partition("; ")[0]) == ("WARNING", "forearm.L is driven. Mute the driver or constraint")
     assert tuple(rig.pose.bones["forearm.L"].rotation_quaternion) == forearm
     for bone, side in (("upper_arm.L", 1.0), ("forearm.R", -1.0)):
         np.testing.assert_allclose(rig.pose.bones[bone].y_axis, (side, 0.0, 0.0), atol=1e-3)

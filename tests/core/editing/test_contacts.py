@@ -99,7 +99,7 @@ def test_a_ground_that_is_given_is_taken() -> None:
     skeleton, motion = steps(30.0)
     below = Ground(np.array([0.0, 0.0, 1.0]), -1.0)
     assert not find_contacts(skeleton, motion, [POINT], below).touching.any()
-    with pytest.raises(CoreError, match="Name some bones"):
+    with pytest.raises(CoreError, match="Assign its feet"):
         find_contacts(skeleton, motion, [])
 
 

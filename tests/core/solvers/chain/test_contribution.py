@@ -439,7 +439,7 @@ def test_a_chain_whose_joints_are_all_locked_stays_and_says_so(frames: tuple[int
     )
     np.testing.assert_array_equal(solution.pose.rotations, Pose.rest(skeleton, frames).rotations)
     assert not solution.converged.any()
-    assert "the list cannot turn B" in " ".join(solution.explain())
+    assert "the list cannot rotate B" in " ".join(solution.explain())
 
 
 def test_limits_hold_through_all_phases(limited: Skeleton) -> None:

@@ -140,7 +140,7 @@ def test_limits_of_the_user_hold_and_the_rest_is_finished_by_pins() -> None:
     [
         ([], "no goal"),
         ([Goal("upper_arm.L", np.zeros(3))], 'no target for "upper_arm.L"'),
-        ([Goal("hand.L", np.zeros(3)), Goal("hand.L", np.ones(3))], "Two goals"),
+        ([Goal("hand.L", np.zeros(3)), Goal("hand.L", np.ones(3))], "two targets of the same kind"),
         ([Goal("hand.L", np.zeros(3), relative_to="head")], "in armature space"),
         ([LookAt("head", np.ones(3))], "in armature space"),
         ([Goal("hand.L", np.zeros(3), position_axes=np.array([0.0, 0.0, 1.0]))], "in armature space"),

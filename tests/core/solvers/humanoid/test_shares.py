@@ -53,7 +53,7 @@ def test_a_bone_without_a_share_stays_straight_where_the_chest_is_also_led() -> 
         ({"hand.L": 1.0}, '"hand.L" is not a bone of the spine or the neck'),
         ({"spine": -1.0}, 'that of "spine" must be at least 0, not -1'),
         ({"spine": np.nan}, 'that of "spine" must be at least 0'),
-        (dict.fromkeys(BACK, 0.0), "at least one bone of the spine must turn"),
+        (dict.fromkeys(BACK, 0.0), "at least one bone of the spine must rotate"),
         ({"nobody": 1.0}, 'No bone "nobody"'),
     ],
 )

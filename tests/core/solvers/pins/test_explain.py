@@ -198,7 +198,7 @@ def test_the_bones_that_turned_most_are_told_in_degrees(figure: Skeleton) -> Non
     assert len(solution.explain(bones=3)) == 3
     most = int(np.argmax(solution.turned()))
     turned = np.degrees(rotation.angle_between(rest.rotations[most], solution.pose.rotations[most]))
-    assert solution.explain(bones=1) == [f"{figure.names[most]} turned by {turned:.1f} degrees"]
+    assert solution.explain(bones=1) == [f"{figure.names[most]} rotated by {turned:.1f} degrees"]
     assert "turned by" in last
 
 
