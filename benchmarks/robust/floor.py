@@ -12,6 +12,7 @@ import io
 import json
 import shutil
 import tempfile
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -36,16 +37,12 @@ RATES: Final = (24, 25, 30, 48, 60)
 LONGER: Final = 1.5
 DEEP: Final = 0.02  # of a leg
 LIMB: Final = 3  # bones above one of a limb, at least
+PARTS: Final = ("retarget", "edit-path", "lock-feet", "generate")
 LEG: Final = ("thigh", "shin", "foot")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rigs", nargs="+", default=list(RIGS))
-    parser.add_argument("--parts", nargs="+", default=["retarget", "edit-path", "lock-feet", "generate"])
-    parser.add_argument("--clips", nargs="+", default=list(TAKEN), help="numbers of CMU's clips")
-    parser.add_argument("--json", type=Path)
-    arguments = parser.parse_args()
+    arguments = parse_arguments(__doc__, RIGS, TAKEN, PARTS)
     if not CLIPS.is_dir():
         print(f"Nothing was measured: there are no clips in {CLIPS}.")
         return
@@ -62,6 +59,18 @@ def main() -> None:
     if arguments.json:
         arguments.json.write_text(json.dumps(rows))
     print(table(rows))
+
+
+def parse_arguments(
+    description: str | None, rigs: Sequence[str], clips: Sequence[str], parts: Sequence[str]
+) -> argparse.Namespace:
+    """Return which of some rigs, clips and parts of a benchmark are measured, by default all."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--rigs", nargs="+", default=list(rigs))
+    parser.add_argument("--clips", nargs="+", default=list(clips), help="numbers of CMU's clips")
+    parser.add_argument("--parts", nargs="+", choices=parts, default=list(parts))
+    parser.add_argument("--json", type=Path)
+    return parser.parse_args()
 
 
 def table(rows: list[dict[str, Any]]) -> str:

@@ -6,7 +6,6 @@ and ray casts on the meshes: how far those that stand are in the mesh, and above
 than 1 cm/s from the frame before and to the next one, not more than 5 cm from the mesh.
 """
 
-import argparse
 import contextlib
 import io
 import json
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 
 import standalone
 from benchmarks.motion.clips import CLIPS
-from benchmarks.robust.floor import load_rig
+from benchmarks.robust.floor import load_rig, parse_arguments
 
 Array = NDArray[np.float64]
 
@@ -36,12 +35,7 @@ PARTS: Final = ("retarget", "lock-feet", "generate")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rigs", nargs="+", default=list(RIGS))
-    parser.add_argument("--clips", nargs="+", default=list(TAKEN), help="numbers of CMU's clips")
-    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
-    parser.add_argument("--json", type=Path)
-    arguments = parser.parse_args()
+    arguments = parse_arguments(__doc__, RIGS, TAKEN, PARTS)
     if not CLIPS.is_dir():
         print(f"Nothing was measured: there are no clips in {CLIPS}.")
         return

@@ -21,6 +21,22 @@ MANY = 100  # red pixels that make a text
 RED = (0.6, 0.45)  # what Blender writes a reason in: at least this much red, at most this much green and blue
 
 
+def only_rig(hand: Any) -> Generator[float, None, Any]:
+    """Show the workspace Layout; return the only armature, which is selected alone, in Object Mode."""
+    import bpy
+
+    rig = next(one for one in bpy.data.objects if one.type == "ARMATURE")
+    hand.window.workspace = bpy.data.workspaces["Layout"]  # that of the file has a small viewport
+    yield 1.0
+    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
+        if bpy.context.mode != "OBJECT":
+            bpy.ops.object.mode_set(mode="OBJECT")
+        bpy.ops.object.select_all(action="DESELECT")
+        bpy.context.view_layer.objects.active = rig
+        rig.select_set(True)
+    return rig
+
+
 def matrices() -> list[list[list[float]]]:
     """The world matrices of the feet and the hips, as Blender has evaluated them."""
     import bpy

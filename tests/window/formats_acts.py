@@ -10,6 +10,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))  # this file is loaded by its path
 
+from acts import only_rig
 from chain_acts import open_panel
 from retarget_acts import BUTTON, MANY
 
@@ -25,17 +26,10 @@ def import_by_menu(hand: Any, walk: str, folder: str) -> Generator[float, None, 
     import bpy
     from mathutils import Vector
 
-    rig = next(one for one in bpy.data.objects if one.type == "ARMATURE")
+    rig = yield from only_rig(hand)
     name = rig.name
-    hand.window.workspace = bpy.data.workspaces["Layout"]  # that of the file has a small viewport
     bpy.context.preferences.view.filebrowser_display_type = "SCREEN"
-    yield 1.0
     with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
-        if bpy.context.mode != "OBJECT":
-            bpy.ops.object.mode_set(mode="OBJECT")
-        bpy.ops.object.select_all(action="DESELECT")
-        bpy.context.view_layer.objects.active = rig
-        rig.select_set(True)
         bpy.context.scene.render.fps = 30
         bpy.ops.poise.retarget(filepath=walk)
         bpy.ops.poise.export_vrma(filepath=f"{folder}/walk.vrma")

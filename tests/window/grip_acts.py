@@ -7,6 +7,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))  # this file is loaded by its path
 
+from acts import only_rig
 from body_acts import find
 
 PLACE = (0.8565, 0.0738, 1.3821)  # in the flat left hand
@@ -32,18 +33,12 @@ def grip_pole(hand: Any) -> Generator[float, None, dict[str, Any]]:
     import bpy
     from mathutils import Vector
 
-    rig = next(one for one in bpy.data.objects if one.type == "ARMATURE")
-    rig.animation_data_clear()
-    hand.window.workspace = bpy.data.workspaces["Layout"]  # that of the file has a small viewport
-    yield 1.0
-    view = {"window": hand.window, "area": hand.viewport, "region": hand.region()}
-    with bpy.context.temp_override(**view):
-        if bpy.context.mode != "OBJECT":
-            bpy.ops.object.mode_set(mode="OBJECT")
+    yield from only_rig(hand)
+    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
         make_pole()
-        bpy.ops.object.select_all(action="DESELECT")
-        bpy.context.view_layer.objects.active = rig
-        rig.select_set(True)
+    rig = yield from only_rig(hand)
+    rig.animation_data_clear()
+    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
         bpy.ops.object.mode_set(mode="POSE")
         bpy.ops.pose.select_all(action="SELECT")
         bpy.ops.pose.transforms_clear()

@@ -10,6 +10,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))  # this file is loaded by its path
 
+from acts import only_rig
 from chain_acts import open_panel
 from motion_acts import FIND, SOLVE
 
@@ -23,17 +24,9 @@ def climb(hand: Any, clip: str) -> Generator[float, None, dict[str, Any]]:
     import bpy
     from mathutils import Vector
 
-    rig = next(one for one in bpy.data.objects if one.type == "ARMATURE")
+    rig = yield from only_rig(hand)
     name = rig.name
-    hand.window.workspace = bpy.data.workspaces["Layout"]  # that of the file has a small viewport
-    yield 1.0
-    view = {"window": hand.window, "area": hand.viewport, "region": hand.region()}
-    with bpy.context.temp_override(**view):
-        if bpy.context.mode != "OBJECT":
-            bpy.ops.object.mode_set(mode="OBJECT")
-        bpy.ops.object.select_all(action="DESELECT")
-        bpy.context.view_layer.objects.active = rig
-        rig.select_set(True)
+    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
         bpy.context.scene.render.fps = 30
         bpy.ops.object.mode_set(mode="POSE")
         bpy.ops.poise.retarget(filepath=clip)
