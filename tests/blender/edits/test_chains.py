@@ -593,7 +593,7 @@ def test_a_list_goes_out_and_comes_in_as_the_verb_has_it(dragged: Any, tmp_path:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ('[{"bone": "foot.L", "axis": "X"}]', 'turns "foot.L", which is not between'),
+        ('[{"bone": "foot.L", "axis": "X"}]', 'rotates "foot.L", which is not between'),
         ("[{", "is not JSON"),
         ("[]", "The list has no actuations"),
     ],
