@@ -5,12 +5,13 @@ from dataclasses import replace
 from typing import Any, Final
 
 from .. import bridge
-from ..core import CoreError
+from ..core import CoreError, Motion
 from ..core.body import SIDES, Roles
 from ..core.body.anatomy import carrier_of
 from ..core.editing.contacts import SLOWEST, BodyPoint, Contacts, foot_points
 from ..core.editing.foot_lock import EASE, count_skating, steadied
-from ..core.editing.timed_pins import share_within
+from ..core.editing.hand_contacts import find_hand_contacts, hand_pins
+from ..core.editing.timed_pins import TimedPin, share_within
 from .held_motion import HeldMotion
 
 FEET: Final = "feet"
@@ -35,13 +36,20 @@ class LockedFeet(HeldMotion):
     ) -> None:  # fmt: skip
         whole = bridge.keyed_range(armature)
         super().__init__(context, armature, (min(whole[0], frames[0]), max(whole[1], frames[1])))
-        found = find_ground_contacts(self, contact_points(self.skeleton, self.roles, points), drift != "none")
+        names = [name for name in points if name != HANDS or self.surface is None]
+        if not names:
+            self.contacts, self.pins = hands_on_meshes(context, armature, self, self.before, ease)
+            self.pins = [pin for pin in self.pins if pin.start <= frames[1] and pin.end >= frames[0]]
+            return
+        found = find_ground_contacts(self, contact_points(self.skeleton, self.roles, names), drift != "none")
         if drift == "remove" and frames[0] <= whole[0] and frames[1] >= whole[1]:
             root = carrier_of(self.skeleton, self.roles)
             steady, found = steadied(self.skeleton, self.on_ground(self.before), found, root)
             self.after = self.off_ground(steady)
         share = share_within(self.before.frames, frames, ease * self.before.fps)
-        pins = self.plant(self.after, found, ease, share)
+        pins = [*self.plant(self.after, found, ease, share)]
+        if len(names) < len(points):
+            pins += hands_on_meshes(context, armature, self, self.after, ease)[1]
         self.pins = [pin for pin in pins if pin.start <= frames[1] and pin.end >= frames[0]]
         within = ((self.before.frames >= frames[0]) & (self.before.frames <= frames[1]))[:, None]
         self.contacts = replace(found, touching=found.touching & within, low=found.low & within)
@@ -71,6 +79,19 @@ def find_ground_contacts(edit: HeldMotion, points: Sequence[BodyPoint], drifts: 
         named = ", ".join(point.name for point in points)
         raise CoreError(f"Nothing touches the ground. Checked: {named}.")
     return found
+
+
+def hands_on_meshes(
+    context: Any, armature: Any, edit: HeldMotion, motion: Motion, ease: float
+) -> tuple[Contacts, Sequence[TimedPin]]:
+    """Return the contacts of palms with the nearest sides of the meshes of the ground, and pins that hold them there.
+
+    See `find_hand_contacts`. `ease` in seconds.
+    """
+    edit.follow_object()
+    meshes, there = bridge.read_ground_surface(context, armature, edit.worlds[0]), edit.on_ground(motion)
+    found = find_hand_contacts(edit.skeleton, there, edit.roles, meshes)
+    return found, edit.in_armature(hand_pins(edit.skeleton, there, edit.roles, found, meshes, ease))
 
 
 def check_points(armature: Any, points: Sequence[str]) -> None:

@@ -24,7 +24,7 @@ from ..core.skeleton import Flags
 from . import pinned_actions
 from .controls import SHIFTED, TURNED
 from .fingerprints import digest, fingerprint
-from .foot_lock import contact_points, find_ground_contacts
+from .foot_lock import HANDS, contact_points, find_ground_contacts, hands_on_meshes
 from .held_motion import HeldMotion
 from .motion_edit import UNMEASURED, Bones, ChangedBones, Frames, Progress, no_progress, temporary_value
 from .pin_list import remove_or_mute
@@ -386,18 +386,34 @@ def pin_contacts(
 ) -> int:
     """List timed pins for the contacts of points with the ground in the original motion, see `contact_points`.
 
-    The ground may drift, or what slides does not stand. Returns how many pins there are.
+    The ground may drift, or what slides does not stand. Where it is meshes, hands are held on their nearest sides.
+    Returns how many pins there are.
     """
     edit = PinnedMotion(context, armature, pinned=False)
-    contacts = find_ground_contacts(edit, contact_points(edit.skeleton, edit.roles, points), drifts)
-    pins = edit.plant(edit.before, contacts, ease)
+    meshed = HANDS in points and edit.surface is not None
+    found: list[tuple[Sequence[TimedPin], list[str], str]] = []
+    names = [name for name in points if not (meshed and name == HANDS)]
+    if names:
+        contacts = find_ground_contacts(edit, contact_points(edit.skeleton, edit.roles, names), drifts)
+        labels = [contacts.points[interval.point].name for interval in contacts.intervals()]
+        found.append((edit.plant(edit.before, contacts, ease), labels, "PLACE"))
+    if meshed:
+        contacts, pins = hands_on_meshes(context, armature, edit, edit.after, ease)
+        hands = {point.bone: number for number, point in enumerate(contacts.points)}
+        for pin in pins:
+            hand = hands[edit.skeleton.index(pin.bone)]
+            rests = contacts.touching[slice(*pin.span(edit.before)), hand].all()
+            found.append(([pin], [contacts.points[hand].name], "PLACE" if rests else "GROUND"))
+    count = sum(len(pins) for pins, _, _ in found)
+    if not count:
+        raise CoreError("No hand rests on the meshes of the Ground, or slides along them.")
     if replacing:
         remove_or_mute(armature, "poise_timed_pins", range(len(armature.poise_timed_pins)))
-    labels = [contacts.points[interval.point].name for interval in contacts.intervals()]
     with temporary_value(armature, "poise_live_pins", False):  # no change by the user
-        add_found_pins(armature, edit.skeleton.names, edit.before, pins, labels)
+        for pins, labels, held in found:
+            add_found_pins(armature, edit.skeleton.names, edit.before, pins, labels, held)
     select_nearest_timed_pin(armature, context.scene.frame_current)
-    return len(pins)
+    return count
 
 
 def show_pinned_frame(context: Any, armature: Any) -> None:

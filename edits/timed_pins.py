@@ -45,13 +45,17 @@ def select_nearest_timed_pin(armature: Any, frame: int) -> None:
 
 
 def add_found_pins(
-    armature: Any, names: Sequence[str], motion: Motion, pins: Sequence[TimedPin], labels: Sequence[str]
-) -> None:
-    """Add pins of core, which hold places that are fixed in the world, to the list; `names` of the skeleton's bones."""
+    armature: Any, names: Sequence[str], motion: Motion, pins: Sequence[TimedPin], labels: Sequence[str],
+    held: str = "PLACE",
+) -> None:  # fmt: skip
+    """Add pins of core to the list, which hold places that are fixed in the world or go along the meshes of the ground.
+
+    `names` of the skeleton's bones.
+    """
     for pin, label in zip(pins, labels, strict=True):
         bone = pin.bone if isinstance(pin.bone, str) else names[pin.bone]
         stored = add_timed_pin(armature, bone, round(pin.start), round(pin.end))
-        stored.label, stored.held = label, "PLACE"
+        stored.label, stored.held = label, held
         stored.weight, stored.priority = pin.weight, pin.priority
         stored.point = pin.point
         stored.position = np.broadcast_to(pin.position, (len(motion), 3))[pin.span(motion)[0]]  # pyright: ignore
@@ -74,6 +78,8 @@ class PinReader:
         point = np.array(pin.point)
         if pin.held == "MOTION":
             held = self._place_of(bone, point, slice(None))
+        elif pin.held == "GROUND":
+            held = self._on_meshes(context, armature, *self._place_of(bone, point, slice(None)))
         elif pin.held == "OBJECT":
             held = self._follow(context, armature, pin, self._place_of(bone, point, self._index(pin.start, pin)))
         else:
@@ -98,6 +104,13 @@ class PinReader:
         """Return positions of a bone's point and rotations of the bone in some frames, in armature space."""
         heads, turns = (part[..., 0, :] for part in forward_of(self.skeleton, self.motion.pose[frames], [bone]))
         return heads + rotation.rotate(turns, point), turns
+
+    def _on_meshes(self, context: Any, armature: Any, places: Array, turns: Array) -> tuple[Array, Array]:
+        """Return places (F, 3) moved to the nearest points of the ground's meshes, and the rotations (F, 4)."""
+        meshes = bridge.read_ground_surface(context, armature, np.eye(4))
+        there = bridge.armature_to_world(self.worlds, places, None)[0]
+        distances, normals = meshes(there)
+        return bridge.world_to_armature(self.worlds, there - distances[:, None] * normals, None)[0], turns
 
     def _relative(self, pin: Any, carrier: int, position: Array, turn: Array) -> tuple[Array, Array]:
         """Return positions and rotations (F) in the frame of the bone that carries the pin's object."""

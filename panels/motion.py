@@ -7,7 +7,10 @@ import bpy
 from ..languages.interface import translated, without_prefixes
 from .side import ArmaturePanel, beside, chosen_in, draw_choice, draw_held, draw_list, draw_tools, is_narrow, labelled
 
-_ICONS = {"MOTION": "ANIM", "FRAME": "KEYTYPE_KEYFRAME_VEC", "PLACE": "PINNED", "OBJECT": "OBJECT_DATA"}
+_ICONS = {
+    "MOTION": "ANIM", "FRAME": "KEYTYPE_KEYFRAME_VEC", "PLACE": "PINNED", "OBJECT": "OBJECT_DATA",
+    "GROUND": "SNAP_FACE",
+}  # fmt: skip
 _KINDS = {"heel": "REW", "ball": "DOT", "toe": "FF", "hand": "VIEW_PAN"}  # of contacts: back, middle, front of a foot
 _PINNING = (
     "add_timed_pin", "remove_timed_pin", "goto_timed_pin", "place_timed_pin", "give_motion_back", "keep_motion",

@@ -16,6 +16,7 @@ HELD: Final = (
     ("FRAME", "Frame", "Where the bone is at one frame of the original motion"),
     ("PLACE", "Position", "At a fixed position and rotation in armature space"),
     ("OBJECT", "Object", "Follow an object, starting from where the bone is at the first frame"),
+    ("GROUND", "Ground", "Along the original motion, on the nearest side of the meshes that are the Ground"),
 )
 
 _SAME: Final = 2e-3  # radians: what is left of angles in single precision

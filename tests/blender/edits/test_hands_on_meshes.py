@@ -13,6 +13,8 @@ from core import CoreError
 from core.body.ground import find_palm
 from core.editing.contacts import runs
 from edits.clips import import_motion
+from edits.foot_lock import HANDS, LockedFeet
+from edits.pinned_motion import PinnedMotion
 from edits.retarget import Retargeted, imported
 from tests.blender.rigs import context, load, select
 from tests.paths import DATA, SHARED
@@ -198,6 +200,67 @@ def test_a_hand_slides_along_a_rail(path: Any, known: bool) -> None:
     assert beside(after, rail).max() < DEEP
     steps = np.linalg.norm(np.diff(after, axis=0), axis=-1)
     np.testing.assert_allclose(steps, np.linalg.norm(np.diff(before[:, 1], axis=0), axis=-1), atol=DEEP)
+
+
+@needs_data
+@pytest.mark.parametrize("path", RIGS)
+def test_find_contacts_lists_a_hand_that_slides_below_a_rail_and_it_is_held_there(path: Any) -> None:
+    """The rail is above the palm: nothing is below it."""
+    rig, source = climbing(path, WALK)
+    lead_hand(source, ALONG)
+    plain = Retargeted(context, rig, source, (ALONG[0], ALONG[-1]), False)
+    plain.solve()
+    plain.write(rig)
+    bpy.data.objects.remove(source)
+    before = palms(rig, ALONG, plain)
+    thick = 0.02 * float(np.linalg.norm(before[-1, 1] - before[0, 1]))  # of the rail
+    rail = make_rail(rig, before[:, 1] + (0.0, 0.0, 0.03 + thick), "Rail")
+    select(rig, [])
+    assert bpy.ops.poise.find_contacts(points="HANDS") == {"FINISHED"}
+    (pin,) = rig.poise_timed_pins
+    assert (pin.held, pin.label, pin.start, pin.end) == ("GROUND", "hand.R", ALONG[0], ALONG[-1])
+    assert bpy.ops.poise.solve_motion() == {"FINISHED"}
+    after = palms(rig, ALONG, plain)[:, 1]
+    assert beside(before[:, 1], rail).mean() > 0.01
+    assert beside(after, rail).max() < DEEP
+    steps = np.linalg.norm(np.diff(after, axis=0), axis=-1)
+    np.testing.assert_allclose(steps, np.linalg.norm(np.diff(before[:, 1], axis=0), axis=-1), atol=DEEP)
+    rig.poise_ground = None
+    (said,) = PinnedMotion(context, rig).left_out
+    assert "has no collection with meshes" in said
+
+
+@needs_data
+@pytest.mark.parametrize("verb", [False, True])
+def test_hands_that_rest_on_bars_above_them_are_found(verb: bool) -> None:
+    rig, source = climbing(RIGS[0])
+    span, frames = (100, 260), range(100, 261)
+    plain = Retargeted(context, rig, source, span, False)
+    plain.solve()
+    plain.write(rig)
+    bpy.data.objects.remove(source)
+    before = palms(rig, frames, plain)
+    size = float(bridge.length_scale(bridge.world_matrix(rig))) * plain.skeleton.size
+    held = rests(before, size, 30.0)
+    above = np.array([0.0, 0.0, 0.04])
+    bars = make_bars(rig, [above + before[a : b + 1, hand].mean(axis=0) for hand, a, b in held], "Bars", 0.01)
+    select(rig, [])
+    if verb:
+        edit = LockedFeet(context, rig, span, points=[HANDS])
+        edit.solve()
+        assert edit.write(rig).met
+        pins: Any = edit.pins
+    else:
+        assert bpy.ops.poise.find_contacts(points="HANDS") == {"FINISHED"}
+        pins = rig.poise_timed_pins
+        assert {pin.held for pin in pins} == {"PLACE"}
+        bpy.ops.poise.solve_motion()
+    after = palms(rig, frames, plain)
+    assert len(pins) >= len(held)
+    resting = [(slice(a, b + 1), hand) for hand, a, b in held]
+    off, there = (np.concatenate([beside(one[rest], bars) for rest in resting]) for one in (before, after))
+    assert off.mean() > 0.01
+    assert there.max() < DEEP
 
 
 def test_hands_that_are_far_from_the_meshes_or_pass_them_are_not_held() -> None:
