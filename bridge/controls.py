@@ -6,7 +6,7 @@ followed the part before; Blender evaluates the rig; the remaining error is corr
 poses which part is found by `control_bodies`.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
 
@@ -111,13 +111,16 @@ class ControlledBody:
         bent, parents = self.ends != np.arange(len(self.ends)), self.skeleton.parents
         return _with_below(bent, parents)[parents] & (parents >= 0) & (self.rigid | bent[parents])
 
-    @property
-    def unsteered(self) -> Flags:
-        """The parts (N,) of limbs on IK that no control turns about the line to their end: poles may stay."""
+    def unsteered_but(self, asked: Sequence[int] = ()) -> Indices:
+        """Return the parts of limbs on IK that no control turns about the line to their end: poles may stay.
+
+        Not of limbs that bend with a part that is `asked` to be somewhere.
+        """
         every = np.arange(len(self.ends))
-        steered = (self.bones_that("begins") >= 0) | np.isin(every, [*self.poles.values()])
-        first = (self.ends != every) & (self.ends[self.skeleton.parents] != self.ends)
-        return np.isin(self.ends, self.ends[first & ~steered])
+        bent, firm = self.ends != every, np.isin(every, [*self.poles.values()]) | (self.bones_that("begins") >= 0)
+        first = bent & (self.ends[self.skeleton.parents] != self.ends)
+        loose = np.setdiff1d(self.ends[first & ~firm], self.ends[bent & np.isin(every, asked)])
+        return np.flatnonzero(np.isin(self.ends, loose))
 
     def limbs_of(self, parts: Iterable[int]) -> list[int]:
         """Return the parts at the ends of the limbs on IK that some parts are of, or hang on."""

@@ -140,7 +140,8 @@ class DragSession:
         self._problem = self._method.prepare(*within_reach(self._skeleton, limbs, self.pose, self.body.start), goals)
         tree = self._problem.tree
         solved = {*tree.nodes[tree.joints].tolist(), *tree.nodes[tree.roots].tolist()}
-        self.writer.prepare(solved, tree.nodes[tree.stretching].tolist(), tree.nodes)
+        asked = [self._skeleton.index(goal.bone) for goal in goals]
+        self.writer.prepare(solved, tree.nodes[tree.stretching].tolist(), tree.nodes, asked)
 
     def _planted(self, goals: Sequence[AnyGoal]) -> list[Goal]:
         body = self.body

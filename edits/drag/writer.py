@@ -1,6 +1,6 @@
 """Poses of a drag written to the armature."""
 
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any, Final
 
 import bpy
@@ -35,11 +35,19 @@ class DragWriter:
         self.settled = True
         self.misfit: list[str] = []  # sentences about limbs that IK shows beside the pose that was kept
 
-    def prepare(self, bones: Iterable[int], stretched: Iterable[int] = (), nodes: Iterable[int] = ()) -> None:
-        """Say which bones the next poses change; `nodes`: bones whose frames count."""
+    def prepare(
+        self,
+        bones: Iterable[int],
+        stretched: Iterable[int] = (),
+        nodes: Iterable[int] = (),
+        asked: Sequence[int] = (),
+    ) -> None:
+        """Say which bones the next poses change; `nodes`: bones whose frames count, `asked`: those with goals."""
         carried = self._body.rig.carried if self.controlled is None else np.flatnonzero(self.controlled.carried)
         self._carried = np.intersect1d(carried, list(nodes))
-        if self.controlled is None:
+        if self.controlled is not None:
+            self._loose = self.controlled.unsteered_but(asked)
+        else:
             self._writer = bridge.PoseWriter(self._body.rig, bones, stretched)
 
     def enter(self) -> None:
@@ -85,8 +93,8 @@ class DragWriter:
         bones are at their parents, and twists.
         """
         controlled, carried = self.controlled, self._carried
-        loose = controlled is not None and (controlled.stretched | controlled.unsteered).any()
-        if not (len(carried) or loose or (controlled is not None and controlled.untwisted)):
+        decided = controlled is None or not (controlled.stretched.any() or controlled.untwisted or len(self._loose))
+        if not len(carried) and decided:
             return None
         _evaluate()
         matrices = bridge.read_matrices(armature)
@@ -94,7 +102,9 @@ class DragWriter:
         def take(one: Pose) -> Pose:
             if controlled is None:
                 return take_over(one, bridge.with_carried(self._body.rig, pose, matrices), carried, carried)
-            return undecided_of(controlled, one, pose, bridge.read_controlled(controlled, matrices), carried)
+            return undecided_of(
+                controlled, one, pose, bridge.read_controlled(controlled, matrices), carried, self._loose
+            )
 
         taken = take(pose)
         off = rotation.lengths(taken.translations - pose.translations).max()
