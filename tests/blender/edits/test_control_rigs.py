@@ -46,21 +46,11 @@ CLIP = DATA / "motion" / "cmu_07_12.bvh"
 BENT = (0.0, -0.2, 0.15)  # of a foot, metres of a human of 1.7 m
 STAYS = 0.1  # millimetres of such a human
 DRAGGED = ("hips", "hand.L", "foot.R")
-MISSED = {  # rig and act -> what is not reached
-    (
-        "Rigify's horse",
-        "drag",
-    ): "the neck, on IK of four bones, is 4.3 mm and 2.9 degrees beside; 2.7 with the best control",
-}
 
 
-def taken(act: str, *besides: str) -> list[Any]:
-    """The rigs that are tried, those that miss something marked; `besides`: further ones of CI."""
-    names = RIGS if FULL else (*IN_CI, *besides)
-    marks = {
-        name: [pytest.mark.xfail(reason=MISSED[name, act], strict=True)] for name in names if (name, act) in MISSED
-    }
-    return [pytest.param(name, marks=marks.get(name, ())) for name in names]
+def taken(*besides: str) -> Any:
+    """The rigs that are tried; `besides`: further ones of CI."""
+    return RIGS if FULL else (*IN_CI, *besides)
 
 
 def missed(act: Callable[[Any, Any, str], Shown], name: str) -> dict[str, Shown]:
@@ -72,7 +62,7 @@ def missed(act: Callable[[Any, Any, str], Shown], name: str) -> dict[str, Shown]
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", taken("drag"))
+@pytest.mark.parametrize("name", taken())
 def test_the_pose_that_a_drag_solves_is_the_one_that_blender_shows(name: str) -> None:
     assert missed(drag, name) == {}
 
@@ -86,7 +76,7 @@ def test_a_control_ends_where_the_mouse_has_it(name: str) -> None:
     assert [said for one in found.values() for said in one.said if " is off while " in said] == []
 
 
-@pytest.mark.parametrize("name", taken("solve"))
+@pytest.mark.parametrize("name", taken())
 def test_pins_are_where_solve_here_says(name: str) -> None:
     assert missed(solve_here, name) == {}
 
@@ -229,7 +219,7 @@ def presses(rig: Any, parts: Parts, act: Callable[[], set[str]], bones: Sequence
     return found
 
 
-@pytest.mark.parametrize("name", taken("still", "CloudRig on IK"))
+@pytest.mark.parametrize("name", taken("CloudRig on IK"))
 def test_pins_as_the_body_is_move_no_bone(name: str) -> None:
     rig, parts = RIGS[name]()
 
@@ -240,7 +230,7 @@ def test_pins_as_the_body_is_move_no_bone(name: str) -> None:
     assert presses(rig, parts, act, rig.pose.bones.keys()) == [{}] * 3
 
 
-@pytest.mark.parametrize("name", taken("looks", "CloudRig on IK"))
+@pytest.mark.parametrize("name", taken("CloudRig on IK"))
 def test_a_look_moves_no_hand_foot_or_hips(name: str) -> None:
     rig, parts = RIGS[name]()
     if not bridge.read_body(rig).roles.humanoid:
@@ -258,7 +248,7 @@ def drag_at_once(rig: Any, parts: Parts, role: str) -> None:
 
 
 @pytest.mark.parametrize("keying", [False, True], ids=["without keys", "auto-keyed"])
-@pytest.mark.parametrize("name", taken("keys"))
+@pytest.mark.parametrize("name", taken())
 def test_a_drag_over_a_step_leaves_settings_and_other_frames(name: str, keying: bool) -> None:
     for role in DRAGGED:
         rig, parts = RIGS[name]()
@@ -277,7 +267,7 @@ def test_a_drag_over_a_step_leaves_settings_and_other_frames(name: str, keying: 
             np.testing.assert_allclose(seen(rig, frame), before[frame], atol=1e-5 * size_of(rig))
 
 
-@pytest.mark.parametrize("name", taken("keys"))
+@pytest.mark.parametrize("name", taken())
 def test_channels_that_get_their_first_key_keep_the_other_keyed_frames(name: str, monkeypatch: Any) -> None:
     monkeypatch.setattr(context.preferences.edit, "use_keyframe_insert_available", False)
     fresh = set[tuple[str, int]]()
@@ -299,7 +289,7 @@ def test_channels_that_get_their_first_key_keep_the_other_keyed_frames(name: str
     assert fresh
 
 
-@pytest.mark.parametrize("name", taken("keys"))
+@pytest.mark.parametrize("name", taken())
 def test_a_drag_in_a_motion_that_was_brought_leaves_its_other_frames(name: str, monkeypatch: Any) -> None:
     monkeypatch.setattr(context.preferences.edit, "use_keyframe_insert_available", True)
     rig, parts = RIGS[name]()
@@ -320,7 +310,7 @@ def test_a_drag_in_a_motion_that_was_brought_leaves_its_other_frames(name: str, 
 HELD = (15, 25)
 
 
-@pytest.mark.parametrize("name", taken("timed", "CloudRig on IK"))
+@pytest.mark.parametrize("name", taken("CloudRig on IK"))
 def test_controls_are_held_by_timed_pins(name: str) -> None:
     rig, parts = RIGS[name]()
     key_step(rig, FRAMES)
