@@ -38,7 +38,7 @@ class POISE_UL_actuations(bpy.types.UIList):
         self, context: Any, layout: Any, data: Any, item: Any, icon: int, active_data: Any, active: str, *_: Any
     ) -> None:
         there = item.bone in context.active_object.pose.bones
-        split = layout.split(factor=0.66 if is_narrow() else 0.5)
+        split = layout.split(factor=0.56 if is_narrow() else 0.5)
         name = split.row()
         name.alert = not there
         name.label(
