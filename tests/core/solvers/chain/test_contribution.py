@@ -708,7 +708,9 @@ def test_what_cannot_be_done_is_refused_in_a_sentence() -> None:
     refused("one goal with a position", goals=[Goal("C", [0, 0, 0.0]), Goal("B", [0, 0, 0.0])])
     refused("solves only the position of .*, without rotation", goals=[Goal("C", [0, 0, 0.0], rotation=[1, 0, 0, 0.0])])
     refused(
-        'rotates "C", which is not between "A" and "B"', goals=[Goal("B", [0, 0, 0.0])], actuations=(Actuation("C", "Z"),)
+        'rotates "C", which is not between "A" and "B"',
+        goals=[Goal("B", [0, 0, 0.0])],
+        actuations=(Actuation("C", "Z"),),
     )
     refused('rotates "A", which is not between "B" and "C"', base="B", actuations=(Actuation("A", "Z"),))
     fixed = straight(1, 1, 1, translatable=np.zeros((3, 3), bool))
