@@ -41,7 +41,7 @@ _HINTS: Final = (
     ("Precedence", "EVENT_TWOKEY"),
     ("Depth", "MOUSE_MMB_SCROLL"),
     ("Precise", "EVENT_SHIFT"),
-    ("   Snap", "EVENT_CTRL"),  # the icon of this key is wider than the others
+    ("Snap", "EVENT_CTRL"),
 )
 _WINS: Final = {"ONE": "PINS", "TWO": "DRAG", "NUMPAD_1": "PINS", "NUMPAD_2": "DRAG"}
 _PINNED: Final = {
@@ -482,4 +482,5 @@ def _draw_hints(header: Any, context: Any) -> None:
     """Draw the keys in the status bar."""
     row = header.layout.row(align=True)
     for text, icon in _HINTS:
-        row.label(text=text, icon=icon)
+        beside = "   " if icon == "EVENT_CTRL" else ""  # the icon of this key is wider than the others
+        row.label(text=beside + translated(text), icon=icon, translate=False)

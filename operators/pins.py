@@ -156,8 +156,12 @@ class POISE_OT_cycle_pin(Tool, bpy.types.Operator):
         kind = next_kind(pin_kind(armature, names[0]))
         for name in with_other_side(armature, names):
             keep_pin(context, armature, name, kind, point=tuple(self.point))
-        said = {"NONE": "unpinned", "POSITION": "position pinned", "BOTH": "position and rotation pinned"}[kind]
-        return "INFO", "; ".join([f"{', '.join(names)}: {said}", *notes])
+        said = {
+            "NONE": "Unpinned {}",
+            "POSITION": "Pinned the position of {}",
+            "BOTH": "Pinned the position and rotation of {}",
+        }[kind]
+        return "INFO", "; ".join([said.format(", ".join(names)), *notes])
 
 
 class POISE_OT_pin_here(PinsTool, bpy.types.Operator):

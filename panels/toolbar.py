@@ -49,13 +49,13 @@ class POISE_TOOL_drag(bpy.types.WorkSpaceTool):
             return
         armature = context.active_object
         row = layout.row()
-        row.prop(armature, "poise_method", text="Method")
-        row.prop(armature, "poise_limits", text="Limits")
+        row.prop(armature, "poise_method")
+        row.prop(armature, "poise_limits")
         if armature.poise_method == "PINS":
             row.label(text="Precedence:")
             row.prop(armature, "poise_wins", expand=True)
-            row.prop(armature, "poise_root", text="Root")
-        row.prop(armature, "poise_pin_space", text="Pin To")
+            row.prop(armature, "poise_root")
+        row.prop(armature, "poise_pin_space")
 
 
 TOOLS = (POISE_TOOL_drag,)
