@@ -33,7 +33,7 @@ from .bounded import WELL_BENT, BoundedFinisher
 from .limits import groups_of
 from .one_frame import ChainFrame
 from .path import Chain, effector_place, find_path, posed, read_chain
-from .plan import BALL, HANDED_ON, STALLED, VANISHES, Plan, Round, Step
+from .plan import BALL, CAREFUL, HANDED_ON, STALLED, VANISHES, WARY, Plan, Round, Step
 
 Mode = Literal["larger", "smaller", "mixed"]
 MODES: Final[tuple[Mode, ...]] = ("larger", "smaller", "mixed")
@@ -335,16 +335,20 @@ def _plan(method: ContributionCCD, skeleton: Skeleton, chain: Chain, tolerance: 
         if (node := path.node(skeleton.index(one.bone))) >= 0
     ]
     free = [node not in limits and len(axes) == len("XYZ") for node, axes in enumerate(path.axes)]
-    sweep = [
-        Step(node, axis, 1.0, 0.0, node in limits)
-        for node in reversed(range(len(path.bones)))
-        for axis in ((BALL,) if free[node] else path.axes[node])
+    joints = [
+        (node, axis) for node in reversed(range(len(free))) for axis in ((BALL,) if free[node] else path.axes[node])
     ]
+
+    def sweep(part: float) -> Round:
+        turns = (Step(node, axis, part if node in limits else 1.0, 0.0, node in limits) for node, axis in joints)
+        return Round(tuple(turns), larger=True, sweep=True)
+
+    careful = [] if method.finish else np.linspace(CAREFUL, 1.0, WARY, endpoint=False)[: method.sweeps].tolist()
     balls = all(free) and len(path.stretches) == 1 and bool(free)
     length = float(rotation.lengths(chain.links[:, 1:]).sum(axis=1).max())
     passes = tuple(Round(tuple(steps), larger, False) for larger in method.larger_passes())
     return Plan(
-        rounds=passes + (Round(tuple(sweep), True, True),) * method.sweeps,
+        rounds=(*passes, *map(sweep, careful), *[sweep(1.0)] * (method.sweeps - len(careful))),
         balls=balls,
         finish=method.finish and balls,
         stalled=HANDED_ON if method.finish else STALLED,

@@ -6,6 +6,9 @@ from typing import Final
 BALL: Final = -1  # in place of an axis: all three at once, by the shortest rotation
 STALLED: Final = 0.99  # share of the error: a sweep of plain CCD that leaves more is the last one
 HANDED_ON: Final = 0.5  # the same where least squares follow, which are quicker by then
+# Where none follow, joints with limits turn by this part of the full rotation in the first sweep, and fully after so
+# many: limits near the tip are met later, and more targets are reached.
+CAREFUL, WARY = 0.4, 10
 VANISHES: Final = 1e-6  # of the chain's length, above the noise of floats: nearer to an axis it has no direction
 OPPOSITE: Final = 1e-12  # 1 + cosine of the angle between opposite directions, which have no shortest rotation
 
