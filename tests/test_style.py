@@ -29,6 +29,14 @@ NO_VERB = {
     "Whether",
     "Which",
 }
+# What only POSIX has
+POSIX_MODULES = {"curses", "fcntl", "grp", "posix", "pty", "pwd", "readline", "resource", "syslog", "termios", "tty"}
+POSIX_NAMES = re.compile(
+    r"^(os\.(fork\w*|kill\w*|get(e?[ug]id|pgid|sid)|set\w*id|chown|mkfifo|wait\w*|uname|O_NO\w+)"
+    r"|signal\.(SIG(ALRM|CHLD|HUP|KILL|QUIT|USR[12])|alarm|pthread\w*|setitimer)|socket\.AF_UNIX)$"
+)
+OPENS = ("open", "read_text", "write_text")
+BINARY = {"rb", "wb", "xb", "ab", "r+b"}
 WORDS = re.compile(r"\b(anew|heed(s|ed|ing)?|S[1-5])\b")
 
 
@@ -70,3 +78,38 @@ def test_words_for_readers_are_plain(path) -> None:
 def test_no_parameter_hides_a_name_of_pythons_own(path) -> None:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     assert [node.lineno for node in ast.walk(tree) if isinstance(node, ast.arg) and node.arg == "object"] == []
+
+
+def posix(source: str) -> list[str]:
+    """What a module needs of POSIX, and texts that are read or written in the encoding of the user's system."""
+    found: list[str] = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            module = getattr(node, "module", None)
+            found += sorted(({module} if module else {name.name for name in node.names}) & POSIX_MODULES)
+        elif isinstance(node, ast.Attribute) and POSIX_NAMES.match(ast.unparse(node)):
+            found.append(ast.unparse(node))
+        elif isinstance(node, ast.Constant) and re.match("/(dev|proc|tmp)/", str(node.value)):
+            found.append(str(node.value))
+        elif isinstance(node, ast.Call) and (name := ast.unparse(node.func)).rpartition(".")[2] in OPENS:
+            binary = {getattr(one, "value", None) for one in node.args} & BINARY
+            if (
+                not binary
+                and name not in ("os.open", "archive.open")
+                and "encoding" not in {k.arg for k in node.keywords}
+            ):
+                found.append(ast.unparse(node))
+    return found
+
+
+@pytest.mark.parametrize("path", FILES, ids=names(FILES))
+def test_nothing_assumes_posix_or_an_encoding(path) -> None:
+    assert posix(path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    "line", ["import fcntl", "from pwd import getpwuid", "os.fork()", "open('/dev/null', 'rb')", "signal.SIGKILL",
+             "open(path)", "path.read_text()", "open(path, 'w')"],
+)  # fmt: skip
+def test_what_assumes_posix_or_an_encoding_is_found(line: str) -> None:
+    assert posix(line)
