@@ -343,7 +343,8 @@ def _plan(method: ContributionCCD, skeleton: Skeleton, chain: Chain, tolerance: 
         turns = (Step(node, axis, part if node in limits else 1.0, 0.0, node in limits) for node, axis in joints)
         return Round(tuple(turns), larger=True, sweep=True)
 
-    careful = [] if method.finish else np.linspace(CAREFUL, 1.0, WARY, endpoint=False)[: method.sweeps].tolist()
+    count = 0 if method.finish else min(WARY, method.sweeps)
+    careful = [CAREFUL + (1.0 - CAREFUL) * number / WARY for number in range(count)]
     balls = all(free) and len(path.stretches) == 1 and bool(free)
     length = float(rotation.lengths(chain.links[:, 1:]).sum(axis=1).max())
     passes = tuple(Round(tuple(steps), larger, False) for larger in method.larger_passes())
