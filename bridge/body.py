@@ -20,6 +20,10 @@ from .words import listed
 
 _STILL: Final = 1e-6  # radians: a bone turned by less keeps its rotation, even outside its limits
 _HELD: Final = float(np.radians(0.5))  # radians: a bone further from the wanted rotation is reported
+# What is said of one bone and of several.
+_DRIVEN: Final = "{} is driven", "{} are driven"
+_LOCKED: Final = "{} is locked", "{} are locked"
+_LIMITED: Final = "{} is at the limit", "{} are at the limit"
 _WIDEN: Final = "Widen the limits or turn them off"
 _SIZED: Final = 1e-4  # of the scale: a larger difference from the wanted scale is reported
 
@@ -136,12 +140,16 @@ def explain_missed_bones(body: Body, wanted: Pose, now: Pose) -> list[str]:
     locked = ~driven & (~skeleton.movable | skeleton.rotation_locks.any(axis=1))
     limited = ~driven & ~locked
     groups = (
-        (driven, "driven", "Mute the driver or constraint"),
-        (locked, "locked", "Unlock the rotation"),
-        (limited, "at the limit", _WIDEN),
+        (driven, _DRIVEN, "Mute the driver or constraint"),
+        (locked, _LOCKED, "Unlock the rotation"),
+        (limited, _LIMITED, _WIDEN),
     )
-    found = [([skeleton.names[bone] for bone in np.flatnonzero(off & group)], *told) for group, *told in groups]
-    said = [Explanation(sentence_about(names, what), remedy=remedy) for names, what, remedy in found if names]
+    bones = [(np.flatnonzero(off & group), what, remedy) for group, what, remedy in groups]
+    said = [
+        Explanation(sentence_about([skeleton.names[bone] for bone in some], what), remedy=remedy)
+        for some, what, remedy in bones
+        if len(some)
+    ]
     if wanted.scales is not None:
         differ = np.abs(wanted.scales - (1.0 if now.scales is None else now.scales)) > _SIZED
         kept = differ.reshape(-1, len(skeleton), 3).any(axis=(0, 2)) & ~driven
@@ -153,9 +161,9 @@ def explain_missed_bones(body: Body, wanted: Pose, now: Pose) -> list[str]:
 
 def explain_limited_controls(names: Sequence[str]) -> list[str]:
     """Return a sentence about the controls that a limit stops, in a list; empty without such controls."""
-    return [Explanation(sentence_about(names, "at the limit"), remedy=_WIDEN)] if names else []
+    return [Explanation(sentence_about(names, _LIMITED), remedy=_WIDEN)] if names else []
 
 
-def sentence_about(names: Sequence[str], what: str) -> str:
-    """Return e.g. 'A, B, C and 3 more are locked' about at least one name."""
-    return f"{listed(names)} {'is' if len(names) == 1 else 'are'} {what}"
+def sentence_about(names: Sequence[str], said: tuple[str, str]) -> str:
+    """Return e.g. 'A, B, C and 3 more are locked' about at least one name; `said`: of one, and of several."""
+    return said[len(names) > 1].format(listed(names))

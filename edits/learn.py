@@ -16,6 +16,7 @@ from .words import counted
 _MOST: Final = 5000  # frames that are read for limits
 _MOST_OF_BODY: Final = 500  # for stiffness: a driven body is evaluated at each
 _STILL: Final = float(np.radians(0.1))  # a bone that turns by less has no keys, and gets no limits
+_LEFT_OUT: Final = "{} is left out for lack of movement", "{} are left out for lack of movement"
 _LITTLE: Final = 0.5  # share of a motion that weighs less than the prior
 
 
@@ -58,7 +59,7 @@ def learn_limits(context: Any, armature: Any, names: Sequence[str], margin: floa
     said = f"Learned the limits of {counted(len(polygons), 'bone')} from {counted(len(turns), 'frame')}"
     said += ", less than a second" if short else ""
     still = [name for name in free if name not in polygons]
-    said += f"; {bridge.sentence_about(still, 'left out for lack of movement')}" if still else ""
+    said += f"; {bridge.sentence_about(still, _LEFT_OUT)}" if still else ""
     return Learnt(tuple(polygons), said, bool(still) or short)
 
 

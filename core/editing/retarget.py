@@ -34,11 +34,9 @@ def is_human(roles: Roles) -> bool:
 
 def check_pair(source: Roles, target: Roles) -> None:
     """Raise CoreError if no motion goes from a body with these roles to another one."""
-    for name, roles in (("source", source), ("target", target)):
+    for name, roles in (("the source armature", source), ("the target armature", target)):
         if not (is_human(roles) or roles.animal):
-            raise CoreError(
-                f"Motions are retargeted between human bodies, or between animals, and the {name} armature is neither."
-            )
+            raise CoreError(f"Motions are retargeted between human bodies, or between animals, and {name} is neither.")
     if source.humanoid != target.humanoid:
         kinds = {True: "that of a human", False: "that of an animal"}
         raise CoreError(
