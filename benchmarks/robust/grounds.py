@@ -3,7 +3,9 @@
 Captured walks are brought to rigs by `retarget` where the ground is already there, or walk on a level floor and then
 get it by `lock-feet`, and the jump is generated on it. Measured are heels, balls and tips of toes by Blender's bones
 and ray casts on the meshes: how far those that stand are in the mesh, and above it. A point stands where it goes less
-than 1 cm/s from the frame before and to the next one, not more than 5 cm from the mesh.
+than 1 cm/s from the frame before and to the next one, not more than 5 cm from the mesh. Of rigs with a mesh also the
+vertices that feet alone move are measured, in all frames, toes that swing included: how many are more than 5 mm inside
+the ground, by their distance from its nearest point, and how deep the deepest is.
 """
 
 import contextlib
@@ -21,11 +23,12 @@ from benchmarks.robust.floor import load_rig, parse_arguments
 
 Array = NDArray[np.float64]
 
-RIGS: Final = ("scripted/named_mixamo_cm.blend", "scripted/mpfb_mixamo.blend", "real/mesh2motion_human.glb")
+RIGS: Final = ("scripted/named_mixamo_cm.blend", "scripted/mpfb_mixamo.blend", "real/mesh2motion_human.blend")
 TAKEN: Final = ("07_12", "35_01", "16_15")
 LONGEST: Final = 80  # frames
 FPS: Final = 30
 SLOW, NEAR = 0.01, 0.05  # m/s, metres
+DEEP: Final = 0.005  # metres
 AHEAD: Final = 0.3  # metres from the first place of the hips to the first edge
 RISE, TREAD, STEPS = 0.15, 0.28, 12
 TILT: Final = 0.1
@@ -56,6 +59,8 @@ def main() -> None:
         print(
             f"{row['part']:10}{row['ground']:8}{row['rig']:22}{row['clip']:8}{row['points']:10d}"
             f"{row['in']:7.2f} mm{row['above']:9.2f} mm"
+            + f"   more than 5 cm below in {row['lost']:.0%} of the frames"
+            + (f"   skin inside {row['skin']:.2%}, deepest {row['deepest']:.1f} mm" if "skin" in row else "")
         )
     for part in arguments.parts:
         own = [row for row in rows if row["part"] == part]
@@ -106,7 +111,17 @@ def _measure(path: Path, clip: str, part: str, ground: str) -> dict[str, Any]:
     heights, places = _soles(rig, edit, mesh, range(round(edit.after.frames[0]), round(edit.after.frames[-1]) + 1))
     slow = np.linalg.norm(np.diff(places, axis=0), axis=-1) * FPS < SLOW
     stands = heights[1:-1][slow[1:] & slow[:-1] & (np.abs(heights[1:-1]) < NEAR)]
-    return {"points": len(stands), "in": max(0.0, -1e3 * stands.min()), "above": max(0.0, 1e3 * stands.max())}
+    lost = float((heights.min(axis=1) < -NEAR).mean())
+    found = {
+        "lost": lost,
+        "points": len(stands),
+        "in": max(0.0, -1e3 * stands.min()),
+        "above": max(0.0, 1e3 * stands.max()),
+    }
+    depths = _skin(rig, edit, mesh, range(round(edit.after.frames[0]), round(edit.after.frames[-1]) + 1))
+    if len(depths):
+        found |= {"skin": float((depths > DEEP).mean()), "deepest": 1e3 * float(depths.max())}
+    return found
 
 
 def _stairs() -> list[tuple[float, float]]:
@@ -175,6 +190,36 @@ def _soles(rig: Any, edit: Any, mesh: Any, frames: range) -> tuple[Array, Array]
         heights.append([place.z - floor for place, floor in zip(here, floors, strict=True)] - thick)
         places.append([tuple(place) for place in here])
     return np.array(heights), np.array(places)
+
+
+def _skin(rig: Any, edit: Any, mesh: Any, frames: range) -> Array:
+    """Return how far vertices that feet alone move are inside the mesh (n,), in all frames; 0 outside."""
+    import bpy
+    from mathutils import Vector
+
+    context: Any = bpy.context
+    feet = {
+        edit.skeleton.names[bone]
+        for part in ("foot", "toe")
+        for side in "LR"
+        for bone in edit.roles.chain(f"{part}.{side}")
+    }
+    found: list[float] = []
+    for owner in [one for one in context.scene.objects if one.find_armature() == rig]:
+        own = {group.index for group in owner.vertex_groups if group.name in feet}
+        chosen = [
+            vertex.index for vertex in owner.data.vertices
+            if (moved := {one.group for one in vertex.groups if one.weight}) and moved <= own
+        ]  # fmt: skip
+        for frame in frames if chosen else ():
+            context.scene.frame_set(frame)
+            seen = owner.evaluated_get(context.evaluated_depsgraph_get())
+            for index in chosen:
+                place = seen.matrix_world @ seen.data.vertices[index].co
+                top = mesh.ray_cast(Vector((place.x, place.y, 50.0)), Vector((0.0, 0.0, -1.0)))[1].z
+                inside = place.z < top
+                found.append((mesh.closest_point_on_mesh(place)[1] - place).length if inside else 0.0)
+    return np.array(found)
 
 
 if __name__ == "__main__":

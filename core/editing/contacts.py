@@ -95,6 +95,7 @@ class Contacts:
     resting   (P,) heights above the ground of points in contact, armature units; above a surface those of flat feet
     drift     (F, 3) how far the ground has moved, see `find_drift`
     speed     armature units per second, below which a point near the ground is planted
+    lift      (F, P) how far the ground under a point is known to be above it, where a motion is not there yet
     """
 
     points: tuple[BodyPoint, ...]
@@ -104,6 +105,7 @@ class Contacts:
     resting: Array
     drift: Array
     speed: float
+    lift: Array | float = 0.0
 
     def intervals(self) -> list[ContactInterval]:
         """Return the intervals of contact, by point and then by time."""

@@ -101,26 +101,37 @@ def raised_onto(
     """
     if surface is None or contacts.ground.surface is not None:
         return motion, contacts
+    up = contacts.ground.up
     contacts = replace(contacts, ground=replace(contacts.ground, surface=surface))
+    lift = _rises(skeleton, motion, contacts)
     if root is not None:
-        rise = np.reshape(share, (-1, 1)) * surface_rise(skeleton, motion, contacts, level=True)
-        motion = replace(motion, pose=shifted(skeleton, motion.pose, root, rise))
-    return motion, replace(contacts, resting=np.array([point.above for point in contacts.points]))
+        rise = np.reshape(share, (-1, 1)) * smooth(lift[..., None], contacts.touching, motion, WIDTHS[1], 0.0)
+        motion = replace(motion, pose=shifted(skeleton, motion.pose, root, rise * up))
+        lift = lift - rise
+    return motion, replace(contacts, resting=np.array([point.above for point in contacts.points]), lift=lift)
 
 
-def surface_rise(skeleton: Skeleton, motion: Motion, contacts: Contacts, level: bool = False) -> Array:
-    """Return how far (F, 3) the surface that the contacts are on goes up and down beside the plane, over time.
+def surface_rise(skeleton: Skeleton, motion: Motion, contacts: Contacts) -> Array:
+    """Return how far (F, 3) the surface that the contacts are on goes up and down beside the plane, over time."""
+    ground = contacts.ground
+    rise = ground.under(point_positions(skeleton, motion.pose, contacts.points)) - ground.height
+    return smooth(rise[..., None], contacts.touching, motion, WIDTHS[1], 0.0) * ground.up
 
-    A `level` motion is on the plane as yet: each step of the surface is looked for as high as the one before.
+
+def _rises(skeleton: Skeleton, motion: Motion, contacts: Contacts) -> Array:
+    """Return how far (F, P) the surface under the points of a motion on a plane is above that.
+
+    It is looked for under each point as high as in the frame before, also while it swings: a long step goes up several
+    stairs. Where there is nothing, the plane is the ground.
     """
-    ground, on = contacts.ground, contacts.touching
+    ground, surface = contacts.ground, contacts.ground.surface
     positions = point_positions(skeleton, motion.pose, contacts.points)
-    rise, height = np.zeros(on.shape), 0.0
-    for frame in np.flatnonzero(on.any(axis=1)):
-        here = on[frame]
-        rise[frame, here] = ground.under(positions[frame, here] + height * ground.up) - ground.height
-        height = rise[frame, here].mean() if level else 0.0
-    return smooth(rise[..., None], on, motion, WIDTHS[1], 0.0) * ground.up
+    rises, heights = np.zeros(positions.shape[:2]), np.zeros(positions.shape[1])
+    for frame, places in enumerate(positions):
+        found = -np.inf if surface is None else surface(places + heights[:, None] * ground.up) - ground.height
+        heights = np.where(np.isfinite(found), found, heights)
+        rises[frame] = np.where(np.isfinite(found), found, 0.0)
+    return rises
 
 
 def foot_lock_settings(skeleton: Skeleton, motion: Motion, roles: Roles) -> tuple[Skeleton, PinAndDrag]:
@@ -149,7 +160,8 @@ def contact_pins(skeleton: Skeleton, motion: Motion, contacts: Contacts, ease: f
     intervals, eases = contacts.intervals(), ease * motion.fps
     positions = point_positions(skeleton, motion.pose, contacts.points)
     up = contacts.ground.up
-    held = np.array([positions[i.first : i.last + 1, i.point].mean(axis=0) for i in intervals]).reshape(-1, 3)
+    lifted = positions + np.broadcast_to(contacts.lift, positions.shape[:2])[..., None] * up
+    held = np.array([lifted[i.first : i.last + 1, i.point].mean(axis=0) for i in intervals]).reshape(-1, 3)
     rests = [contacts.resting[i.point] + (contacts.drift[i.first : i.last + 1] @ up).mean() for i in intervals]
 
     pairs = _rigid_pairs(intervals, positions, skeleton.size)

@@ -12,6 +12,7 @@ from body_acts import find
 
 PLACE = (0.8565, 0.0738, 1.3821)  # in the flat left hand
 RADIUS, DEPTH = 0.03, 0.32  # metres
+CUP = 0.036  # metres
 SPAN = (10, 14)  # frames in which the prop moves
 STEP = (0.02, -0.06, -0.12)  # metres
 
@@ -26,6 +27,34 @@ def make_pole() -> None:
     )
     bpy.context.object.name = "Pole"
     bpy.context.object.color = (0.75, 0.2, 0.1, 1.0)
+
+
+def make_cup() -> None:
+    """A cup with a handle in place of the pole, open towards the front."""
+    import bpy
+    from mathutils import Matrix, Vector
+
+    bpy.data.objects["Pole"].hide_viewport = True
+    middle = Vector(PLACE) - Vector((0.0, 0.0, CUP - RADIUS))
+    front = Matrix.Rotation(1.5708, 4, "X")
+    bpy.ops.mesh.primitive_cylinder_add(radius=CUP, depth=2.4 * CUP, vertices=64, location=middle)
+    cup = bpy.context.object
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.select_all(action="DESELECT")
+    bpy.ops.object.mode_set(mode="OBJECT")
+    max(cup.data.polygons, key=lambda face: face.center.z).select = True
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.delete(type="FACE")
+    bpy.ops.object.mode_set(mode="OBJECT")
+    walls = cup.modifiers.new("Walls", "SOLIDIFY")
+    walls.thickness = 0.004
+    cup.matrix_world = Matrix.Translation(middle) @ front
+    bpy.ops.mesh.primitive_torus_add(
+        location=middle - Vector((0.0, 0.0, CUP)), rotation=(0.0, 1.5708, 0.0), major_radius=0.022, minor_radius=0.004
+    )
+    handle = bpy.context.object
+    for name, owner in (("Cup", cup), ("Handle", handle)):
+        owner.name, owner.color = name, (0.9, 0.85, 0.7, 1.0)
 
 
 def grip_pole(hand: Any) -> Generator[float, None, dict[str, Any]]:
@@ -72,6 +101,27 @@ def grip_pole(hand: Any) -> Generator[float, None, dict[str, Any]]:
     hand.press("Z", ctrl=True)
     yield from hand.until(lambda: not turned(), 4.0)
     seen["undone"] = turned()
+    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
+        bpy.ops.object.mode_set(mode="OBJECT")
+        make_cup()
+        bpy.ops.object.select_all(action="DESELECT")
+        bpy.context.view_layer.objects.active = bpy.data.objects[name]
+        bpy.data.objects[name].select_set(True)
+        bpy.ops.object.mode_set(mode="POSE")
+        bpy.ops.ed.undo_push(message="cup")
+    panel = yield from hand.read_panels("bpy.ops.poise.grip()", below=0.25)
+    yield from hand.click(*find(panel, "grip", "")[0])
+    yield from hand.until(lambda: bool(turned()), 10.0)
+    hand.rest()
+    yield 0.5
+    seen["cup"] = turned()
+    yield from hand.look_at_rest("grip_cup")
+    hand.press("Z", ctrl=True)
+    yield from hand.until(lambda: not turned(), 4.0)
+    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
+        for part in ("Cup", "Handle"):
+            bpy.data.objects.remove(bpy.data.objects[part])
+        bpy.data.objects["Pole"].hide_viewport = False
     seen["held"] = yield from hold_in_both(hand, name)
     return seen
 

@@ -32,6 +32,11 @@ def test_it_is_one_undo_away(seen: dict[str, Any]) -> None:
     assert seen["undone"] == {}
 
 
+def test_all_fingers_close_around_a_cup(seen: dict[str, Any]) -> None:
+    assert seen["cup"].keys() == seen["gripped"].keys()
+    assert max(abs(seen["cup"][bone] - seen["gripped"][bone]) for bone in seen["cup"]) > 0.05
+
+
 def test_two_hands_stay_where_they_are_on_a_prop_that_moves(seen: dict[str, Any]) -> None:
     held = seen["held"]
     assert held["pins"] == [["DEF-hand.L", "Pole", 10, 14], ["DEF-hand.R", "Pole.001", 10, 14]]

@@ -177,6 +177,25 @@ def test_places_of_one_rigid_foot_keep_their_distance(walk: Clip, roles: Roles) 
     assert checked >= 5
 
 
+def test_a_walk_of_long_steps_goes_up_all_stairs(walk: Clip, roles: Roles) -> None:
+    """Four stairs in a step, of which only those are seen that are not too high above a foot, as by a ray from it."""
+    skeleton, hips = walk.skeleton, forward(walk.skeleton, walk.motion.pose)[0][:, 0]
+    way = (hips[-1] - hips[0]) * (1.0, 1.0, 0.0)
+    tread, riser = 0.16 * skeleton.size, 0.15 * skeleton.size
+    way = way / np.linalg.norm(way)
+
+    def stairs(places: np.ndarray) -> np.ndarray:
+        high = riser * np.maximum(np.floor((places - hips[0]) @ way / tread), 0.0)
+        return np.where(high <= places[..., 2] + 0.35 * skeleton.size, high, -np.inf)
+
+    locked = lock_feet(skeleton, walk.motion, roles, surface=stairs)
+    for pin in locked.pins:
+        assert pin.position is not None
+        high = stairs(np.add(pin.position, (0.0, 0.0, 100.0)))
+        assert pin.position[2] > high - 0.01 * skeleton.size
+    assert max(pin.position[2] for pin in locked.pins) > 10 * riser
+
+
 def test_hands_can_be_locked_as_feet_are(walk: Clip, roles: Roles) -> None:
     still = np.zeros_like(walk.motion.pose.translations)  # on the spot and slowly: hands come to rest over their ground
     spot = replace(walk.motion, pose=replace(walk.motion.pose, translations=still), fps=8.0)
