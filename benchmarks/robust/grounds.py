@@ -59,7 +59,7 @@ def main() -> None:
         print(
             f"{row['part']:10}{row['ground']:8}{row['rig']:22}{row['clip']:8}{row['points']:10d}"
             f"{row['in']:7.2f} mm{row['above']:9.2f} mm"
-            + f"   more than 5 cm below in {row['lost']:.0%} of the frames"
+            + f"   both feet below in {row['lost']:.0%} of the frames"
             + (f"   skin inside {row['skin']:.2%}, deepest {row['deepest']:.1f} mm" if "skin" in row else "")
         )
     for part in arguments.parts:
@@ -111,7 +111,7 @@ def _measure(path: Path, clip: str, part: str, ground: str) -> dict[str, Any]:
     heights, places = _soles(rig, edit, mesh, range(round(edit.after.frames[0]), round(edit.after.frames[-1]) + 1))
     slow = np.linalg.norm(np.diff(places, axis=0), axis=-1) * FPS < SLOW
     stands = heights[1:-1][slow[1:] & slow[:-1] & (np.abs(heights[1:-1]) < NEAR)]
-    lost = float((heights.min(axis=1) < -NEAR).mean())
+    lost = float((heights.max(axis=1) < -NEAR).mean())
     found = {
         "lost": lost,
         "points": len(stands),
