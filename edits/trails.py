@@ -80,9 +80,11 @@ def find_traced(armature: Any) -> Traced:
     if armature.poise_trail_bones == "SELECTED":
         bones = np.flatnonzero(selected_bones(armature)).tolist()
         return _with_soles(skeleton, roles, [BodyPoint(skeleton.names[bone], bone, _JOINT) for bone in bones])
+    found = {part: _joints(skeleton, roles, part) for part in _JOINTS} | {"FEET": feet_of(skeleton, roles)}
+    if not any(found.values()):
+        found = _ends(skeleton)
     parts = armature.poise_trail_parts
-    points = [point for part in _JOINTS if part in parts for point in _joints(skeleton, roles, part)]
-    return _with_soles(skeleton, roles, [*points, *(feet_of(skeleton, roles) if "FEET" in parts else ())])
+    return _with_soles(skeleton, roles, [point for part, points in found.items() if part in parts for point in points])
 
 
 def read_trail(context: Any, armature: Any, bone: str, point: Sequence[float] = _JOINT) -> Trail:
@@ -113,6 +115,17 @@ def _joints(skeleton: Skeleton, roles: Roles, part: str) -> list[BodyPoint]:
     return [BodyPoint(name, bone, _JOINT) for name, bone in found.items() if bone >= 0]
 
 
+def _ends(skeleton: Skeleton) -> dict[str, list[BodyPoint]]:
+    """Return what stands for hips and feet of a body without known parts: the roots, and the tips of chains."""
+    tips = np.setdiff1d(np.arange(len(skeleton)), skeleton.parents).tolist()
+    return {
+        "HIPS": [
+            BodyPoint(skeleton.names[bone], bone, _JOINT) for bone in np.flatnonzero(skeleton.parents < 0).tolist()
+        ],
+        "FEET": [BodyPoint(skeleton.names[bone], bone, (0.0, float(skeleton.lengths[bone]), 0.0)) for bone in tips],
+    }
+
+
 def read_positions(
     context: Any, armature: Any, traced: Traced, frames: Sequence[float], seconds: float = np.inf
 ) -> dict[float, Array]:
@@ -121,7 +134,8 @@ def read_positions(
     Frames for which `seconds` do not suffice are left out, but not the first one.
     """
     points = [*traced.points, *traced.soles]
-    bones, local = [point.bone for point in points], np.array([(*point.position, 1.0) for point in points])
+    bones = np.array([point.bone for point in points], int)
+    local = np.array([(*point.position, 1.0) for point in points]).reshape(len(points), 4)
     found: dict[float, Array] = {}
     until = perf_counter() + seconds
     with closing(evaluating_at(context, [armature], frames)) as graphs:

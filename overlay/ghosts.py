@@ -107,7 +107,7 @@ class GhostDrawing:
         context: Any = bpy.context
         if not context.space_data.overlay.show_overlays:
             return
-        ghosts = self._find(context)
+        ghosts = [(ghost, colour) for ghost, colour in self._find(context) if len(ghost.corners)]
         if not ghosts:
             return
         gpu.state.blend_set("ALPHA")

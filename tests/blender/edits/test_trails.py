@@ -11,7 +11,7 @@ from bridge.view import View
 from core.editing.contacts import find_contacts, foot_points
 from edits.trails import Trail, find_traced, make_trails, nearest_dot, read_positions, trail_frames
 from tests.blender.edits.test_ghosts import LAST, PRESENT, followed, show, walking, with_ik
-from tests.blender.rigs import choose, contents, context, load, make_armature, make_view, world
+from tests.blender.rigs import choose, contents, context, load, make_armature, make_view, select, world
 from tests.paths import DATA
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -63,6 +63,31 @@ def test_of_an_animal_the_tips_of_its_legs_have_trails() -> None:
         chain[-1] for name, chain in roles.limbs.items() if name.startswith("leg")
     }
     assert all(point.position[1] > 0.0 for point in traced.points)
+
+
+def test_without_selected_bones_there_are_no_trails() -> None:
+    rig = walking()
+    show(rig, trail_bones="SELECTED")
+    select(rig, ())
+    assert trails_of(rig) == {}
+
+
+@pytest.mark.parametrize(("name", "roots", "tips"), [("creature_snake60", 1, 1), ("creature_left_hand_only", 1, 5)])
+def test_of_a_body_without_known_parts_roots_and_tips_have_trails(name: str, roots: int, tips: int) -> None:
+    from tests.blender.control_drags import SHARED
+
+    bpy.ops.wm.open_mainfile(filepath=str(SHARED / "rigs" / "scripted" / f"{name}.blend"))
+    rig = next(one for one in bpy.data.objects if one.type == "ARMATURE")
+    show(rig)
+    traced = find_traced(rig)
+    known = read_positions(context, rig, traced, [PRESENT])
+    trails = make_trails(context, rig, traced, known)
+    assert len(trails) == roots + tips
+    bones: Any = rig.pose.bones
+    ends = [bone.tail for bone in bones if not bone.children]
+    shown = [bone.head for bone in bones if bone.parent is None] + ends
+    places = np.array([rig.matrix_world @ end for end in shown])
+    np.testing.assert_allclose([trail.positions[0] for trail in trails], places, atol=1e-5)
 
 
 def test_feet_bear_where_the_contacts_of_the_motion_are() -> None:
