@@ -3,7 +3,7 @@
 from collections.abc import Generator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import bpy
 import numpy as np
@@ -26,6 +26,8 @@ from .evaluation import Evaluation, evaluate
 from .motion_edit import ChangedBones, Frames, MotionEdit, no_progress
 from .pins import part_of
 from .shown import WantedPose, wanted_body
+
+_FAR: Final = 0.2  # of the size of the body: metres of a human of 1.7 m
 
 
 class BodyMotion(MotionEdit):
@@ -153,6 +155,10 @@ class BodyMotion(MotionEdit):
         self.staying = [pin.within(part) for pin in self.staying]
         self.controlled = None if self.controlled is None else self.controlled.take(part)
 
+    def advice(self) -> list[str]:
+        """Return sentences about what may not be wanted of the result, each with what to do."""
+        return []
+
     def jumps(self) -> list[str]:
         """Return a sentence about each frame that was left out."""
         return [f"the body jumps at frame {frame:g}, which stays as it is" for frame in self.left_out]
@@ -237,6 +243,11 @@ class BodyMotion(MotionEdit):
             ends = np.stack([off[..., 3], off[..., 3] + self.skeleton.lengths[:, None] * off[..., 1]])
             found[part] = lengths(ends @ world.T).max(axis=(0, 2))
         return found
+
+    def changed_far(self, one: Pose, other: Pose) -> bool:
+        """Return whether heads or tails of bones are further apart in poses (F), (F,) than a tool should take them."""
+        size = self.skeleton.size * float(bridge.length_scale(self.worlds).max())
+        return bool(self.ends_apart(one, other).max() > _FAR * size)
 
     def show_pose(self, armature: Any, pose: Pose) -> None:
         """Give the armature a pose of its body at the present frame, without keys."""

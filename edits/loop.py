@@ -32,6 +32,7 @@ class LoopEdit(HeldMotion):
     plant    whether contacts of the feet are held
     """
 
+    beside = True
     method = "make-loop"
     steady = True
 
@@ -90,7 +91,12 @@ class LoopEdit(HeldMotion):
         """Return by how much the motion has changed, in words."""
         most = self._differences(self.before.pose, self.after.pose)
         changed = "the motion changes by at most {:.1f} cm and {:.0f} degrees".format(*most)
-        return "; ".join([changed, *self.jumps()])
+        return "; ".join([changed, *self.jumps(), *self.advice()])
+
+    def advice(self) -> list[str]:
+        if self.changed_far(self.before.pose, self.after.pose):
+            return ["that is far. Choose a range that ends nearly as it begins, or turn on Find Cycle"]
+        return []
 
     def _differences(self, one: Pose, other: Pose) -> tuple[float, float]:
         """Return how far bones are from each other at most, in centimetres, and how far joints turn, in degrees."""

@@ -36,6 +36,7 @@ class RootMotion(BodyMotion):
     axes    of AXES: along which axes of the world, and whether in its heading, the body travels
     """
 
+    beside = True
     method = "root-motion"
     steady = True
 
@@ -64,6 +65,7 @@ class RootMotion(BodyMotion):
         self._after = set_carrier(skeleton, motion, self.travel, root, given)
         self.check_kept(self._after)
         self._prepare_object(armature)  # which may be refused
+        self._jumps = carrier == "nobody" and frames[1] < bridge.keyed_range(armature)[1]
 
     def compute(self, progress: Progress) -> None:
         self.after = self._after
@@ -95,10 +97,19 @@ class RootMotion(BodyMotion):
 
     def summary(self) -> str:
         """Return how far the body travels from the first frame to the last, in words."""
+        travels = "The body travels {:.2f} m and rotates {:.0f} degrees".format(*self._gone())
+        return "; ".join([travels, *self.jumps(), *self.advice()])
+
+    def advice(self) -> list[str]:
+        way, turn = self._gone()
+        if not (self._jumps and (round(way, 2) or round(turn))):
+            return []
+        return [f"the body jumps by {way:.2f} m after frame {self.before.frames[-1]:g}. Set End to the last frame"]
+
+    def _gone(self) -> tuple[float, float]:
+        """Return how far the body travels from the first frame to the last, in metres and in degrees."""
         way = float(lengths(self.worlds[0, :3, :3] @ self.travel.shifts[-1]))
-        turn = float(np.degrees(rotation.angle_between(rotation.IDENTITY, self.travel.turns[-1])))
-        travels = f"The body travels {way:.2f} m and rotates {turn:.0f} degrees"
-        return "; ".join([travels, *self.jumps()])
+        return way, float(np.degrees(rotation.angle_between(rotation.IDENTITY, self.travel.turns[-1])))
 
 
 def check_root_motion(smooth: float, axes: Collection[str]) -> None:

@@ -26,6 +26,7 @@ class SmoothEdit(HeldMotion):
     plant   whether contacts of the feet are held
     """
 
+    beside = True
     method = "smooth"
     steady = True
 
@@ -68,7 +69,12 @@ class SmoothEdit(HeldMotion):
         at = self.before.frames[far.argmax()]
         turned = np.degrees(rotation.angle_between(self.before.pose.rotations, self.after.pose.rotations).max())
         changed = f"The motion changes by at most {far.max():.1f} cm, at frame {at:g}, and {turned:.0f} degrees"
-        return "; ".join([changed, *self.jumps()])
+        return "; ".join([changed, *self.jumps(), *self.advice()])
+
+    def advice(self) -> list[str]:
+        if self.changed_far(self._without_pops.pose, self.after.pose):
+            return ["that is far. Raise Cutoff, or leave the frames out in which the body jumps"]
+        return []
 
 
 def check_smoothing(cutoff: float, pop: float) -> None:

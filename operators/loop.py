@@ -42,4 +42,4 @@ class POISE_OT_make_loop(RangeTool, bpy.types.Operator):
             scene = context.scene  # the last frame is the first one again
             scene.use_preview_range, scene.frame_preview_start, scene.frame_preview_end = True, first, last - 1
         self.report({"INFO"}, f'{edit.apart()} in "{report.action}"')  # the status bar shows the last report alone
-        return "INFO", f"Frames {first} to {last} repeat; {edit.change()}"
+        return "WARNING" if edit.advice() else "INFO", f"Frames {first} to {last} repeat; {edit.change()}"

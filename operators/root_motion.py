@@ -60,4 +60,5 @@ class POISE_OT_root_motion(RangeTool, bpy.types.Operator):
 
     def end(self, context: Any, armature: Any, edit: RootMotion) -> tuple[str, str]:
         report = edit.write(armature)
-        return "INFO", f'{edit.summary()}; {counted(len(report.frames), "frame")} in "{report.action}"'
+        level = "WARNING" if edit.advice() else "INFO"
+        return level, f'{edit.summary()}; {counted(len(report.frames), "frame")} in "{report.action}"'
