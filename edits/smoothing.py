@@ -1,12 +1,14 @@
 """`smooth`: take jitter and frames that stick out of a motion, and hold its contacts."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 
-from ..core import CoreError, rotation
-from ..core.editing.contacts import foot_points
+from ..core import CoreError, Motion, PinAndDrag, Skeleton, rotation
+from ..core.body.anatomy import carrier_of
+from ..core.editing.contacts import BodyPoint, foot_points
 from ..core.editing.smoothing import CUTOFF, STICKS_OUT, smooth_motion
 from .held_motion import HeldMotion
 from .motion_edit import Progress
@@ -20,10 +22,10 @@ MOST: Final = 180.0  # degrees
 class SmoothEdit(HeldMotion):
     """A motion without jitter: see `smooth_motion`.
 
-    bones   names, roles or parts, by default all
+    bones   names, roles or parts, by default all; only these change
     cutoff  Hz
     pop     degrees
-    plant   whether contacts of the feet are held
+    plant   whether contacts of the feet are held, where these bones are all legs that they move
     """
 
     beside = True
@@ -38,7 +40,8 @@ class SmoothEdit(HeldMotion):
         super().__init__(context, armature, frames)
         self._chosen = np.array(sorted(self._find_chosen(armature, bones)), int)
         self._without_pops = smooth_motion(self.skeleton, self.before, self._chosen, np.inf, float(np.radians(pop)))
-        self._points = foot_points(self.skeleton, self.roles) if plant else ()
+        self._free = np.isin(np.arange(len(self.skeleton)), self._chosen)
+        self._points = self._plantable() if plant else []
         self.smooth(cutoff)
 
     def _find_chosen(self, armature: Any, bones: Sequence[str]) -> set[int]:
@@ -54,6 +57,18 @@ class SmoothEdit(HeldMotion):
             raise CoreError("None of the bones moves with the body. Name bones of the body, or controls that pose it.")
         return found
 
+    def _plantable(self) -> list[BodyPoint]:
+        """Return the points of feet that the chosen bones move; none where one of their legs is not all chosen.
+
+        Less than whole legs does not reach them: hips alone would jerk from one to the other.
+        """
+        parts, carrier = np.concatenate([*self.roles.parts.values(), []]), carrier_of(self.skeleton, self.roles)
+        whole = [] if carrier is None else self.skeleton.ancestors(carrier)
+        fixed = np.setdiff1d(parts, [*self._chosen, *whole])
+        above = {point: self.skeleton.ancestors(point.bone) for point in foot_points(self.skeleton, self.roles)}
+        moved = [point for point, bones in above.items() if self._free[bones].any()]
+        return [] if any(np.isin(above[point], fixed).any() for point in moved) else moved
+
     def smooth(self, cutoff: float) -> None:
         """Smooth the motion, from as it was, with another cutoff; contacts are held once it is solved."""
         self.after = smooth_motion(self.skeleton, self._without_pops, self._chosen, cutoff, 0.0)
@@ -61,7 +76,22 @@ class SmoothEdit(HeldMotion):
     def compute(self, progress: Progress) -> None:
         if self._points:
             self.pins = self.plant(self.after, self.find_contacts(self.after, self._points, drifts=False))
+            self.after = self._with_others(self.after)
         super().compute(progress)
+        self.after = self._with_others(self.after)
+
+    def settings(self, motion: Motion) -> tuple[Skeleton, PinAndDrag]:
+        """Return the skeleton in which the chosen bones alone move, and the method."""
+        skeleton, method = super().settings(motion)
+        movable, translatable = skeleton.movable & self._free, skeleton.translatable & self._free[:, None]
+        return replace(skeleton, movable=movable, translatable=translatable), method
+
+    def _with_others(self, motion: Motion) -> Motion:
+        """Return a motion with the bones that are not chosen as they were."""
+        was, pose, free = self.before.pose, motion.pose, self._free[:, None]
+        rotations = np.where(free, pose.rotations, was.rotations)
+        translations = np.where(free, pose.translations, was.translations)
+        return replace(motion, pose=replace(pose, rotations=rotations, translations=translations))
 
     def summary(self) -> str:
         """Return how far heads and tails of bones have moved, and joints turned, at most, and left out frames."""

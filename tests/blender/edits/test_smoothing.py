@@ -125,10 +125,11 @@ def test_quick_motions_of_games_have_no_pops_and_the_report_has_what_moves_most(
     assert int(said[2]) == first + far.argmax()
 
 
-def test_other_frames_and_other_bones_stay(walker: Any) -> None:
+@pytest.mark.parametrize("plant", [True, False])
+def test_other_frames_and_other_bones_stay(walker: Any, plant: bool) -> None:
     spoil(walker)
     before = heads_over(walker, *FRAMES)
-    edit = SmoothEdit(context, walker, (20, 40), ["arm.L"], plant=False)
+    edit = SmoothEdit(context, walker, (20, 40), ["arm.L"], plant=plant)
     edit.solve()
     edit.write(walker)
     after = heads_over(walker, *FRAMES)
@@ -141,6 +142,35 @@ def test_other_frames_and_other_bones_stay(walker: Any) -> None:
     assert moved <= arm
     outside = np.r_[0 : 21 - FRAMES[0], 40 - FRAMES[0] : len(before)]  # the ends of the range stay, too
     np.testing.assert_allclose(after[outside], before[outside], atol=1e-5 * walker.dimensions.z)
+
+
+def keys_of(rig: Any) -> dict[tuple[str, int], list[tuple[float, float]]]:
+    """Frames and values of all keys by channel."""
+    return {
+        channel: [(point.co.x, point.co.y) for point in curve.keyframe_points]
+        for channel, curve in curves(rig.animation_data.action, rig).items()
+    }
+
+
+LEG = ["LeftUpLeg", "LeftLeg", "LeftFoot", "LeftToeBase"]
+
+
+@pytest.mark.parametrize(("bones", "held"), [(["Hips"], ""), (LEG[:2], ""), (LEG, "Left"), (["Hips", *LEG], "")])
+def test_feet_are_held_where_their_legs_are_chosen_and_all_else_stays_as_it_was(
+    walker: Any, bones: list[str], held: str
+) -> None:
+    spoil(walker, 0.01)
+    before = keys_of(walker)
+    edit = SmoothEdit(context, walker, FRAMES, bones)
+    edit.solve()
+    names = {edit.skeleton.names[edit.skeleton.index(pin.bone)] for pin in edit.pins}
+    assert bool(names) == bool(held)
+    assert names <= {*LEG}
+    edit.write(walker)
+    after = keys_of(walker)
+    changed = {channel[0].split('"')[1] for channel in before if before[channel] != after[channel]}
+    assert changed <= {*bones}
+    assert changed
 
 
 def test_the_operator_and_the_verb(walker: Any, tmp_path: Path) -> None:
