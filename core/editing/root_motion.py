@@ -15,24 +15,26 @@ from ..errors import CoreError
 from ..motion import Motion, forward_of, in_blocks, matrices_of, shifted
 from ..pose import Pose, forward_matrices, own_channels
 from ..rotation import Array
-from ..skeleton import Indices, Skeleton
+from ..skeleton import Flags, Indices, Skeleton
 from .path import move_roots
 
 Carrier = Literal["root", "object", "body", "nobody"]
 
 _WIDE: Final = 3.0  # standard deviations of the smoothing kernel on either side
+_STILL: Final = 1e-5  # radians, and of the size: a bone that moves less beside its parent does not
 _CLOSED: Final = 1e-4  # radians, and of the size: a motion whose last pose differs less from the first is a loop
 
 
 @dataclass(frozen=True, eq=False)
 class Travel:
     """How a body has moved over the ground since the first frame: turned by `turns` (F, 4) about the point `start` (3,)
-    and then moved by `shifts` (F, 3), in armature space.
+    and then moved by `shifts` (F, 3), in armature space. `bone`: whose travel it is.
     """
 
     start: Array
     turns: Array
     shifts: Array
+    bone: int
 
     @property
     def matrices(self) -> Array:
@@ -68,7 +70,7 @@ def find_travel(
     angles = np.unwrap(2.0 * np.arctan2(twists[:, 1:] @ vertical, twists[:, 0]))
     way, reach = np.column_stack([flat, angles]), int(np.ceil(_WIDE * smooth * motion.fps))
     if _is_loop(skeleton, motion, bone, heads @ vertical):
-        even = smoothed(_repeated(way, vertical, reach), smooth * motion.fps)[reach : reach + len(way)]
+        even = smoothed(_repeated(way, vertical, reach, bone), smooth * motion.fps)[reach : reach + len(way)]
     else:
         even = smoothed(way, smooth * motion.fps)
     shifts = even[:, :3] - even[0, :3]
@@ -76,7 +78,7 @@ def find_travel(
         along = np.asarray(axes, float).reshape(-1, 3)
         shifts = shifts @ along.T @ along
     turned = (even[:, 3] - even[0, 3]) * turning
-    return Travel(even[0, :3], rotation.exp(turned[:, None] * vertical), shifts)
+    return Travel(even[0, :3], rotation.exp(turned[:, None] * vertical), shifts, bone)
 
 
 def _is_loop(skeleton: Skeleton, motion: Motion, bone: int, heights: Array) -> bool:
@@ -87,13 +89,13 @@ def _is_loop(skeleton: Skeleton, motion: Motion, bone: int, heights: Array) -> b
     return len(motion) > 2 and max(turned, abs(heights[-1] - heights[0]) / skeleton.size) < _CLOSED
 
 
-def _repeated(way: Array, up: Array, reach: int) -> Array:
+def _repeated(way: Array, up: Array, reach: int, bone: int) -> Array:
     """Return the way (F, 4) of a loop, places over the ground and angles about `up`, and `reach` frames on either side.
 
     Each cycle is the one before it, moved as the body has from the first frame to the last.
     """
     gone = (way[-1] - way[0])[None]
-    travel = Travel(way[0, :3], rotation.exp(gone[:, 3:] * up), gone[:, :3]).matrices[0]
+    travel = Travel(way[0, :3], rotation.exp(gone[:, 3:] * up), gone[:, :3], bone).matrices[0]
     cycles, frames = np.divmod(np.arange(-reach, len(way) + reach), len(way) - 1)
     powers: list[Array] = [np.linalg.matrix_power(travel, cycle) for cycle in cycles.tolist()]
     by = np.array(powers)
@@ -124,7 +126,8 @@ def set_carrier(skeleton: Skeleton, motion: Motion, travel: Travel, root: int | 
 
     The root bone, if there is one, starts as in the first frame, and travels or stays there. The body stays where it is
     as the root bone or the body itself carries it, to rounding, and goes back by the travel where nobody does, or the
-    object. Raises CoreError if there is no root bone to carry it, or for a bone that cannot be moved.
+    object. What does not move beside the body, such as targets of IK for a game engine, keeps its channels, and goes
+    along with what carries it. Raises CoreError without a root bone to carry it, or for a bone that cannot be moved.
     """
     if root is None and carrier == "root":
         raise CoreError(
@@ -133,6 +136,7 @@ def set_carrier(skeleton: Skeleton, motion: Motion, travel: Travel, root: int | 
     body = skeleton.parents == (-1 if root is None else root)
     if carrier == "object":  # which carries all that hangs on nothing
         body |= skeleton.parents < 0
+    body &= _alive(skeleton, motion.pose, travel.bone)
     changed = body.copy()
     roots, back = None, np.linalg.inv(travel.matrices)[:, None]
     if root is not None:
@@ -148,6 +152,16 @@ def set_carrier(skeleton: Skeleton, motion: Motion, travel: Travel, root: int | 
         return placed_at(skeleton, motion.pose[part], frames, np.flatnonzero(changed))
 
     return replace(motion, pose=in_blocks(len(motion), carried))
+
+
+def _alive(skeleton: Skeleton, pose: Pose, hips: int) -> Flags:
+    """Return which bones (J,) move in poses (F) beside their parents, or carry such bones or the hips."""
+    turned = rotation.angle_between(pose.rotations, pose.rotations[:1]).max(axis=0) > _STILL
+    moved_on = rotation.lengths(pose.translations - pose.translations[:1]).max(axis=0) > _STILL * skeleton.size
+    found = np.zeros(len(skeleton), bool)
+    for bone in [hips, *np.flatnonzero(turned | moved_on).tolist()]:
+        found[skeleton.ancestors(bone)] = True
+    return found
 
 
 def root_frames(frames: Array, travel: Travel, carrier: Carrier) -> Array:

@@ -5,7 +5,7 @@ import pytest
 
 from core import CoreError, Motion, Pose, Skeleton, forward, rotation
 from core.editing.loop import make_loop
-from core.editing.root_motion import find_travel, root_above, set_carrier, smoothed
+from core.editing.root_motion import Carrier, find_travel, root_above, set_carrier, smoothed
 
 FRAMES, FPS = 90, 30.0
 
@@ -73,6 +73,28 @@ def test_a_root_bone_travels_and_the_body_stays_where_it_is(smooth: float) -> No
     back = set_carrier(skeleton, given, travel, 0, "body")
     np.testing.assert_allclose(back.pose.rotations, rotation.positive(motion.pose.rotations), atol=1e-9)
     np.testing.assert_allclose(back.pose.translations, motion.pose.translations, atol=1e-9)
+
+
+@pytest.mark.parametrize("carrier", ["root", "object", "nobody"])
+def test_targets_that_rest_below_the_root_bone_go_along_with_it(carrier: Carrier) -> None:
+    body = figure()
+    skeleton = Skeleton(
+        (*body.names, "ik root", "ik hand"), np.append(body.parents, [0, 5]),
+        np.append(body.offsets, [[0, 0, 0], [0, 0, 1]], axis=0),
+        np.append(body.rest_rotations, [rotation.IDENTITY] * 2, axis=0), np.append(body.lengths, [0.1, 0.1]),
+        translatable=np.zeros((7, 3), bool) | (np.arange(7) < 5)[:, None],
+    )  # fmt: skip
+    motion, rest = walk(body), Pose.rest(skeleton, (FRAMES,))
+    rotations, translations = np.array(rest.rotations), np.array(rest.translations)
+    rotations[:, :5], translations[:, :5] = motion.pose.rotations, motion.pose.translations
+    motion = Motion(Pose(rotations, translations), motion.frames, FPS)
+    travel = find_travel(skeleton, motion, 1)
+    given = set_carrier(skeleton, motion, travel, 0, carrier)
+    np.testing.assert_array_equal(given.pose.rotations[:, 5:], rotations[:, 5:])
+    np.testing.assert_array_equal(given.pose.translations[:, 5:], translations[:, 5:])
+    seen = places(skeleton, given)
+    apart = rotation.lengths(seen[:, 5:] - seen[:, :1])  # as far from the root bone as at rest
+    np.testing.assert_allclose(apart, np.broadcast_to(apart[0], apart.shape), atol=1e-12)
 
 
 @pytest.mark.parametrize("root", [True, False])
