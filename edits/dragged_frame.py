@@ -295,5 +295,6 @@ class DraggedFrame(HeldMotion):
                 with suppress(CoreError):  # Solve Motion says which cannot hold
                     one = reader.read(context, armature, pin)
                     start, end = max(one.start, begin), min(one.end, stop)
-                    found.append(replace(one, start=start, end=end, ease_in=0.0, ease_out=0.0))
+                    eases = one.ease_in * (one.start == start), one.ease_out * (one.end == end)
+                    found.append(replace(one, start=start, end=end, ease_in=eases[0], ease_out=eases[1]))
         return held_as_found(self.skeleton, self.before, found)

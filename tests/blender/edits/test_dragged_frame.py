@@ -291,6 +291,26 @@ def test_pins_and_timed_pins_hold() -> None:
         assert np.abs(moved(before, after, trail.bone)[within]).max() < NEAR * size(rig)
 
 
+@pytest.mark.parametrize("keys", [range(1, 66), range(2, 66, 6)])
+def test_timed_pins_hold_by_their_share_in_their_eases(keys: range) -> None:
+    rig, ease = captured(), 6
+    leave(rig, keys)
+    hips, hand = trail_of(rig, "hips"), trail_of(rig, "hand.R")
+    select(rig, [])
+    pin = add_timed_pin(rig, hand.bone, 26, 38)
+    pin.held, pin.ease_in, pin.ease_out = "MOTION", ease, ease
+    before = trails_of(rig)
+    drag(rig, hips, 26, (0.0, 0.0, -0.05), width=12)
+    after = trails_of(rig)
+    off, own = (np.linalg.norm(moved(before, after, trail.bone), axis=-1) for trail in (hand, hips))
+    at = hand.frames
+    assert off[(at >= 26) & (at < 38)].max() < 2.0 * SLID * size(rig)
+    eased = (at >= 26 - ease) & (at < 26)
+    assert np.all(off[eased] < own[eased])
+    assert off[at == 25] < 0.2 * own[at == 25]
+    assert np.abs(np.diff(off)).max() < 0.2 * own.max()  # it jumped by all of it
+
+
 def test_limbs_on_ik_follow_by_their_targets() -> None:
     rig = make_ik_body()
     context.view_layer.objects.active = rig
