@@ -143,6 +143,7 @@ class JobEdit(MotionEdit):
         asked = [(place, one) for place, goal in enumerate(self.goals) for one in goal.core_goals(job.wins == "pins")]
         yielding = [(place, *self.held.yielding(one)) for place, one in asked]
         self._asked = [(place, one) for place, one, _ in yielding] + [(_NOBODY, goal) for goal in self.held.goals]
+        self._last = max(one.priority for place, one in asked if place < len(job.goals))
         self._yielding = {place: turn for place, _, turn in yielding if turn is not None}
         if job.humanoid is None:  # which knows no priorities
             self._asked += [*((_NOBODY, goal) for goal in self._planted()), *self._yielding.items()]
@@ -217,7 +218,9 @@ class JobEdit(MotionEdit):
         if near is not None and self.controlled is not None and self.job.frames is None:
             body, there = within_reach(body, self.controlled.now.hinged, near[0], self._start[0])
             near = there[None]
-        return _solution(self._armature, self.job, body, self.roles, pose, self._asked, scale, targets, progress, near)
+        return _solution(
+            self._armature, self.job, body, self.roles, pose, self._asked, self._last, scale, targets, progress, near
+        )
 
     def pose_controls(self, armature: Any, new: bool = True) -> Generator[float, None, None]:
         if self.controlled is None:
@@ -408,12 +411,16 @@ def _solution(
     roles: Roles,
     pose: Pose,
     asked: list[tuple[int, Any]],
+    last: int,
     largest_scale: float,
     targets: Pose | None,
     progress: Progress,
     near: Pose | None,
 ) -> Solution:
-    """Solve the goals, each with the place of the job's goal that asks for it, by the job's method."""
+    """Solve the goals, each with the place of the job's goal that asks for it, by the job's method.
+
+    last: the last priority of what the job asks for, which pulls with its strength
+    """
     goals = [goal for _, goal in asked]
     position_tolerance = SHARPER * job.tolerance.position / largest_scale
     rotation_tolerance = SHARPER * float(np.radians(job.tolerance.rotation))
@@ -447,6 +454,7 @@ def _solution(
         root=job.root,
         stretch=job.stretch,
         strength=strength,
+        strength_at=last,
         reference=reference,
         # frames start from their neighbours' solutions; settled one by one they may end in different minima
         coherent=job.frames is not None,

@@ -123,7 +123,9 @@ class DragSession:
             Goal(effector.bone, place, turn if self.turning else None, effector.point, priority=level)
             for effector, (place, turn) in zip(self.effectors, self.targets, strict=True)
         ]
-        pins = [self.body.held.yielding(pin) for pin in self.pins.goals(self.turning, int(drag_wins))]
+        holding = self.pins.goals(self.turning, int(drag_wins))
+        last = max(goal.priority for goal in [*goals, *holding])
+        pins = [self.body.held.yielding(pin) for pin in holding]
         self._yielding = [turn for _, turn in pins if turn is not None]
         goals += [*(pin for pin, _ in pins), *self.body.held.goals]
         try:
@@ -137,6 +139,7 @@ class DragSession:
             return
         goals += [*self._planted(goals), *self._yielding]
         limbs = () if self.body.controlled is None else self.body.controlled.hinged
+        self._method = replace(self._method, strength_at=last)
         self._problem = self._method.prepare(*within_reach(self._skeleton, limbs, self.pose, self.body.start), goals)
         tree = self._problem.tree
         solved = {*tree.nodes[tree.joints].tolist(), *tree.nodes[tree.roots].tolist()}

@@ -116,6 +116,17 @@ class Problem:
         return self.count == 1 and not self.settings.settle and not self.settings.starts
 
     @property
+    def ranks(self) -> NDArray[np.int64]:
+        """Return by how many levels each (L,) comes after the one that pulls with all the strength.
+
+        A balance pulls as the one after that below any number of levels.
+        """
+        rows, at = self.rows, self.settings.strength_at
+        full = 1 if at is None else max(1, int(np.searchsorted(rows.priorities, at)))
+        ranks = np.arange(len(rows.levels)) - full
+        return np.where(rows.balances, np.minimum(ranks, 1), ranks)
+
+    @property
     def settles(self) -> bool:
         """Return whether every frame comes to rest by itself."""
         return self.settings.settle and not self.settings.coherent

@@ -15,7 +15,7 @@ APART: Final = (
     1e2  # factor from the strength of a level to that of a firm one above it, and from weight to weight in motions
 )
 PULL: Final = 145.0  # a hand's strength, squared deviations per unit of error
-WEAKER: Final = 0.1  # strength of a level of limited strength, as a share of that of the one above it
+WEAKER: Final = 0.1  # strength of a level of limited strength, from that which pulls as a hand on, as a share of that of the one above it
 GIVES: Final = (
     1e-5  # error up to which a level is a spring, and needs no correction: there it pulls with all its strength
 )
@@ -29,9 +29,11 @@ class Strengths:
     """
 
     def __init__(self, ranks: NDArray[np.int64], strength: float) -> None:
+        """Take by how many levels each (L,) comes after the one that pulls with `strength`."""
         levels = len(ranks)
         self.firm = (np.arange(levels) == 0) | (strength == np.inf)  # (L,)
-        limited = PULL * min(strength, FIRM) * WEAKER ** (ranks - 1.0)
+        # before it each pulls as hard as all after it together, and a hand more: it does not give way to them
+        limited = PULL * min(strength, FIRM) * np.where(ranks < 0, 2.0, WEAKER) ** np.abs(ranks)
         self.least = np.where(self.firm, FIRM, np.minimum(FIRM, limited))  # (L,)
         self.above: list[int] = []  # firm levels that have other firm ones below them
         if self.firm.all():

@@ -690,6 +690,34 @@ def test_pins_of_higher_priority_are_served_first(rig: Any) -> None:
     assert np.linalg.norm(np.subtract([world(rig, foot) for foot in FEET], feet)) > 0.05
 
 
+@pytest.mark.parametrize("here", [False, True])
+def test_the_priorities_of_pins_that_hold_do_not_make_the_drag_weak(rig: Any, here: bool) -> None:
+    select(rig, ["hand.R", "head"])
+    bpy.ops.poise.pin(kind="POSITION")
+    begun, way = {bone: world(rig, bone) for bone in ("hand.L", "hand.R", "head")}, np.array([0.0, -0.2, 0.15])
+    found: list[Any] = []
+    for priorities in ((0, 0), (1, 2)):
+        for priority, name in zip(priorities, ("hand.R", "head"), strict=True):
+            rig.poise_pins[rig.poise_pins.find(name)].priority = priority
+        if here:
+            select(rig, ["hand.L"])
+            bpy.ops.poise.pin(kind="POSITION")
+            place = rig.poise_pins.find("hand.L")
+            rig.poise_pins[place].position, rig.poise_pins[place].priority = begun["hand.L"] + way, priorities[1] + 1
+            before = read_channels(rig)
+            bpy.ops.poise.solve()
+        else:
+            before = read_channels(rig)
+            bpy.ops.poise.drag(bone="hand.L", shift=tuple(way))
+        found.append(world(rig, "hand.L"))
+        np.testing.assert_allclose(
+            [world(rig, name) for name in ("hand.R", "head")], [begun["hand.R"], begun["head"]], atol=NEAR
+        )
+        write_channels(rig, before)
+        bpy.context.view_layer.update()
+    np.testing.assert_allclose(found[1], found[0], atol=2e-3)
+
+
 def test_between_frames_the_key_is_where_the_scene_is(rig: Any) -> None:
     scene = bpy.context.scene
     scene.tool_settings.use_keyframe_insert_auto = True

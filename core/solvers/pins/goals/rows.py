@@ -62,14 +62,13 @@ class GoalRows:
 
         priorities = np.array([goals[i].priority for i in owners], int)
         self.order: NDArray[np.int64] = np.argsort(np.repeat(priorities, 3), kind="stable")
-        rank, sizes = np.unique(priorities, return_inverse=True, return_counts=True)[1:]
+        self.priorities, rank, sizes = np.unique(priorities, return_inverse=True, return_counts=True)  # (L,)
         self.levels = [slice(a, b) for a, b in pairwise([0, *np.cumsum(3 * sizes).tolist()])]
         self.block_in_level = np.eye(len(self.levels))[rank.reshape(-1)]  # (K, L)
-        # a balance is as strong below many levels of pins as below one: a pin that is met changes nothing
-        balances = [
-            all(isinstance(goals[i], Balance) for i in np.array(owners)[level > 0.0]) for level in self.block_in_level.T
-        ]
-        self.ranks = np.where(balances, np.minimum(np.arange(len(balances)), 2), np.arange(len(balances)))  # (L,)
+        self.balances: NDArray[np.bool_] = np.array(
+            [all(isinstance(goals[i], Balance) for i in np.array(owners)[of]) for of in self.block_in_level.T > 0.0],
+            bool,
+        )  # (L,) levels of balances alone
         self.rows = 3 * len(owners)
         self.one_sided_rows = np.argsort(self.order)[3 * self.one_sided]  # in order of priority
         # only plain blocks with equal weights in all directions, as `many_frames` needs them

@@ -52,7 +52,7 @@ class Objective:
         self.above = tree.above
         columns = np.arange(self.turning).reshape(-1, 3)
         self.joints = columns[:, :, None], columns[:, None, :]  # their blocks of the Hessian
-        self.strength = Strengths(rows.ranks, problem.settings.strength)
+        self.strength = Strengths(problem.ranks, problem.settings.strength)
         blocks = self.aims.blocks
         self.member = np.repeat(rows.block_in_level[blocks], 3, axis=0)  # (M, L)
         self.half = np.where(tree.order < 3 * self.aims.points, 1.0, 0.5)  # of the features' rows

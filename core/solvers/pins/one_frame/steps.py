@@ -117,13 +117,13 @@ class FrameSolver:
         which turns joints no further than a tick may, or None for any way. Returns the number of steps.
         """
         bound = np.inf if begun is None else self.largest_turn
-        errors = self.at.vectors
+        rows = self.at.rows
         self.aims.aim(goals)
         if self._turn(self.at.x) > np.pi:
             self.at, begun = self.places.place(unwound(self.at.x, self.turning)), None
         self.aims.compare(self.at)
         damping, steps, bent, begun = 0.0, 0, False, self.at.x if begun is None else begun
-        moved = float(np.abs(self.at.vectors - errors).max(initial=0.0))  # of the targets
+        moved = float(np.abs(self.at.rows - rows).max(initial=0.0))  # of the targets
         if moved:
             self.least = np.zeros(len(self.levels))
         turn = bound * max(1.0, moved / numbers.CENTIMETRE)

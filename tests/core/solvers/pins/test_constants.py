@@ -135,6 +135,19 @@ def test_a_hand_leans_until_the_body_resists_as_much_and_lower_levels_a_tenth_of
     np.testing.assert_allclose(turns(skeleton, goals, strength=strength)[1:, 2], wanted, rtol=1e-3, atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("at", "strengths"), [(None, (145.0, 14.5, 1.45)), (2, (290.0, 145.0, 14.5)), (3, (580.0, 290.0, 145.0))]
+)
+def test_levels_before_the_one_with_the_strength_pull_twice_as_hard(
+    at: int | None, strengths: tuple[float, ...]
+) -> None:
+    skeleton = body(-1, 0, 0, 0, 0)
+    wanted = 1e-3 * DEVIATION**2 / skeleton.size * np.array([0.0, *strengths])
+    goals = [pull(bone + 1, way, bone, far=float(bone > 0)) for bone, way in enumerate(wanted)]
+    found = turns(skeleton, goals, strength=1e-3, strength_at=at)[1:, 2]
+    np.testing.assert_allclose(found, wanted, rtol=2e-3, atol=1e-5)
+
+
 def test_firm_levels_pull_with_ten_thousand_and_a_hundred_times_what_is_below() -> None:
     skeleton = body(-1, 0, 0)
     deviations = np.array([0.0, 5e-5, 5e-4])  # a step is one deviation long at most
