@@ -15,7 +15,7 @@ APART: Final = (
     1e2  # factor from the strength of a level to that of a firm one above it, and from weight to weight in motions
 )
 PULL: Final = 145.0  # a hand's strength, squared deviations per unit of error
-WEAKER: Final = 0.1  # strength of a level of limited strength, from that which pulls as a hand on, as a share of that of the one above it
+WEAKER: Final = 0.1  # strength of a level after that which pulls as a hand, as a share of that of the one above it
 GIVES: Final = (
     1e-5  # error up to which a level is a spring, and needs no correction: there it pulls with all its strength
 )

@@ -484,9 +484,9 @@ def test_a_pinned_rotation_of_what_is_dragged_holds_until_it_is_turned(rig: Any,
     assert float(rotation.angle_between(np.array(pin.rotation), rotation.mul(half, before))) < 1e-3
 
 
-def test_auto_keying_keys_what_changed_the_moved_parents_too(rig: Any) -> None:
+def test_auto_keying_keys_what_changed_the_moved_parents_too(rig: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
-    bpy.context.preferences.edit.use_keyframe_insert_available = False
+    monkeypatch.setattr(bpy.context.preferences.edit, "use_keyframe_insert_available", False)
     bpy.ops.poise.drag(bone="hand.L", shift=(-0.2, -0.3, -0.4))
     data = rig.animation_data
     paths = {curve.data_path for curve in data.action.layers[0].strips[0].channelbag(data.action_slot).fcurves}
@@ -718,7 +718,8 @@ def test_the_priorities_of_pins_that_hold_do_not_make_the_drag_weak(rig: Any, he
     np.testing.assert_allclose(found[1], found[0], atol=2e-3)
 
 
-def test_between_frames_the_key_is_where_the_scene_is(rig: Any) -> None:
+def test_between_frames_the_key_is_where_the_scene_is(rig: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bpy.context.preferences.edit, "use_keyframe_insert_available", False)
     scene = bpy.context.scene
     scene.tool_settings.use_keyframe_insert_auto = True
     scene.frame_set(27, subframe=0.5)
