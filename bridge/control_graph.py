@@ -20,7 +20,7 @@ from .channels import ArmatureObject, flags
 from .constraints import aims, hangs_only, in_force, replaces, replaces_turn
 from .controls import SAME_PLACE, Control
 from .driven import constrained_bones
-from .hinges import hinge_limits, rest_planes
+from .hinges import hinge_limits, largest_bends, rest_planes
 from .shown import read_shown
 
 _ALIGNED: Final = float(np.cos(np.radians(15.0)))
@@ -218,10 +218,14 @@ class Graph:
     def hinges(self, parts: Mapping[int, int]) -> tuple[LimitGroup, ...]:
         """Return the limits of the lower segments of chains of two with a pole; `parts`: bone -> its number."""
         lower = [part for _, part in self._pairs() if self.bent[part].poled and part in parts]
-        lower = [part for part in lower if self.ik_locks[self.bent[part].parts[part]].sum() < 2]  # no hinge by itself
-        bones = [self.bent[part].parts[part] for part in lower]
+        bones, firsts = self._segments(lower)
+        heads, ends = self._at_rest(lower)
+        by_locks = self.ik_locks[bones].sum(axis=1) > 1  # hinges without a limit
+        most = largest_bends(heads, ends, by_locks & self.ik_locks[firsts, 1])
+        kept = ~by_locks | (most < np.pi)
+        numbers = np.array([parts[part] for part in lower], int)
         turns = frame_rotations(self.rest[bones, :, :3])
-        return hinge_limits([parts[part] for part in lower], *self._at_rest(lower), turns)
+        return hinge_limits(numbers[kept], heads[kept], ends[kept], turns[kept], most[kept])
 
     def hinge_axes(self) -> dict[tuple[int, int], Array]:
         """Return the parts of chains of two that bend about one axis -> this (3,) at rest, in armature space.
@@ -243,10 +247,14 @@ class Graph:
         chains = {id(chain): chain for chain in self.bent.values()}
         return [(upper, lower) for upper, lower in (tuple(one.parts) for one in chains.values() if len(one.parts) == 2)]
 
+    def _segments(self, lower: list[int]) -> tuple[list[int], list[int]]:
+        """Return the bones that chains with some `lower` parts bend: the lower ones, and the first ones."""
+        bones = [self.bent[part].parts[part] for part in lower]
+        return bones, [next(iter(self.bent[part].parts.values())) for part in lower]
+
     def _at_rest(self, lower: list[int]) -> tuple[Array, Array]:
         """Return where both segments of chains with some `lower` parts begin (n, 2, 3), and where they end (n, 3)."""
-        bones = [self.bent[part].parts[part] for part in lower]
-        firsts = [next(iter(self.bent[part].parts.values())) for part in lower]
+        bones, firsts = self._segments(lower)
         heads, along = self.rest[bones, :, 3], self.rig.skeleton.lengths[bones, None] * self.rest[bones, :, 1]
         return np.stack([self.rest[firsts, :, 3], heads], axis=1), heads + along
 

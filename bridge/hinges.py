@@ -3,9 +3,10 @@
 Blender turns such a chain as a whole towards its target and its pole, and then bends it: a chain of two bones stays in
 the plane that it has at rest, and bends to the side to which it is bent there
 (source/blender/ikplugin/intern/iksolver_plugin.cc, intern/iksolver/intern/IK_QJacobianSolver.cpp).
+Where it may not twist the upper bone, only another axis of that bone turns the end out of the plane. Once the bone is
+square to the line to the end, that axis is along this line and turns the end no more: the solver ends anywhere.
 """
 
-from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -13,15 +14,19 @@ import numpy as np
 from ..core import rotation
 from ..core.limits import EulerBox, Framed
 from ..core.rotation import Array
-from ..core.skeleton import Indices
+from ..core.skeleton import Flags, Indices
 
 _STRAIGHT: Final = float(np.radians(0.1))  # a chain that is bent by less at rest has no plane
+# of an upper bone without twist from the line to the end: Blender 4.5 and 5.2 showed all limbs at up to 80 degrees, at
+# 81 the first one elsewhere, at 90 most of them
+_SQUARE: Final = float(np.radians(80.0))
 
 
-def hinge_limits(parts: Sequence[int], heads: Array, ends: Array, turns: Array) -> tuple[Framed, ...]:
+def hinge_limits(parts: Indices, heads: Array, ends: Array, turns: Array, most: Array) -> tuple[Framed, ...]:
     """Return the limits of the lower parts (n) of chains: a group or none.
 
-    heads (n, 2, 3) of both segments, ends (n, 3) of the lower ones and turns (n, 4) of these, all at rest.
+    heads (n, 2, 3) of both segments, ends (n, 3) of the lower ones and turns (n, 4) of these, all at rest; `most` (n,):
+    the largest angles between both segments.
     """
     axes, bent = rest_planes(heads, ends)
     kept = np.flatnonzero(bent)
@@ -33,9 +38,21 @@ def hinge_limits(parts: Sequence[int], heads: Array, ends: Array, turns: Array) 
     before = rotation.mul(rotation.inv(frames), turns[kept])
     high = np.zeros((len(kept), 3))
     low = high.copy()
-    low[:, 0], high[:, 0] = -bent[kept], np.pi - bent[kept]
-    numbers: Indices = np.array(parts)[kept]
-    return (Framed(EulerBox(numbers, ["XYZ"] * len(kept), low, high), before, rotation.inv(before)),)
+    low[:, 0], high[:, 0] = -bent[kept], most[kept] - bent[kept]
+    return (Framed(EulerBox(parts[kept], ["XYZ"] * len(kept), low, high), before, rotation.inv(before), firm=True),)
+
+
+def largest_bends(heads: Array, ends: Array, untwisted: Flags) -> Array:
+    """Return the largest angles (n,) between both segments of chains of two that Blender's IK shows.
+
+    heads, ends: see `hinge_limits`; untwisted (n,): whether IK may neither twist the upper bone nor turn the lower one
+    out of the plane.
+    """
+    upper, lower = (np.linalg.norm(way, axis=-1) for way in (heads[:, 1] - heads[:, 0], ends - heads[:, 1]))
+    across = upper * np.sin(_SQUARE)
+    longer = lower > across  # else it ends before the upper bone is square
+    at_end = np.arcsin(np.divide(across, lower, out=np.ones_like(lower), where=longer))
+    return np.where(untwisted & longer, _SQUARE + at_end, np.pi)
 
 
 def rest_planes(heads: Array, ends: Array) -> tuple[Array, Array]:

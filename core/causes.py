@@ -21,6 +21,7 @@ class Kind(Enum):
     CLOSER_POSE = "a closer pose may exist", "Drag or solve again to find it"
     DRAGGED = "{} is dragged", _PRECEDENCE
     DRIVEN = "{} is driven by {}", "Mute the driver or constraint to get closer"
+    FIRM = "IK cannot bend {} further", ""
     FIXED = "none of its parents can be changed", "Unlock one of them to get closer"
     GAZE = (
         "neck and head rotate at most {} degrees sideways and {} up or down",

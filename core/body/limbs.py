@@ -80,7 +80,7 @@ def within_reach(skeleton: Skeleton, limbs: Sequence[HingedLimb], pose: Pose, st
     if not bones:
         return skeleton, pose
     frames = rotation.shortest(np.array([1.0, 0.0, 0.0]), np.array(axes))
-    further = Framed(EulerBox(bones, ["XYZ"] * len(bones), low, high), rotation.inv(frames), frames)
+    further = Framed(EulerBox(bones, ["XYZ"] * len(bones), low, high), rotation.inv(frames), frames, firm=True)
     inside = replace(pose, rotations=clamp_rotations((further,), pose.rotations)[0])
     return replace(skeleton, limits=(*skeleton.limits, further)), inside
 

@@ -17,11 +17,14 @@ class Framed(LimitGroup):
 
     before, after (k, 4), quaternions. With A a bone's frame in the axes of the limits and R0 the own rotation that
     reads zero, before = A R0^-1 and after = A^-1 measure the rotation from R0 along these axes. bones (k,), if they are
-    not the group's. Raises CoreError for frames of another shape, or that are no rotations.
+    not the group's; `firm`: see `LimitGroup`. Raises CoreError for frames of another shape, or that are no rotations.
     """
 
-    def __init__(self, group: LimitGroup, before: ArrayLike, after: ArrayLike, bones: ArrayLike | None = None) -> None:
+    def __init__(
+        self, group: LimitGroup, before: ArrayLike, after: ArrayLike, bones: ArrayLike | None = None, firm: bool = False
+    ) -> None:
         self.group, self.lower, self.upper, self.folds = group, group.lower, group.upper, group.folds
+        self.firm = firm
         self.bones = group.bones if bones is None else np.asarray(bones, int)
         frames = np.asarray(before, float), np.asarray(after, float)
         shape = (len(self.bones), 4)
@@ -71,14 +74,14 @@ class Framed(LimitGroup):
         return self.group.describe(index, coordinate)
 
     def take(self, kept: NDArray[np.int64]) -> Self:
-        return type(self)(self.group.take(kept), self._before[kept], self._after[kept], self.bones[kept])
+        return type(self)(self.group.take(kept), self._before[kept], self._after[kept], self.bones[kept], self.firm)
 
     def widened(self, matrices: Array) -> Self:
         """Return the same limits, wide enough for rotations (..., k, 3, 3). Raises CoreError for other than boxes."""
         if not isinstance(self.group, EulerBox | OrderFreeBox):
             raise CoreError("Only ranges of angles can be widened.")
-        return type(self)(self.group.widened(self._framed(matrices)), self._before, self._after, self.bones)
+        return type(self)(self.group.widened(self._framed(matrices)), self._before, self._after, self.bones, self.firm)
 
     def at_frames(self, frames: NDArray[np.int64]) -> Self:
         group = self.group.at_frames(frames)
-        return self if group is self.group else type(self)(group, self._before, self._after, self.bones)
+        return self if group is self.group else type(self)(group, self._before, self._after, self.bones, self.firm)

@@ -24,12 +24,14 @@ class LimitGroup(ABC):
     lower, upper  (..., k, C) bounds of the coordinates, infinite for none
     folds         number of coordinates, the last ones, that only hard bounds need: others are outside before
     names         (C,) of the coordinates
+    firm          what a rig cannot show: kept as hard bounds whatever is set for limits
     """
 
     bones: NDArray[np.int64]
     lower: Array
     upper: Array
     folds: int = 0
+    firm: bool = False
     names: tuple[str, ...]
     _kept: tuple[bytes, Array] = b"", np.zeros(0)  # the last matrices of `gradient`, and their gradients
 

@@ -195,7 +195,8 @@ class _Problem:
         self.swivels = {name: flat_array(value, self.batch_shape, 0) for name, value in method.swivel.items()}
         shares = {skeleton.index(bone): float(share) for bone, share in method.shares.items()}
         self._check_shares(shares)
-        limits = (*(skeleton.limits if method.limits else ()), *self.figure.anatomy.limits)
+        own = (group for group in skeleton.limits if method.limits or group.firm)
+        limits = (*own, *self.figure.anatomy.limits)
         pulls = {node: method.pull_of(role) for node, (role, _) in self.figure.ends.items()}
         gives = {part: method.gives(part) for part in self.figure.trunk}
         self.closed = ClosedForm(self.figure, pulls, gives, method.reach, shares, limits)

@@ -159,7 +159,7 @@ def _holds(
         elif (force > 0.0) == upper:
             bone, axis = limits.names[int(np.flatnonzero(np.flatnonzero(limits.real) == row)[0])]
             name = problem.skeleton.names[int(bone)]
-            holds.append(_Hold(share, Cause(Kind.LIMIT, name, axis)))
+            holds.append(_Hold(share, Cause(Kind.FIRM, name) if limits.firm[row] else Cause(Kind.LIMIT, name, axis)))
     return holds, float(lengths(pull - table @ forces)) / size
 
 

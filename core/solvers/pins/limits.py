@@ -75,7 +75,9 @@ class LimitRows:
         self.joint = np.concatenate(joint) if joint else np.zeros(0, int)
         self.count = len(self.joint)
         self.real = ~(self.lower == self.upper).all(axis=0)  # limits that are no locked channels
-        self.variance = np.where(self.real, softness * softness, 0.0)
+        firm = [np.full(len(group) * size, group.firm) for group, size in zip(groups, sizes, strict=True)]
+        self.firm = np.concatenate(firm) if groups else np.zeros(0, bool)
+        self.variance = np.where(self.real & ~self.firm, softness * softness, 0.0)
         names = [
             (bone, group.describe(i, c))
             for group, size in zip(groups, sizes, strict=True)

@@ -213,16 +213,16 @@ def _limits_of(
     joints = {int(tree.nodes[place]): order for order, place in enumerate(tree.joints)}
     # locked angles stay, with or without limits
     groups = [*locked_angles(skeleton, given.rotations, joints)]
-    if settings.limits:
-        for group in skeleton.limits:
-            kept = np.array([i for i, bone in enumerate(group.bones.tolist()) if bone in joints], int)
-            if len(kept):
-                groups.append(group.take(kept))
+    for group in skeleton.limits:
+        kept = np.array([i for i, bone in enumerate(group.bones.tolist()) if bone in joints], int)
+        if len(kept) and (settings.limits or group.firm):
+            groups.append(group.take(kept))
     rotations, start = given.rotations, given
     brought_in = np.zeros(rotations.shape[:-1], bool)
-    if groups and settings.limits is True:
-        one = same_pose and all(group.lower.ndim == 2 for group in groups)
-        inside, brought_in = clamp_rotations(tuple(groups), rotations[:1] if one else rotations)
+    hard = tuple(group for group in groups if settings.limits is True or group.firm)
+    if hard:
+        one = same_pose and all(group.lower.ndim == 2 for group in hard)
+        inside, brought_in = clamp_rotations(hard, rotations[:1] if one else rotations)
         far = rotation.angle_between(inside, rotations[: len(inside)]) > settings.rotation_tolerance  # no rounding
         brought_in = np.broadcast_to(brought_in & far, rotations.shape[:-1])
         start = replace(given, rotations=np.broadcast_to(inside, rotations.shape))
