@@ -23,6 +23,7 @@ from .body import (
     sentence_about,
     write_body,
 )
+from .breakdown_keys import key_pose_frames, mark_breakdowns
 from .channels import read_channels, write_channels
 from .control_bodies import controls_by_role, find_controlled, find_ik_chain, find_root_control, free_controls, ik_goals
 from .control_frames import (

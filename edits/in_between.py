@@ -22,8 +22,8 @@ SHARE: Final = 10.0  # percent of the frames between key poses
 class InBetweenEdit(HeldMotion):
     """The motion between key poses as a body would take it: see `fill_between`.
 
-    Key poses are frames in which bones have keys, or those given as `keys`. One frame beside the range is read, too,
-    and stays: from it the motion has its velocity there.
+    Key poses are frames in which bones have keys that are no breakdowns, or those given as `keys`. One frame beside
+    the range is read, too, and stays: from it the motion has its velocity there.
 
     keys       (K,) the frames of the key poses
     plant      whether feet stand and step, and whether the body is thrown where it falls
@@ -90,7 +90,9 @@ class InBetweenEdit(HeldMotion):
         found = find_breakdowns(self.rig.skeleton, motion, channels, at, most, self.tolerance / scale)
         self.breakdowns, self.error = np.setdiff1d(found.frames, self.keys), scale * found.error
         span = float(motion.frames[0]), float(motion.frames[-1])
-        return bridge.write_reduced(armature, self.rig, found.bones, (), span, action, new)
+        written = bridge.write_reduced(armature, self.rig, found.bones, (), span, action, new)
+        bridge.mark_breakdowns(armature, {self.rig.skeleton.names[bone] for bone in bones}, self.breakdowns)
+        return written
 
     def shown_frames(self) -> Frames:
         return np.flatnonzero(np.isin(self.before.frames, [*self.keys, *self.breakdowns]))
@@ -117,8 +119,11 @@ def keyed_frames(armature: Any, frames: tuple[int, int]) -> Array:
 
 
 def key_poses(armature: Any, frames: tuple[int, int]) -> Array:
-    """Return the frames (K,) of the range in which bones have keys; raises CoreError if there is nothing to fill."""
-    found = keyed_frames(armature, frames)
+    """Return the frames (K,) of the range in which bones have keys that are no breakdowns.
+
+    Raises CoreError if there is nothing to fill.
+    """
+    found = bridge.key_pose_frames(armature, *frames)
     between = found[found != np.round(found)]
     if len(between):
         raise CoreError(f"There are keys between frames, at {between[0]:g}. Snap them to whole frames first.")

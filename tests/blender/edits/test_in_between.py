@@ -137,6 +137,28 @@ def test_more_breakdowns_come_nearer_and_all_frames_are_the_motion_itself(walker
     assert off[2] < 1e-4 * walker.dimensions.z
 
 
+def types_of(rig: Any) -> dict[float, set[str]]:
+    """The types of all keys by frame."""
+    found: dict[float, set[str]] = {}
+    for curve in curves(rig.animation_data.action, rig).values():
+        for point in curve.keyframe_points:
+            found.setdefault(point.co.x, set()).add(point.type)
+    return found
+
+
+def test_breakdowns_are_keys_of_this_type_and_the_next_filling_replaces_them(walker: Any) -> None:
+    leave(walker)
+    first = fill(walker)
+    assert len(first.breakdowns)
+    types, shown = types_of(walker), heads_over(walker, *FRAMES)
+    assert {frame for frame, kinds in types.items() if "BREAKDOWN" in kinds} == {*first.breakdowns.tolist()}
+    assert all(types[frame] == {"KEYFRAME"} for frame in KEYS)
+    second = fill(walker)
+    assert second.keys.tolist() == [*KEYS]
+    assert types_of(walker) == types
+    np.testing.assert_allclose(heads_over(walker, *FRAMES), shown, atol=1e-3 * walker.dimensions.z)
+
+
 def test_the_operator_and_the_verb(walker: Any, tmp_path: Path) -> None:
     leave(walker)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "keys.blend"))
