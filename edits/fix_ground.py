@@ -8,10 +8,12 @@ from .. import bridge
 from ..core import CoreError, Motion
 from ..core.editing.contacts import foot_points
 from ..core.editing.floor import Floor, depths, other_points, raised_pins, tip_points
+from ..core.formats.report import Report
 from .held_motion import HeldMotion
 from .motion_edit import Progress
 
 FARTHEST: Final = 10_000.0  # metres
+_LEAST: Final = 0.0005  # metres; what is less deep is rounded to nothing
 
 
 class FixedGround(HeldMotion):
@@ -32,16 +34,31 @@ class FixedGround(HeldMotion):
         if not (self._feet or self._others):
             raise CoreError(f'"{armature.name}" has no feet, hands or knees to raise. Assign them in the Rig panel.')
         self._metre = metre
+        self._deep = self._depth(self.before)
+
+    @property
+    def stands(self) -> bool:
+        """Whether nothing is below the ground, so that nothing changes and no keys are written."""
+        return self._deep < _LEAST
 
     def compute(self, progress: Progress) -> None:
+        if self.stands:
+            return
         others = self._others if self.roles.humanoid else (*self._feet, *self._others)
         pins = raised_pins(self.skeleton, self.on_ground(self.before), others, self._ground)
         self.pins = self.in_armature(pins)
         super().compute(progress)
 
+    def write(self, armature: Any, action: str | None = None, new: bool = True) -> Report:
+        return (
+            self.report(armature, None, self.changed_bones()) if self.stands else super().write(armature, action, new)
+        )
+
     def summary(self) -> str:
         """Return how far the body was below the ground, and still is, in words."""
-        before, after = (100.0 * self._depth(motion) for motion in (self.before, self.after))
+        if self.stands:
+            return "Nothing is below the ground, so nothing changes"
+        before, after = 100.0 * self._deep, 100.0 * self._depth(self.after)
         return f"The body was up to {before:.1f} cm below the ground and is now {after:.1f} cm below it"
 
     def _depth(self, motion: Motion) -> float:

@@ -27,4 +27,6 @@ class POISE_OT_fix_ground(RangeTool, bpy.types.Operator):
 
     def end(self, context: Any, armature: Any, edit: FixedGround) -> tuple[str, str]:
         report = edit.write(armature)
+        if report.action is None:
+            return "INFO", edit.summary()
         return "INFO", f'{edit.summary()}; {counted(len(report.frames), "frame")} in "{report.action}"'

@@ -118,6 +118,16 @@ def test_paws_of_an_animal_are_raised() -> None:
     assert not edit.summary().startswith("The body was up to 0.0")
 
 
+def test_where_nothing_is_below_the_ground_nothing_is_written(walker: tuple[Any, range], capfd: Any) -> None:
+    rig, frames = walker
+    context.view_layer.objects.active = rig
+    fix(rig, frames, SUNK)
+    before = contents()
+    assert bpy.ops.poise.fix_ground(height=SUNK - DEEP) == {"FINISHED"}
+    assert contents() == before
+    assert "Nothing is below the ground, so nothing changes" in capfd.readouterr().out
+
+
 def test_a_rig_without_feet_hands_and_knees_is_refused(walker: tuple[Any, range]) -> None:
     rig, frames = walker
     for bone in rig.pose.bones:
