@@ -27,7 +27,7 @@ from .trunk import place_trunk
 # the second one on it is none
 _EDGE: Final = (0.025, 0.05)
 _PARTS: Final = 16  # of the way to the targets
-_EDGE_RESTS: Final = 1e-4  # radians, or parts of the size, that the trunk still moves in a round
+_EDGE_RESTS: Final = 1e-4, 60  # as `rests` and `rounds` of `pull_trunk`
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,13 +45,15 @@ class ClosedForm:
     shares: Mapping[int, float]
     limits: tuple[LimitGroup, ...]
 
-    def pose(self, nodes: PosedNodes, targets: Targets, swivels: Mapping[str, Array], rests: float) -> Pose:
-        """Return the pose (B,) for targets, with wanted swivels (B,); `rests` is as in `pull_trunk`.
+    def pose(
+        self, nodes: PosedNodes, targets: Targets, swivels: Mapping[str, Array], rests: float, rounds: int
+    ) -> Pose:
+        """Return the pose (B,) for targets, with wanted swivels (B,); `rests` and `rounds` as in `pull_trunk`.
 
         nodes  of the start pose; they are changed
         """
         limbs, start = read_limbs(nodes, targets, swivels), nodes.pose
-        x = pull_trunk(nodes, targets, limbs, self.pulls, self.gives, self.reach, rests, self.shares)
+        x = pull_trunk(nodes, targets, limbs, self.pulls, self.gives, self.reach, rests, rounds, self.shares)
         trunk = place_trunk(nodes, targets.nodes, x, self.shares)
         nodes.heads, nodes.frames = trunk.heads, trunk.frames
         for limb in limbs:
@@ -105,7 +107,7 @@ class ClosedForm:
             flat.append(goal)
         nodes = PosedNodes(self.figure, start[rows])
         targets = read_targets(nodes, flat, rows.shape, finish=True)
-        pose = self.pose(nodes, targets, {name: value[rows] for name, value in swivels.items()}, _EDGE_RESTS)
+        pose = self.pose(nodes, targets, {name: value[rows] for name, value in swivels.items()}, *_EDGE_RESTS)
         far, off = errors_of(self.figure.skeleton, targets, None, pose)
         anchors = [self.figure.anchors[self.figure.skeleton.index(goal.bone)] for goal in goals]
         pulls = [self.pulls.get(int(self.figure.nodes[anchor]), 1.0) for anchor in anchors]

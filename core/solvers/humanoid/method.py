@@ -33,8 +33,9 @@ from .finish import finish
 from .nodes import PosedNodes
 from .targets import read_targets
 
-_RESTS: Final = 1e-7  # radians, or parts of the size, that the trunk still moves in a round
-_DRAG_RESTS: Final = 1e-4  # the same between two steps of a drag, where the next target is near
+# `rests` and `rounds` of `pull_trunk`: of a solve, and between two steps of a drag, where the next target is near
+_RESTS: Final = 1e-7, 60
+_DRAG_RESTS: Final = 1e-4, 12
 _NEARLY_MET: Final = 0.01  # of the tolerances: goals missed by less are left: joints would turn far for little
 
 
@@ -226,15 +227,15 @@ class _Problem:
             if column and not any(shares.get(bone, 1.0) > 0.0 for bone in column):
                 raise CoreError(f"shares: at least one bone of the {part} must rotate.")
 
-    def solve(self, rests: float, near: Pose | None = None) -> Solution:
-        """Return the solution. `rests` is as in `pull_trunk`, `near` as in `finish`."""
+    def solve(self, rests: tuple[float, int], near: Pose | None = None) -> Solution:
+        """Return the solution. `rests` is `rests` and `rounds` of `pull_trunk`, `near` as in `finish`."""
         start, targets, closed = self.start, self.targets, self.closed
         errors = errors_of(self.skeleton, targets, self.others, start)
         # frames that meet their goals do not change at all, not even by rounding
         stays = self._met(*errors, share=_NEARLY_MET) & (not self.method.swivel)
         if stays.all():
             return self._solution(start, *errors, np.zeros(len(stays), int))
-        pose = closed.pose(self.nodes, targets, self.swivels, rests)
+        pose = closed.pose(self.nodes, targets, self.swivels, *rests)
         # a Pose normalizes its rotations when it is made: one call for both parts would change the last bits
         pose = replace(pose, rotations=np.where(stays[:, None, None], start.rotations, pose.rotations))
         pose = replace(pose, translations=np.where(stays[:, None, None], start.translations, pose.translations))

@@ -24,7 +24,6 @@ _SHOULDER_GAIN: Final = 0.5
 _SPINE_GAIN: Final = 0.3
 _TURN_GAIN: Final = 0.3
 _RESISTING: Final = {"spine": "spine", "turn": "hips", "shift": "hips"}  # move of the trunk -> part that resists it
-_ROUNDS: Final = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +66,7 @@ def pull_trunk(
     gives: Mapping[str, float],
     reach: float,
     rests: float,
+    rounds: int,
     shares: Mapping[int, float],
 ) -> Array:
     """Return the unknowns (B, 18) of `place_trunk`.
@@ -75,6 +75,7 @@ def pull_trunk(
     gives    part of the trunk -> how far it goes along, 0 to 1
     reach    the share of its length to which a limb stretches before it pulls
     rests    radians, or parts of the skeleton's size: the rounds end when no unknown changes by more
+    rounds   as many at most
     shares   as in `place_trunk`
     """
     x = np.zeros((len(start.heads), UNKNOWNS))
@@ -85,7 +86,7 @@ def pull_trunk(
     # hips that are free take a head to its place, and the neck what is left: a neck is short, and alone it folds
     last = -1 if start.figure.hips in targets.nodes else start.figure.head
     carried = {bone: replace(one, position=None) if bone == last else one for bone, one in targets.nodes.items()}
-    for _ in range(_ROUNDS):
+    for _ in range(rounds):
         nodes = place_trunk(start, carried, x, shares)
         pulls = [tether.pull(nodes) for tether in tethers]
         for bone, point, wanted in points:

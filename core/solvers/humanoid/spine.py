@@ -68,26 +68,28 @@ def direct_column(column: Column, target: Array, shares: Array) -> Column:
     """
     reach = np.cumsum(shares)
     wanted = target - column.base
-    error, axis = _between(column.end() - column.base, wanted)
+    links = rotation.rotate(column.turns, column.links)
+    error, axis = _between(np.sum(links, axis=-2), wanted)
     for _ in range(_STEPS):
         if not (error > _REACHED).any():
             break
         # how fast the end's direction follows a turn of the joints about the axis
-        way = column.end() - column.base
-        moved = np.sum(reach[:, None] * rotation.rotate(column.turns, column.links), axis=-2)
+        way, moved = np.sum(links, axis=-2), reach @ links
         square = np.maximum(np.sum(way * way, axis=-1), np.finfo(float).tiny)
-        gain = np.sum(cross(axis, moved) * cross(axis, way), axis=-1) / square
+        gain = np.sum(moved * way, axis=-1) / square  # the axis is at a right angle to the way
         angle = np.where(gain > _LEAST_GAIN, error / np.maximum(gain, _LEAST_GAIN), 0.0)
         angle = np.minimum(angle, _LONGEST)
-        tried, after, axis_after, worse = column, error, axis, error > _REACHED
+        tried, after, axis_after, worse, went = column, error, axis, error > _REACHED, links
         for _ in range(_HALVINGS):
             tried = column.turned(angle[..., None] * axis, shares)
-            after, axis_after = _between(tried.end() - tried.base, wanted)
-            worse = after > error
+            went = rotation.rotate(tried.turns, tried.links)
+            after, axis_after = _between(np.sum(went, axis=-2), wanted)
+            worse = after > np.maximum(error, _REACHED)
             if not worse.any():
                 break
             angle = np.where(worse, 0.5 * angle, angle)
         column = replace(column, turns=np.where(worse[..., None, None], column.turns, tried.turns))
+        links = np.where(worse[..., None, None], links, went)
         error = np.where(worse, 0.0, after)
         axis = np.where(worse[..., None], axis, axis_after)
     return column

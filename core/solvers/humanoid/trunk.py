@@ -37,7 +37,7 @@ def place_trunk(start: PosedNodes, targets: Mapping[int, NodeTarget], x: Array, 
         _turn_column(nodes, figure.spine, targets.get(figure.chest), rotation.rotate(turn, x[..., SPINE]), shares)
     for side, unknown in (("L", LEFT), ("R", RIGHT)):
         limb = figure.limbs.get(f"arm.{side}")
-        if limb is not None and limb.clavicle >= 0:
+        if limb is not None and limb.clavicle >= 0 and x[..., unknown].any():
             axes = rotation.mul(nodes.frame(limb.clavicle), figure.anatomy.axes[limb.clavicle])
             nodes.turn(limb.clavicle, rotation.exp(rotation.rotate(axes, x[..., unknown])))
     if figure.neck:
@@ -50,6 +50,8 @@ def _turn_column(
     nodes: Nodes, bones: tuple[int, ...], target: NodeTarget | None, vector: Array, shares: Mapping[int, float]
 ) -> None:
     """Turn spine or neck by a rotation vector (B, 3) in equal parts, then bring its last bone to its target."""
+    if target is None and not vector.any():
+        return
     count, end, below = len(bones), bones[-1], nodes.figure.below
     own = np.array([shares.get(bone, 1.0) for bone in bones])
     # shares of the whole turn, of the orientation step and, from the other end, of the position step
@@ -65,7 +67,8 @@ def _turn_column(
         column = direct_column(column, target.position, downward)
     after = column.joints()
     for number, bone in enumerate(bones):
-        rows = below[bone] if bone == end else np.setdiff1d(below[bone], below[bones[number + 1]])
+        above = () if bone == end else set(below[bones[number + 1]].tolist())
+        rows = np.array([row for row in below[bone].tolist() if row not in above])
         nodes.move(rows, column.turns[..., number, :], heads[number], after[..., number, :])
 
 
