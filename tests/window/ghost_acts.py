@@ -73,6 +73,13 @@ def look_at_ghosts(hand: Any, bone: str, shape: str) -> Generator[float, None, d
     yield from hand.click(*place)
     yield 0.5
     seen["clicked"] = bpy.context.scene.frame_current
+
+    bpy.ops.pose.select_all(action="DESELECT")
+    rig.poise_ghost_frames, rig.poise_ghost_shape, rig.poise_ghost_bones = "ALL", "BONES", "SELECTED"
+    rig.poise_trail_bones, rig.poise_use_trails = "SELECTED", True
+    yield from hand.until(lambda: len(show.known) > 0 and not any(len(mark.points) for mark in show.known.values()))
+    yield 0.5
+    seen["of nothing"] = [len(mark.points) for mark in show.known.values()]
     return seen
 
 

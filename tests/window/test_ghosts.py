@@ -32,3 +32,8 @@ def test_they_follow_settings_and_keys(seen: dict[str, Any]) -> None:
 
 def test_a_click_on_a_ghost_goes_to_its_frame(seen: dict[str, Any]) -> None:
     assert seen["clicked"] == 1
+
+
+def test_of_nothing_selected_there_is_nothing_to_draw_and_no_error(seen: dict[str, Any]) -> None:
+    assert seen["of nothing"]
+    assert not any(seen["of nothing"])
