@@ -43,15 +43,16 @@ class Targets:
 def read_targets(nodes: PosedNodes, goals: Sequence[AnyGoal], batch_shape: Shape, finish: bool) -> Targets:
     """Return the targets of goals (*batch_shape, ...).
 
-    Of two goals of one node that want the same the later one is left to the finish. Raises CoreError for a goal with a
-    velocity, and, without a finish, for such a goal and for one that no node can meet.
+    Of two goals of one node that want the same, the one of lower priority, or else the later one, is left to the
+    finish. Raises CoreError for a goal with a velocity, and, without a finish, for such a goal and for one that no node
+    can meet.
     """
     figure = nodes.figure
     names = figure.skeleton.names
-    wanted: list[AnyGoal] = []
-    known: list[bool] = []
+    wanted: list[AnyGoal] = list(goals)
+    known = [False] * len(goals)
     found: dict[int, NodeTarget] = {}
-    for goal in goals:
+    for number, goal in sorted(enumerate(goals), key=lambda one: one[1].priority):
         if isinstance(goal, Goal) and (goal.velocity is not None or goal.angular_velocity is not None):
             raise CoreError(
                 f'The humanoid method does not support velocities. Give "{goal.bone}" a position, or use pins.'
@@ -60,8 +61,7 @@ def read_targets(nodes: PosedNodes, goals: Sequence[AnyGoal], batch_shape: Shape
         if node < 0 and not finish:
             raise CoreError(_refusal(figure, goal))
         flat = _flat_goal(nodes, goal, batch_shape)
-        wanted.append(flat)
-        known.append(node >= 0)
+        wanted[number] = flat
         if node < 0:
             continue
         assert isinstance(flat, Goal)
@@ -73,11 +73,10 @@ def read_targets(nodes: PosedNodes, goals: Sequence[AnyGoal], batch_shape: Shape
             ):
                 if not finish:
                     raise CoreError(f'"{names[node]}" has two targets of the same kind. Remove one of them.')
-                known[-1] = False
                 continue
             first, second = (before, target) if before.position is not None else (target, before)
             target = replace(first, rotation=second.rotation)
-        found[node] = target
+        known[number], found[node] = True, target
     middles: dict[str, Array] = {}
     for name, limb in figure.limbs.items():
         middle = found.pop(limb.lower, None)
