@@ -55,7 +55,7 @@ def solve(rig: Any, goals: list[dict[str, Any]], **fields: Any) -> Any:
 def test_joints_go_to_the_pose_of_an_action_as_far_as_the_goals_let_them(rig: Any) -> None:
     place = np.add(world(rig, "hand.R"), (0.1, -0.2, -0.1)).tolist()
     goals = [*FEET, {"bone": "hand.R", "position": place}]
-    free = [*goals, {"bone": "hand.L", "position": world(rig, "hand.L").tolist(), "weight": 1e-6, "priority": 5}]
+    free = [*goals, {"bone": "hand.L", "position": world(rig, "hand.L").tolist(), "weight": 1e-8, "priority": 5}]
     report = solve(rig, free, joint_targets={"action": "wave"}, strength=1.0)
     assert report.goals[2].met.all()
     assert turned(rig, BENT[0]) == pytest.approx(BENT[1], abs=0.05)
@@ -64,7 +64,7 @@ def test_joints_go_to_the_pose_of_an_action_as_far_as_the_goals_let_them(rig: An
 def test_only_the_chosen_bones_go_there_and_by_their_share(rig: Any) -> None:
     goals = [
         *FEET,
-        *({"bone": f"hand.{side}", "rotation": [1, 0, 0, 0], "weight": 1e-6, "priority": 5} for side in "LR"),
+        *({"bone": f"hand.{side}", "rotation": [1, 0, 0, 0], "weight": 1e-8, "priority": 5} for side in "LR"),
     ]
     solve(rig, goals, joint_targets={"action": "wave", "bones": {BENT[0]: 0.5}}, strength=1.0)
     assert turned(rig, BENT[0]) == pytest.approx(0.5 * BENT[1], abs=0.03)
@@ -75,7 +75,7 @@ def test_without_an_action_the_pose_is_that_of_the_motion_at_a_frame(rig: Any) -
     make_walk(rig)
     there = stand(rig, "upper_arm.L", 5)
     context.scene.frame_set(10)
-    goals = [*FEET, {"bone": "hand.L", "rotation": [1, 0, 0, 0], "weight": 1e-6, "priority": 5}]
+    goals = [*FEET, {"bone": "hand.L", "rotation": [1, 0, 0, 0], "weight": 1e-8, "priority": 5}]
     solve(rig, goals, joint_targets={"frame": 5}, strength=1.0, write={"key": True, "action": "solved"})
     now = stand(rig, "upper_arm.L", 10)
     assert 2.0 * np.arccos(min(1.0, abs(float(now @ there)))) < 0.05

@@ -55,6 +55,6 @@ def test_a_look_that_neck_and_eyes_do_not_reach_is_a_goal_that_is_missed() -> No
             look_at(skeleton, roles, Pose.rest(skeleton), np.array((0.8, -1.0, 1.4))).rotations,
         )
         (sentence, *_) = unseen.explain()
-        assert sentence.startswith(f"{bone} is turned ")
-        assert "neck and head turn at most 80 degrees sideways" in sentence
+        assert sentence.startswith(f"{bone} is rotated ")
+        assert "neck and head rotate at most 80 degrees sideways" in sentence
     assert isinstance(gaze_at(skeleton, roles, Pose.rest(skeleton), np.ones(3), 0.5, 0.5), Pose)

@@ -253,7 +253,7 @@ def test_motions_that_teach_nothing_are_refused() -> None:
     skeleton, motion, _ = swing(4)
     with pytest.raises(CoreError, match="at least 3 frames"):
         learn(skeleton, motion[:2], "end", "upper")
-    with pytest.raises(CoreError, match='None of the parents of "end" turns'):
+    with pytest.raises(CoreError, match='None of the parents of "end" rotates'):
         learn(skeleton, Pose.rest(skeleton, (5,)), "end", "upper")
 
 
