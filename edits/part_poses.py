@@ -14,7 +14,7 @@ from ..core.editing.part_pose import PartPose, read_part_pose, take_part_pose
 from ..core.formats.pose import parse_pose
 from .body_tools import BodyTool
 from .breakdown import PoseSlider
-from .files import append, temporary_data
+from .files import append, present_blend, same_file, temporary_data
 from .parts import check_sure
 from .retarget import find_takes, parts_of
 
@@ -104,7 +104,8 @@ def pose_of_asset(
 
     If no armature of the scene has its bones, those of the library are looked at. Nothing of it stays in the file.
     """
-    if not library:
+    present = present_blend()
+    if not library or (present is not None and same_file(Path(library), present)):
         action = bpy.data.actions.get(name)
         if action is None:
             raise CoreError(f'There is no action "{name}" to take a pose from.')

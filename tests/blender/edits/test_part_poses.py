@@ -299,6 +299,9 @@ def test_a_pose_is_saved_as_an_ordinary_asset_and_goes_from_there_to_a_third_bod
     apply(rig, ApplyPose(pose_of_armature(walker)))
     path = tmp_path / "library.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    here = contents()
+    assert pose_of_asset(context, rig, "step", str(path)).posed == pose_of_asset(context, rig, "step").posed != set()
+    assert contents() == here  # the library is the open file
 
     (other,) = load(DATA / "rigs" / "named_mixamo_cm.blend")
     select(other, [])
