@@ -139,8 +139,8 @@ class DragSession:
             return
         goals += [*self._planted(goals), *self._yielding]
         limbs = () if self.body.controlled is None else self.body.controlled.hinged
-        self._method = replace(self._method, strength_at=last)
-        self._problem = self._method.prepare(*within_reach(self._skeleton, limbs, self.pose, self.body.start), goals)
+        method = replace(self._method, strength_at=last)
+        self._problem = method.prepare(*within_reach(self._skeleton, limbs, self.pose, self.body.start), goals)
         tree = self._problem.tree
         solved = {*tree.nodes[tree.joints].tolist(), *tree.nodes[tree.roots].tolist()}
         asked = [self._skeleton.index(goal.bone) for goal in goals]
