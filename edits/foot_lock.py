@@ -8,7 +8,7 @@ from .. import bridge
 from ..core import CoreError, Motion
 from ..core.body import SIDES, Roles
 from ..core.body.anatomy import carrier_of
-from ..core.editing.contacts import SLOWEST, BodyPoint, Contacts, foot_points
+from ..core.editing.contacts import SLOWEST, BodyPoint, Contacts, Surface, foot_points
 from ..core.editing.foot_lock import EASE, count_skating, steadied
 from ..core.editing.hand_contacts import find_hand_contacts, hand_pins
 from ..core.editing.timed_pins import TimedPin, share_within
@@ -36,7 +36,7 @@ class LockedFeet(HeldMotion):
     ) -> None:  # fmt: skip
         whole = bridge.keyed_range(armature)
         super().__init__(context, armature, (min(whole[0], frames[0]), max(whole[1], frames[1])))
-        names = [name for name in points if name != HANDS or self.surface is None]
+        names = points_above_ground(points, self.surface)
         if not names:
             self.contacts, self.pins = hands_on_meshes(context, armature, self, self.before, ease)
             self.pins = [pin for pin in self.pins if pin.start <= frames[1] and pin.end >= frames[0]]
@@ -79,6 +79,11 @@ def find_ground_contacts(edit: HeldMotion, points: Sequence[BodyPoint], drifts: 
         named = ", ".join(point.name for point in points)
         raise CoreError(f"Nothing touches the ground. Checked: {named}.")
     return found
+
+
+def points_above_ground(points: Sequence[str], surface: Surface | None) -> list[str]:
+    """Return those of some points that are looked for above the ground: hands are held on the sides of its meshes."""
+    return [name for name in points if name != HANDS or surface is None]
 
 
 def hands_on_meshes(

@@ -24,7 +24,7 @@ from ..core.skeleton import Flags
 from . import pinned_actions
 from .controls import SHIFTED, TURNED
 from .fingerprints import digest, fingerprint
-from .foot_lock import HANDS, contact_points, find_ground_contacts, hands_on_meshes
+from .foot_lock import contact_points, find_ground_contacts, hands_on_meshes, points_above_ground
 from .held_motion import HeldMotion
 from .motion_edit import UNMEASURED, Bones, ChangedBones, Frames, Progress, no_progress, temporary_value
 from .pin_list import remove_or_mute
@@ -390,14 +390,13 @@ def pin_contacts(
     Returns how many pins there are.
     """
     edit = PinnedMotion(context, armature, pinned=False)
-    meshed = HANDS in points and edit.surface is not None
+    names = points_above_ground(points, edit.surface)
     found: list[tuple[Sequence[TimedPin], list[str], str]] = []
-    names = [name for name in points if not (meshed and name == HANDS)]
     if names:
         contacts = find_ground_contacts(edit, contact_points(edit.skeleton, edit.roles, names), drifts)
         labels = [contacts.points[interval.point].name for interval in contacts.intervals()]
         found.append((edit.plant(edit.before, contacts, ease), labels, "PLACE"))
-    if meshed:
+    if len(names) < len(points):
         contacts, pins = hands_on_meshes(context, armature, edit, edit.after, ease)
         hands = {point.bone: number for number, point in enumerate(contacts.points)}
         for pin in pins:

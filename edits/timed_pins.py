@@ -67,6 +67,7 @@ class PinReader:
 
     def __init__(self, skeleton: Skeleton, motion: Motion, worlds: Array) -> None:
         self.skeleton, self.motion, self.worlds = skeleton, motion, worlds
+        self._meshes: bridge.MeshSurface | None = None  # of the ground, once a pin holds there
 
     def read(self, context: Any, armature: Any, pin: Any) -> TimedPin:
         """Return a stored pin as core's. Raises CoreError for one that cannot hold."""
@@ -107,9 +108,9 @@ class PinReader:
 
     def _on_meshes(self, context: Any, armature: Any, places: Array, turns: Array) -> tuple[Array, Array]:
         """Return places (F, 3) moved to the nearest points of the ground's meshes, and the rotations (F, 4)."""
-        meshes = bridge.read_ground_surface(context, armature, np.eye(4))
+        self._meshes = self._meshes or bridge.read_ground_surface(context, armature, np.eye(4))
         there = bridge.armature_to_world(self.worlds, places, None)[0]
-        distances, normals = meshes(there)
+        distances, normals = self._meshes(there)
         return bridge.world_to_armature(self.worlds, there - distances[:, None] * normals, None)[0], turns
 
     def _relative(self, pin: Any, carrier: int, position: Array, turn: Array) -> tuple[Array, Array]:
