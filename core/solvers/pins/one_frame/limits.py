@@ -5,6 +5,7 @@ springs, which are bent where a joint is outside.
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,26 @@ from ..problem import Problem
 from .placed import Placed
 
 Slopes = dict[int, list[float]]  # by row
+
+
+@dataclass(frozen=True, eq=False)
+class SoftLimits:
+    """Limits that are springs where they are crossed."""
+
+    rows: NDArray[np.int64]  # (S,) of all limits
+    lower: Array  # (S,)
+    upper: Array  # (S,)
+    stiffness: Array  # (S,)
+
+    def outside(self, at: Placed) -> Array:
+        """Return by how much they are crossed, (S,)."""
+        values = at.values[self.rows]
+        return np.maximum(values - self.upper, 0.0) - np.maximum(self.lower - values, 0.0)
+
+    def energy(self, at: Placed) -> float:
+        """Return their energy."""
+        outside = self.outside(at)
+        return 0.5 * float((outside * outside).dot(self.stiffness))
 
 
 class FrameLimits:
@@ -32,8 +53,7 @@ class FrameLimits:
         self.base = np.split(groups.base[frame], np.cumsum([len(member) for member in groups.members])[:-1])
         lower, upper, soft = groups.lower[frame], groups.upper[frame], groups.variance > 0.0
         self.lower, self.upper = np.where(soft, -np.inf, lower), np.where(soft, np.inf, upper)
-        self.soft = np.flatnonzero(soft)
-        self.low, self.high, self.stiffness = lower[soft], upper[soft], 1.0 / groups.variance[soft]
+        self.soft = SoftLimits(np.flatnonzero(soft), lower[soft], upper[soft], 1.0 / groups.variance[soft])
         self.row_of = [  # group, bone in it and coordinate of a row
             (number, index, coordinate)
             for number, group in enumerate(self.groups)
@@ -71,29 +91,18 @@ class FrameLimits:
         """Return which limits (K,) are active, or soft and crossed."""
         active = np.zeros(len(self.lower), bool)
         active[list(self.active)] = True
-        active[self.soft] = self._outside(at) != 0.0
+        active[self.soft.rows] = self.soft.outside(at) != 0.0
         return active
 
-    def _outside(self, at: Placed) -> Array:
-        """Return by how much soft limits are crossed."""
-        values = at.values[self.soft]
-        return np.maximum(values - self.high, 0.0) - np.maximum(self.low - values, 0.0)
-
-    def energy(self, at: Placed) -> float:
-        """Return the energy of the soft limits."""
-        outside = self._outside(at)
-        return 0.5 * float((outside * outside).dot(self.stiffness))
-
     def springs(self, at: Placed, rates: Array, bend: bool) -> tuple[Array, Array]:
-        """Return the slope (R, 3) of `energy` by x, and its second derivatives (R, 3, 3).
+        """Return the slope (R, 3) by x of the soft limits' energy, and its second derivatives (R, 3, 3).
 
         bend: with those of the limits' coordinates.
         """
         slope, hessian = np.zeros((self.turning // 3, 3)), np.zeros((self.turning // 3, 3, 3))
-        outside = self._outside(at)
+        outside = self.soft.outside(at)
         crossed = np.flatnonzero(outside)
-        rows = self.soft[crossed].tolist()
-        stiffness = self.stiffness[crossed]
+        rows, stiffness = self.soft.rows[crossed].tolist(), self.soft.stiffness[crossed]
         forces = stiffness * outside[crossed]
         for (row, gradient), force, stiff in zip(self.slopes(at, rates, rows).items(), forces, stiffness, strict=True):
             slope[self.owner[row]] += force * np.array(gradient)

@@ -96,7 +96,7 @@ class Objective:
             *(some.tolist() for some in (self.sizes(at.rows), weights, springs)), strict=True
         ):
             merit += spring_energy(size, weight, spring)
-        return merit + self.limits.energy(at) if len(self.limits.soft) else merit
+        return merit + self.limits.soft.energy(at) if len(self.limits.soft.rows) else merit
 
     def value(self, x: Array) -> float:
         """Return what is minimised, at x (D,) within the limits."""
@@ -118,7 +118,7 @@ class Objective:
         if bend:
             push = slope * self.stiff
             self._bend(hessian, at, rates, push, push - (forces * self.aims.scales).dot(unweighted))
-        if len(self.limits.soft):
+        if len(self.limits.soft.rows):
             pull, springs = self.limits.springs(at, rates, bend)
             slope[: self.turning] += pull.ravel() * self.spread[: self.turning]
             hessian[self.joints] += springs * self.both[self.joints]

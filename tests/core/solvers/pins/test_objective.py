@@ -60,13 +60,13 @@ def test_the_model_has_the_second_derivatives_of_the_goals_under_their_forces(ki
     cases = [case for _ in range(12) if (case := case_of(kind, stretch, rng))]
     assert cases
     for solver, x in cases:
-        forces, slips = rng.normal(size=len(solver.member)), np.zeros(len(solver.levels), bool)
+        forces, slips = rng.normal(size=len(solver.objective.member)), np.zeros(solver.objective.member.shape[1], bool)
 
         def slope_and_hessian(step: Array, solver=solver, x=x, forces=forces, slips=slips) -> tuple[Array, Array]:
             local = solver.objective.model(solver.places.place(x + step * solver.spread), forces, slips, bend=True)
             return local.slope - forces @ local.rows, local.hessian
 
-        around = [[slope_and_hessian(step * way)[0] for way in solver.eye] for step in (-1e-5, 1e-5)]
+        around = [[slope_and_hessian(step * way)[0] for way in solver.newton.eye] for step in (-1e-5, 1e-5)]
         measured = (np.array(around[1]) - around[0]) / 2e-5
         hessian = slope_and_hessian(np.zeros_like(x))[1]
         np.testing.assert_allclose(hessian, 0.5 * (measured + measured.T), atol=1e-7)

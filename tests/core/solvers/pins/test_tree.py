@@ -183,7 +183,7 @@ def test_soft_limits_give_as_their_derivatives_say(kind: str) -> None:
     problem = Problem.of(PinAndDrag(limits="soft"), figure, Pose.rest(figure), [KINDS["position"]])
     x = 0.2 * np.random.default_rng(6).normal(size=problem.tree.degrees)
     places = Places(problem, problem.begin()[1], 0)
-    assert places.limits.energy(places.place(x)) > 1.0
+    assert places.limits.soft.energy(places.place(x)) > 1.0
     check_second_order(problem, x)
 
 
