@@ -1,4 +1,7 @@
-"""Hold an object: fingers grip it in one frame, and the hands go along with it over a range, by timed pins."""
+"""Hold an object: fingers grip it in one frame, and the hands go along with it over a range, by timed pins.
+
+The feet stay where the motion has them, unless they are pinned already: hands that do not reach so far fall short.
+"""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -56,6 +59,7 @@ class Holding:
         (gripped,) = first.notes
         self.said = gripped.said
         self.held = {names[roles.bone(hand)]: name for hand, name in gripped.held.items()}
+        self._feet = [names[roles.bone(foot)] for foot in ("foot.L", "foot.R") if foot in roles.bones]
         chains = [finger_chains(roles, hand[-1]).values() for hand in gripped.held]
         bones = tuple(bone for chain in chains for finger in chain for bone in finger)
         kept = KeepFingers(bones, gripped.pose.rotations[[*bones]], frames, ease)
@@ -76,6 +80,7 @@ class Holding:
                 if pin.held == "OBJECT" and pin.bone in self.held and pin.start <= end and pin.end >= start
             ]
             remove_or_mute(armature, "poise_timed_pins", earlier)
+            self._keep_feet(armature)
             for bone, name in self.held.items():
                 target = context.scene.objects[name]
                 carrier = bones.get(carrying_bone(armature, target) or "")
@@ -86,3 +91,19 @@ class Holding:
                 pin.use_rotation = True
                 pin.ease_in = pin.ease_out = self._ease
         return PinnedMotion(context, armature)
+
+    def _keep_feet(self, armature: Any) -> None:
+        """Add timed pins that hold the feet to the motion until the body is as before, or make those longer."""
+        around = max(self._ease - 1, 0)
+        start, end = self._frames[0] - around, self._frames[1] + around
+        for foot in self._feet:
+            near = [
+                pin for pin in armature.poise_timed_pins if pin.bone == foot and pin.start <= end and pin.end >= start
+            ]
+            if any(pin.held != "MOTION" for pin in near):
+                continue
+            pin = near[0] if near else add_timed_pin(armature, foot, start, end)
+            pin.start, pin.end = min(pin.start, start), max(pin.end, end)
+            if not near:
+                pin.held, pin.use_rotation, pin.priority = "MOTION", True, 0  # before the hands
+                pin.ease_in = pin.ease_out = 0

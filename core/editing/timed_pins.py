@@ -36,7 +36,7 @@ class TimedPin:
 
     position           (3,) of `point`, or (F, 3) for the frames of the motion, or None
     rotation           (4,) or (F, 4) of the bone's frame, or None
-    ease_in, ease_out  frames before the start and after the end over which the change is faded
+    ease_in, ease_out  frames before the start and after the end over which the change is faded, to none in the last
     point              (3,) in the bone's frame, by default its head
     relative_to        a bone in whose frame position and rotation are; by default they are in armature space
     weight             its share where pins of its priority contradict each other
@@ -279,25 +279,28 @@ class _PinSchedule:
         self.fades = self._fades()
 
     def _fades(self) -> list[_Fade]:
-        """Return the fades; each side takes half of the jump where pins end as others begin."""
+        """Return the fades; each side takes half of the jump where pins end as others begin.
+
+        The frames that are a whole ease away from a pin are as they were.
+        """
         frames, found = self.frames, list[_Fade]()
-        longest: dict[int, list[float]] = {}  # the longest ease before a border, and after it
+        longest: dict[int, list[float]] = {}  # the longest fade before a border, and after it
         for pin, point, (first, stop) in zip(self.pins, self.points, self.spans, strict=True):
             firsts, stops = self._alike[point]
             if 0 < first < stop:  # eases are cut where another pin holds the same point
                 ended = int(np.searchsorted(stops, first, side="right")) - 1
                 free = frames[first - 1] - frames[stops[ended] - 1] if ended >= 0 else np.inf
                 eases = longest.setdefault(first, [0.0, 0.0])
-                eases[0] = max(eases[0], min(pin.ease_in, free))
+                eases[0] = max(eases[0], min(float(frames[first - 1]) - pin.start + pin.ease_in, free))
             if first < stop < len(frames):
                 begun = int(np.searchsorted(firsts, stop))
                 free = frames[firsts[begun]] - frames[stop] if begun < len(firsts) else np.inf
                 eases = longest.setdefault(stop, [0.0, 0.0])
-                eases[1] = max(eases[1], min(pin.ease_out, free))
+                eases[1] = max(eases[1], min(pin.end + pin.ease_out - float(frames[stop]), free))
         for border, (before, after) in sorted(longest.items()):
             share = 0.5 if before and after else 1.0
             if before:
-                near = slice(int(np.searchsorted(frames, float(frames[border - 1]) - before)), border)
+                near = slice(int(np.searchsorted(frames, float(frames[border - 1]) - before, side="right")), border)
                 shares = share * smootherstep(1.0 - (frames[border - 1] - frames[near]) / before)
                 found.append(_Fade(border, near, shares))
             if after:

@@ -305,7 +305,7 @@ def test_timed_pins_hold_by_their_share_in_their_eases(keys: range) -> None:
     off, own = (np.linalg.norm(moved(before, after, trail.bone), axis=-1) for trail in (hand, hips))
     at = hand.frames
     assert off[(at >= 26) & (at < 38)].max() < 2.0 * SLID * size(rig)
-    eased = (at >= 26 - ease) & (at < 26)
+    eased = (at > 26 - ease) & (at < 26)
     assert np.all(off[eased] < own[eased])
     assert off[at == 25] < 0.2 * own[at == 25]
     assert np.abs(np.diff(off)).max() < 0.2 * own.max()  # it jumped by all of it

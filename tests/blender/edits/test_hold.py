@@ -58,6 +58,16 @@ def places_on_prop(rig: Any, prop: Any, hand: str, frames: Iterable[int]) -> np.
     return np.array(found)
 
 
+def held_spans(rig: Any, prop: Any) -> list[tuple[int, int]]:
+    """The frames of the timed pins at a prop."""
+    return [(pin.start, pin.end) for pin in rig.poise_timed_pins if pin.held == "OBJECT" and pin.target == prop]
+
+
+def shown(rig: Any) -> np.ndarray:
+    """The tails of the deforming bones in the world."""
+    return np.array([rig.matrix_world @ bone.tail for bone in rig.pose.bones if bone.bone.use_deform])
+
+
 def test_holding_again_replaces_what_was_held(monkeypatch: Any) -> None:
     """In the same frames and in others that overlap; nothing was changed by hand."""
     rig = body("mixamo")
@@ -68,8 +78,7 @@ def test_holding_again_replaces_what_was_held(monkeypatch: Any) -> None:
         level, said = said_by("hold_object", monkeypatch, frame_start=first, frame_end=last)
         assert level == "INFO", said
         assert "manual" not in said
-        held = [(pin.held, pin.target, pin.start, pin.end) for pin in rig.poise_timed_pins]
-        assert held == [("OBJECT", prop, first, last)] * 2
+        assert held_spans(rig, prop) == [(first, last)] * 2
         beside = np.linalg.norm(places_on_prop(rig, prop, "mixamo", range(FRAMES[0], FRAMES[1] + 1)) - start, axis=-1)
         assert beside.max() < HELD
 
@@ -78,12 +87,11 @@ def test_holding_again_replaces_what_was_held(monkeypatch: Any) -> None:
 def test_two_hands_go_along_with_one_prop_and_its_fingers_touch_it(hand: str, monkeypatch: Any) -> None:
     rig = body(hand)
     prop = barbell(rig, hand)
-    start = on_prop(rig, prop, hand)
-    level, said = said_by("hold_object", monkeypatch, frame_start=FRAMES[0], frame_end=FRAMES[1])
+    start, rest = on_prop(rig, prop, hand), shown(rig)
+    level, said = said_by("hold_object", monkeypatch, frame_start=FRAMES[0], frame_end=FRAMES[1], ease=6)
     assert level == "INFO", said
     assert said.startswith("10 fingers touch")
-    held = [(pin.held, pin.target, pin.start, pin.end) for pin in rig.poise_timed_pins]
-    assert held == [("OBJECT", prop, *FRAMES)] * 2
+    assert held_spans(rig, prop) == [FRAMES] * 2
     beside = np.linalg.norm(places_on_prop(rig, prop, hand, range(FRAMES[0], FRAMES[1] + 1)) - start, axis=-1)
     assert beside.max() < HELD
     for frame in (FRAMES[0], 20, FRAMES[1]):
@@ -92,8 +100,29 @@ def test_two_hands_go_along_with_one_prop_and_its_fingers_touch_it(hand: str, mo
             gaps = [far.min() for far in skin_distances(rig, side, prop).values()]
             assert min(gaps) > -DEEPEST
             assert sum(gap < 2.0 * TOUCHING for gap in gaps) >= 4
-    context.scene.frame_set(FRAMES[1] + 20)  # past the ease
-    assert np.linalg.norm(on_prop(rig, prop, hand) - start, axis=-1).min() > 0.05
+    for frame in (FRAMES[0] - 6, FRAMES[1] + 6, FRAMES[1] + 20):  # the last frames of the ease, and after it
+        context.scene.frame_set(frame)
+        np.testing.assert_allclose(shown(rig), rest, atol=1e-4)
+
+
+def test_feet_stay_on_the_floor_under_what_goes_out_of_reach(monkeypatch: Any) -> None:
+    rig = body("mixamo")
+    prop = barbell(rig, "mixamo")
+    prop.location.z += 1.5
+    prop.keyframe_insert("location", frame=FRAMES[0] + 4)
+    foot = rig.pose.bones["mixamorig:LeftFoot"]
+    floor, start = np.array(foot.head), on_prop(rig, prop, "mixamo")
+    level, said = said_by("hold_object", monkeypatch, frame_start=FRAMES[0], frame_end=FRAMES[0] + 4)
+    assert level == "WARNING"
+    assert "2 of 4 timed pins hold" in said
+    short = np.linalg.norm(places_on_prop(rig, prop, "mixamo", [FRAMES[0] + 4])[0] - start, axis=-1)
+    assert all(
+        f"{side}Hand is {1e3 * far:.0f} mm short" in said for side, far in zip(("Left", "Right"), short, strict=True)
+    )
+    size = float(np.linalg.norm(rig.matrix_world.to_scale())) / 3.0**0.5
+    for frame in range(FRAMES[0] - 5, FRAMES[0] + 11):
+        context.scene.frame_set(frame)
+        assert size * np.linalg.norm(np.array(foot.head) - floor) < HELD
 
 
 def test_it_is_one_undo_step_and_the_action_that_was_there_is_kept() -> None:
@@ -142,7 +171,7 @@ def test_a_hand_that_carries_the_prop_itself_needs_no_pin() -> None:
     select(rig, [])
     settings = {"target": "OBJECT", "object": prop.name, "side": "L"}
     assert bpy.ops.poise.hold_object(frame_start=1, frame_end=5, **settings) == {"FINISHED"}
-    assert not len(rig.poise_timed_pins)
+    assert not held_spans(rig, prop)
     gaps = [far.min() for far in skin_distances(rig, "L", prop).values()]
     assert all(-DEEPEST < gap < TOUCHING for gap in gaps)
 

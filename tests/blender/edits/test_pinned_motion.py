@@ -209,7 +209,7 @@ def test_a_motion_that_would_go_on_a_whole_turn_away_is_written_as_a_whole(walke
     for curve in bridge.all_curves(made):  # an arm that goes on a turn further, as after a turn that is no more
         if curve.data_path.endswith('"RightForeArm"].rotation_euler') and curve.array_index == 0:
             for key in curve.keyframe_points:
-                key.co[1] += 2.0 * np.pi * (key.co[0] > 34.0)
+                key.co[1] += 2.0 * np.pi * (key.co[0] > 33.0)
             curve.update()
     walker.poise_result_print = fingerprint(made)
     walker.poise_timed_pins[0].position.z += 1.0
