@@ -52,7 +52,7 @@ def find_roles(skeleton: Skeleton, deform: Flags | None = None, use_names: bool 
         if other_shape is not None:
             tree, shape, pairs = other, other_shape, others
     body = find_limbs(tree, shape)
-    if is_folded(skeleton) and complete_limbs(tree, named_limbs(tree)):
+    if complete_limbs(tree, named_limbs(tree)) and is_folded(skeleton):
         return Roles(False, {}, {}, {}, {}, (), "-Y", "+Z", "folded")
     return _creature(tree, pairs) if body is None else _humanoid(skeleton, tree, body)
 

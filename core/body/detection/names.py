@@ -11,6 +11,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from ..roles import FINGERS
@@ -89,6 +90,7 @@ _NO_PARTS: Final = _EMPTY | _LEFT | _RIGHT | _HELPERS | _ENDS | _TWISTS
 _KNOWN: Final = frozenset(_PARTS) | _NO_PARTS | _OTHERS
 _LONGEST: Final = max(len(word) for word in _KNOWN)
 _SHARED: Final = 0.4  # share of the names: an unknown word that more of them have is dropped
+_SKELETONS: Final = 16  # whose readings are kept
 _FEW: Final = 8  # bones: with fewer no word is dropped for its share
 
 _CUT: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
@@ -108,7 +110,8 @@ class NameReading:
     place: str = ""  # "front", "hind" or "lower", of one of several pairs of legs or arms
 
 
-def read_names(names: Sequence[str]) -> tuple[NameReading, ...]:
+@lru_cache(maxsize=_SKELETONS)
+def read_names(names: tuple[str, ...]) -> tuple[NameReading, ...]:
     """Return the meanings of the bone names of one skeleton, in their order."""
     cut = [_words(name) for name in names]
     counts = Counter(word for words in cut for word in set(words))

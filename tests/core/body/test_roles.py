@@ -66,7 +66,7 @@ def test_names_of_all_conventions_are_understood(convention: str) -> None:
     ],
 )
 def test_one_name_is_read(name: str, part: str, side: str) -> None:
-    (reading,) = read_names([name])
+    (reading,) = read_names((name,))
     assert (reading.part, reading.side) == (part, side)
 
 
@@ -74,7 +74,7 @@ def test_one_name_is_read(name: str, part: str, side: str) -> None:
     "name", ["ik_hand_l", "PoleTarget.L", "ORG-shin.L", "hand_ik_ctrl.R", "左足ＩＫ", "handslot.l"]
 )
 def test_controls_and_helpers_are_known_by_their_names(name: str) -> None:
-    assert read_names([name])[0].helper
+    assert read_names((name,))[0].helper
 
 
 def test_helpers_twist_bones_beside_the_chain_and_end_bones_are_no_roles() -> None:
