@@ -14,6 +14,7 @@ from ..core import CoreError, rotation
 from ..edits.drag import shown
 from ..edits.drag.body import Lost, Stuck
 from ..edits.drag.chain import begin_drag
+from ..edits.drag.explain import explain, explain_held
 from ..edits.drag.pointer import Pointer
 from ..edits.drag.recording import Recording, reduce_recorded
 from ..edits.drag.session import DragSession
@@ -290,7 +291,7 @@ class POISE_OT_drag(bpy.types.Operator):
             pointer.constrain(_AXES[event.type], plane=event.shift)
         elif event.type in _WHEEL:
             pointer.deeper(_WHEEL[event.type])
-        elif event.type == "R" and not self._stuck and all(session.can_turn for session in self._sessions):
+        elif event.type == "R" and not self._stuck and all(session.problem.can_turn for session in self._sessions):
             pointer.switch(not pointer.turning)
             if pointer.turning:
                 self._each(lambda session: session.switch(turning=True))
@@ -336,7 +337,7 @@ class POISE_OT_drag(bpy.types.Operator):
             session.rest()
         if not restless:
             missed = (one for one in self._sessions if one.solution is not None and not one.solution.converged)
-            self._reason = next((reason for session in missed for reason in session.reasons()), "")
+            self._reason = next((reason for session in missed for reason in explain(session)), "")
             self._wait(context, None if self._recording is None else _TICK)
         else:
             self._wait(context, _TICK if any(session.restless for session in restless) else _QUIET)
@@ -367,7 +368,7 @@ class POISE_OT_drag(bpy.types.Operator):
         frame = pointer.frame if pointer.local else rotation.IDENTITY
         marks.guides = [(place, rotation.rotate(frame, np.eye(3)[axis]), axis) for axis in axes]
         # what holds the body is said at once, all else once it is at rest
-        why = self._reason or self._stuck or next(iter(first.held()), "")
+        why = self._reason or self._stuck or next(iter(explain_held(first)), "")
         marks.text = [line for line in (self._sentence(context, first), translated(why)) if line]
         _redraw(context)
 
@@ -436,7 +437,7 @@ class POISE_OT_drag(bpy.types.Operator):
                 for name in session.pins.names[effector.bone]:
                     point = effector.grabbed if name == effector.name else None
                     keep_pin(context, armature, name, kind, session.turning, point)
-            reasons += session.reasons()
+            reasons += explain(session)
         first, last = (0, 0) if recording is None else recording.span
         sentence = (
             f"{counted(changed, 'bone')} changed"

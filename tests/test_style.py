@@ -11,6 +11,7 @@ from tests.paths import ROOT
 SHIPPED = ("core", "bridge", "edits", "commands", "operators", "panels", "overlay", "properties", "languages")
 FILES = sorted(path for room in SHIPPED for path in (ROOT / room).rglob("*.py"))
 CORE = [path for path in FILES if path.is_relative_to(ROOT / "core")]
+SMALL = [path for path in FILES if {"pins", "drag"} & {*path.relative_to(ROOT).parts[:-1]}]
 NO_VERB = {
     "A",
     "All",
@@ -67,6 +68,15 @@ def test_public_functions_of_core_say_what_they_return_or_do(path) -> None:
         assert words, f"{function.name} has no docstring"
         assert words[0] not in NO_VERB, f"{function.name}: begin with a verb, as in 'Return the heads of all bones.'"
         assert "." in " ".join(words), f"{function.name}: a docstring is a sentence"
+
+
+@pytest.mark.parametrize("path", SMALL, ids=names(SMALL))
+def test_files_and_classes_of_the_solver_and_the_drag_are_small(path) -> None:
+    source = path.read_text(encoding="utf-8")
+    assert len(source.splitlines()) <= 500
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ClassDef):
+            assert sum(isinstance(part, ast.FunctionDef) for part in node.body) <= 15, node.name
 
 
 @pytest.mark.parametrize("path", FILES, ids=names(FILES))

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -42,6 +42,13 @@ class Effector:
     name: str  # of the grabbed bone: this one, its control, or one that is carried by it
     grabbed: tuple[float, ...]  # the point (3,) in the frame of the grabbed bone
     mirrored: bool = False  # it moves the mirrored way
+
+    def carried(self, before: Array, world: Array) -> Self:
+        """Return it at the same place of the world, once its armature is at `world` (4, 4), which was at `before`."""
+        place, turn = bridge.world_to_armature(world, *bridge.armature_to_world(before, self.place, self.turn))
+        assert place is not None
+        assert turn is not None
+        return replace(self, place=place, turn=turn)
 
 
 class DragBody:
@@ -101,15 +108,7 @@ class DragBody:
             )
         before = self.world
         self._look(armature)
-        self.effectors = [self._carried(effector, before) for effector in self.effectors]
-
-    def _carried(self, effector: Effector, before: Array) -> Effector:
-        """Return an effector at the same place of the world as it was when the armature was at `before` (4, 4)."""
-        placed = bridge.armature_to_world(before, effector.place, effector.turn)
-        place, turn = bridge.world_to_armature(self.world, *placed)
-        assert place is not None
-        assert turn is not None
-        return replace(effector, place=place, turn=turn)
+        self.effectors = [effector.carried(before, self.world) for effector in self.effectors]
 
     def find(self) -> Any:
         """Return the armature object; raises Lost."""

@@ -4,9 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...bridge import Grab
-from ...core import ContributionCCD, CoreError, Goal, Skeleton, Solution
+from ...core import CoreError, Goal, Pose, Solution
 from ...core.rotation import Array
 from ..chains import chain_bones, chain_method, named_bones, store_solve
+from .body import DragBody, Effector
+from .pins import DragPins
+from .problem import DragProblem, Solved, Target
 from .session import DragSession
 
 
@@ -33,48 +36,66 @@ def find_drag_chain(armature: Any, effector: str) -> int | None:
     return chosen if chosen in found else next(iter(found), None)
 
 
-class ChainDrag(DragSession):
-    """A drag of one effector by contribution CCD; it has no pins, no mirrored side and does not turn the effector."""
+class ChainProblem(DragProblem):
+    """The problem of one effector that contribution CCD moves by a chain's list: without pins or a mirrored side."""
 
     can_turn = whole = False
 
-    def __init__(self, context: Any, armature: Any, grabs: Sequence[Grab], place: int, settle: bool = False) -> None:
-        self._place, self._name = place, armature.poise_chains[place].name
-        super().__init__(context, armature, grabs, settle)
+    def __init__(self, place: int) -> None:
+        super().__init__()
+        self.place = place
+
+    def read(self, armature: Any, body: DragBody, pins: DragPins, start: Pose) -> None:
+        chain = armature.poise_chains[self.place]
+        self.body, self.pins, self.refusals = body, pins, [*pins.refusals]
+        self.name, self.successive = chain.name, chain.successive
+        self._skeleton, self._method = chain_method(armature, chain, body.skeleton, start)
+        self.bones = chain_bones(body.skeleton, chain)
 
     @property
-    def manner(self) -> str:
-        return f'by the list of "{self._name}"'
+    def ranked(self) -> bool:
+        return True
 
-    def _prepare(self, armature: Any) -> tuple[Skeleton, ContributionCCD]:
-        chain, skeleton = armature.poise_chains[self._place], self.body.skeleton
-        self._successive = chain.successive
-        prepared = chain_method(armature, chain, skeleton, self.start)
-        self._bones = chain_bones(skeleton, chain)
-        return prepared
+    def manner(self, wins: str) -> str:
+        return f'by the list of "{self.name}"'
 
-    def _goal(self) -> Goal:
-        effector, (place, _) = self.effectors[0], self.targets[0]
-        return Goal(effector.bone, place, point=effector.point)
+    def prepare(
+        self,
+        effectors: Sequence[Effector],
+        targets: Sequence[Target],
+        start: Pose,
+        pose: Pose,
+        wins: str,
+        turning: bool,
+    ) -> Solved:
+        effector, (place, _) = effectors[0], targets[0]
+        goal = Goal(effector.bone, place, point=effector.point)
+        self.asked = 1
+        self.solver = self._method.prepare(self._skeleton, start, [goal])
+        return Solved(self.bones, nodes=self.body.skeleton.ancestors(effector.bone))
 
-    def renew(self) -> None:
-        self._problem = self._method.prepare(self._skeleton, self.start, [self._goal()])
-        self.writer.prepare(self._bones, nodes=self.body.skeleton.ancestors(self.effectors[0].bone))
+    def aim(self, number: int, place: Array, turn: Array | None) -> None:
+        if not self.successive:
+            self.solver.restart()
+        self.solver.move(place)
+
+
+class ChainDrag(DragSession):
+    """A drag of one effector by contribution CCD; it has no pins, no mirrored side and does not turn the effector."""
+
+    def __init__(self, context: Any, armature: Any, grabs: Sequence[Grab], place: int, settle: bool = False) -> None:
+        self._chain = ChainProblem(place)
+        super().__init__(context, armature, grabs, settle, problem=self._chain)
 
     def switch(self, wins: str | None = None, turning: bool | None = None, kind: str | None = None) -> None:
         if turning:
             raise CoreError(
                 f"This drag cannot rotate, because it is solved {self.manner}. Turn off Use in Drags of the chain."
             )
-        self._pin(kind)
+        super().switch(wins, turning, kind)
 
     def _takes_shown(self) -> bool:
-        return not self._successive and super()._takes_shown()
-
-    def _aim(self, number: int, place: Array, turn: Array) -> None:
-        if not self._successive:
-            self._problem.restart()
-        self._problem.move(place)
+        return not self._chain.successive and super()._takes_shown()
 
     def rest(self) -> Solution:
         self.restless = False  # each solve is final
@@ -84,15 +105,9 @@ class ChainDrag(DragSession):
     def finish(self) -> tuple[tuple[str, ...], ...]:
         """Keep the pose, and store the solve with the chain so that it can be tuned."""
         changes = super().finish()
-        chains = self.body.find().poise_chains
-        if self._place < len(chains):  # nothing has removed it meanwhile
-            chain = chains[self._place]
-            store_solve(chain, self.body.skeleton, self._bones, self.start, self.pose, self._goal())
+        chains, place = self.body.find().poise_chains, self._chain.place
+        if place < len(chains):  # nothing has removed it meanwhile
+            effector, (target, _) = self.effectors[0], self.targets[0]
+            goal = Goal(effector.bone, target, point=effector.point)
+            store_solve(chains[place], self.body.skeleton, self._chain.bones, self.start, self.pose, goal)
         return changes
-
-    def reasons(self) -> list[str]:
-        """Return the sentences of a drag but those about the finisher, which always runs if there are no sweeps."""
-        if self.solution is None:
-            return []
-        helped = self.solution.explain_finish()
-        return [sentence for sentence in super().reasons() if sentence not in helped]

@@ -1,6 +1,6 @@
 """Poses of a drag written to the armature."""
 
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container
 from typing import Any, Final
 
 import bpy
@@ -13,6 +13,7 @@ from ...core.rotation import Array
 from ...core.skeleton import Indices
 from ..carried import take_over, undecided_of
 from .body import DragBody
+from .problem import Solved
 
 _SAME: Final = 1e-5  # of the skeleton's size: a change of a length that does not count
 _TURNED: Final = 1e-4  # radians: a change of a carried bone that does not count
@@ -35,20 +36,14 @@ class DragWriter:
         self.settled = True
         self.misfit: list[str] = []  # sentences about limbs that IK shows beside the pose that was kept
 
-    def prepare(
-        self,
-        bones: Iterable[int],
-        stretched: Iterable[int] = (),
-        nodes: Iterable[int] = (),
-        asked: Sequence[int] = (),
-    ) -> None:
-        """Say which bones the next poses change; `nodes`: bones whose frames count, `asked`: those with goals."""
+    def prepare(self, solved: Solved) -> None:
+        """Say which bones the next poses change."""
         carried = self._body.rig.carried if self.controlled is None else np.flatnonzero(self.controlled.carried)
-        self._carried = np.intersect1d(carried, list(nodes))
+        self._carried = np.intersect1d(carried, list(solved.nodes))
         if self.controlled is not None:
-            self._loose = self.controlled.unsteered_but(asked)
+            self._loose = self.controlled.unsteered_but(solved.asked)
         else:
-            self._writer = bridge.PoseWriter(self._body.rig, bones, stretched)
+            self._writer = bridge.PoseWriter(self._body.rig, solved.bones, solved.stretched)
 
     def enter(self) -> None:
         """Forget the last tick: the rig shows the pose of another frame."""

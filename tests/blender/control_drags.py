@@ -15,6 +15,7 @@ import bridge
 from bridge import Grab
 from bridge.channels import rotation_channel
 from core import forward, rotation
+from edits.drag.explain import explain
 from edits.drag.session import DragSession
 from edits.info import describe
 from edits.job import perform_job
@@ -201,7 +202,7 @@ def drag_bone(rig: Any, bone: str, way: Sequence[float]) -> Shown:
     turned = np.degrees(rotation.angle_between(frames[0][1], frames[1][1]))[own]
     worst = names[own[off.argmax()]], names[own[turned.argmax()]]
     pins = max(pins_off(rig)[0].values(), default=0.0)
-    return Shown(float(off.max()), float(turned.max()), worst, short, pins, tuple(session.reasons()))
+    return Shown(float(off.max()), float(turned.max()), worst, short, pins, tuple(explain(session)))
 
 
 def solve_here(rig: Any, parts: Parts, role: str) -> Shown:

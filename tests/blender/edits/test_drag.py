@@ -10,6 +10,7 @@ import pytest
 from bridge import Grab, read_channels, write_channels
 from core import rotation
 from edits.drag.body import Lost
+from edits.drag.explain import explain, explain_held
 from edits.drag.session import DragSession
 from edits.drag.shown import limited_bones, stretched_bones, targets
 from tests.blender.rigs import (
@@ -140,7 +141,7 @@ def test_a_driven_bone_says_what_decides_it(rig: Any) -> None:
     before = {bone.name: world(rig, bone.name) for bone in rig.pose.bones}
     session = session_of(rig, "hand.L")
     lead(session, [0.0, -0.2, 0.1])
-    assert session.held()[0] == '"hand.L" follows the object "Cup": move that object instead'
+    assert explain_held(session)[0] == '"hand.L" follows the object "Cup": move that object instead'
     session.finish()
     for bone, place in before.items():
         np.testing.assert_allclose(world(rig, bone), place, atol=1e-6)
@@ -225,7 +226,7 @@ def test_a_scaled_bone_that_moves_nothing_wanted_costs_nothing(rig: Any) -> None
     rig.poise_balance = "OFF"  # for which every bone counts
     before = [tuple(bone.scale) for bone in rig.pose.bones]
     session = session_of(rig, "hand.L")
-    assert session._problem.problem.plain
+    assert session.problem.solver.problem.plain
     lead(session, [-0.2, -0.2, 0.1])
     wanted, reached = targets(session)[0]
     assert np.linalg.norm(np.array(world(rig, "hand.L")) - wanted) < NEAR
@@ -233,7 +234,7 @@ def test_a_scaled_bone_that_moves_nothing_wanted_costs_nothing(rig: Any) -> None
     session.finish()
     assert [tuple(bone.scale) for bone in rig.pose.bones] == before
     rig.pose.bones["chest"].scale = (0.8, 0.8, 0.8)
-    assert not session_of(rig, "hand.L")._problem.problem.plain
+    assert not session_of(rig, "hand.L").problem.solver.problem.plain
 
 
 def test_what_is_shown_of_the_body_is_where_blender_has_it(rig: Any) -> None:
@@ -274,7 +275,7 @@ def test_a_pull_of_limited_strength_stays_behind_the_mouse_where_the_body_resist
         lead(session, [0.9, -0.6, 0.0])
         wanted, reached = targets(session)[0]
         short.append(float(np.linalg.norm(wanted - reached)))
-        assert any("too weak" in sentence for sentence in session.reasons()) == limited
+        assert any("too weak" in sentence for sentence in explain(session)) == limited
         np.testing.assert_allclose([world(rig, foot) for foot in FEET], stood, atol=NEAR)
         session.restore()
     assert short[0] > 1.2 * short[1] > 0.0
@@ -286,7 +287,7 @@ def test_hips_over_flat_feet_are_short_by_the_limits_of_the_ankles(rig: Any) -> 
     bpy.ops.poise.pin(kind="BOTH")
     session = session_of(rig, "hips")
     lead(session, [0.0, 0.0, -0.3])
-    (sentence,) = session.reasons()
+    (sentence,) = explain(session)
     assert "foot.L is at its limit (X)" in sentence
     assert "foot.R is at its limit (X)" in sentence
     assert "too weak" not in sentence
@@ -317,12 +318,12 @@ def test_a_body_at_rest_says_what_stopped_it_and_how_far_off_it_is_in_the_scenes
     for _ in range(50):  # a second under a still mouse
         session.rest()
     wanted, reached = targets(session)[0]
-    (sentence,) = session.reasons()
+    (sentence,) = explain(session)
     far = 100.0 * float(np.linalg.norm(wanted - reached))
     missed = f"hand.L is {far:.3g} cm short of its target"
     assert sentence == f"{missed}: fully stretched from the pinned foot.R. Unpin foot.R to get closer"
     bpy.context.scene.unit_settings.system = "NONE"
-    assert session.reasons()[0].startswith(f"hand.L is {0.01 * far:.3g} short of its target: ")
+    assert explain(session)[0].startswith(f"hand.L is {0.01 * far:.3g} short of its target: ")
 
 
 def test_a_pin_that_gives_way_is_said_to_give_way_to_the_drag(rig: Any) -> None:
@@ -333,7 +334,7 @@ def test_a_pin_that_gives_way_is_said_to_give_way_to_the_drag(rig: Any) -> None:
     session = session_of(rig, "hand.L")
     session.switch(wins="DRAG")
     lead(session, [0.5, 0.0, 2.5])
-    sentence = next(one for one in session.reasons() if one.startswith("foot.R"))
+    sentence = next(one for one in explain(session) if one.startswith("foot.R"))
     assert ": hand.L is dragged, " in sentence
     assert sentence.endswith(". Set Precedence to Pins to hold the pin")
 

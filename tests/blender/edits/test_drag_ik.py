@@ -10,6 +10,7 @@ from mathutils import Vector
 
 from bridge import Grab, read_channels
 from core import rotation
+from edits.drag.explain import explain, explain_held
 from edits.drag.session import DragSession
 from edits.pin_list import set_pins
 from tests.blender.rigs import Bones, load, make_armature, make_empty, make_ik_body, select, world
@@ -127,7 +128,7 @@ def test_a_chain_that_follows_another_object_stays_and_names_it() -> None:
     bpy.context.view_layer.update()
     before = {bone.name: bone.matrix.copy() for bone in rig.pose.bones}
     session = lead(rig, "b", (0.0, 0.0, 0.0), SHIFT)
-    assert session.held()[0] == '"b" follows the object "Cup": move that object instead'
+    assert explain_held(session)[0] == '"b" follows the object "Cup": move that object instead'
     session.finish()
     assert {bone.name: bone.matrix for bone in rig.pose.bones} == before
     with pytest.raises(RuntimeError, match=r'is parented to it and can only be rotated\. Move the object "Cup"'):
@@ -176,7 +177,7 @@ def test_a_foot_that_follows_an_object_stays_while_the_body_is_dragged(tied: Any
     before, feet = world(tied, bone), [world(tied, foot) for foot in ("foot.L", "foot.R")]
     session = lead(tied, bone, (0.0, 0.0, 0.0), np.array(shift))
     assert not session.restless
-    assert not session.reasons()
+    assert not explain(session)
     session.finish()
     np.testing.assert_allclose(world(tied, bone) - before, shift, atol=SHOWN)
     np.testing.assert_allclose([world(tied, foot) for foot in ("foot.L", "foot.R")], feet, atol=SHOWN)
@@ -189,7 +190,7 @@ def test_a_drag_of_a_limb_that_follows_an_object_leaves_that_and_names_it(tied: 
     foot = world(tied, "foot.L")
     session = lead(tied, bone, (0.0, 0.0, 0.0), np.array((0.0, -0.1, 0.1)))
     assert not session.restless
-    assert session.held()[0] == 'foot.L follows the object "Cup": move that object instead'
+    assert explain_held(session)[0] == 'foot.L follows the object "Cup": move that object instead'
     session.finish()
     np.testing.assert_allclose(world(tied, "foot.L"), foot, atol=SHOWN)
     np.testing.assert_array_equal(np.array(bpy.data.objects["Cup"].matrix_world), cup)
@@ -213,7 +214,7 @@ def test_locks_of_an_elbow_leave_the_other_limbs_their_ik(bone: str, end: str, c
     rig = load(SHARED / "rigs" / "scripted" / "odd_constraints_locks_driver.blend")[0]
     select(rig, [])
     session = lead(rig, bone, (0.0, 0.0, 0.0), np.array((0.0, -0.1, 0.05)))
-    assert session.held()[0] == f'{end} follows the object "{cup}": move that object instead'
+    assert explain_held(session)[0] == f'{end} follows the object "{cup}": move that object instead'
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")

@@ -12,6 +12,7 @@ from bridge import Grab
 from core import Motion, Pose, forward, rotation
 from core.steps import run_steps
 from edits.controls import find_control_motion
+from edits.drag.explain import explain
 from edits.drag.session import DragSession
 from edits.job import perform_job
 from edits.pin_list import set_pins
@@ -119,7 +120,7 @@ def test_what_a_drag_is_short_of_names_the_controls_that_are_dragged_and_pinned(
     set_pins(context, rig, ["c_foot_ik.l", "c_foot_ik.r"], "BOTH", "WORLD")
     session = DragSession(context, rig, [Grab(rig.name, "c_hand_ik.l", (0.0, 0.0, 0.0))])
     session.drag(np.array([0.0, 0.0, 3.0]), STILL)
-    said = next(reason for reason in session.reasons() if " short of its target: " in reason)
+    said = next(reason for reason in explain(session) if " short of its target: " in reason)
     assert said.startswith("c_hand_ik.l is ")
     assert "c_foot_ik." in said
 
@@ -133,12 +134,12 @@ def test_ik_without_a_pole_starts_so_that_the_elbow_is_where_it_was_solved(upper
     assert np.linalg.norm(solved - session.body.heads[session.effectors[0].bone]) > 0.05
     np.testing.assert_allclose(world(rig, "forearm.L"), solved, atol=3e-3)
     beside = np.linalg.norm(world(rig, "forearm.L") - solved)
-    assert any("misses the solved pose" in reason for reason in session.reasons()) == (beside > 1e-3)
+    assert any("misses the solved pose" in reason for reason in explain(session)) == (beside > 1e-3)
 
 
 def test_an_elbow_that_cannot_go_round_turns_nothing_else() -> None:
     _, session = drag_elbow(NONE, NONE)
-    assert any('IK of "hand.L" misses the solved pose by up to' in reason for reason in session.reasons())
+    assert any('IK of "hand.L" misses the solved pose by up to' in reason for reason in explain(session))
     shoulder = session.body.skeleton.index("shoulder.L")
     assert session.body.controlled is not None
     starts = session.body.controlled.bones_that("begins")

@@ -1,0 +1,106 @@
+"""What a drag says about what is missed, held or not shown."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import bpy
+import numpy as np
+
+from ... import bridge
+from ...core import Goal, rotation
+from ...core.causes import Cause, Explanation, Kind
+from ...core.pose import frame_rotations
+from .session import DragSession
+
+_DRAGGED: Final = {
+    Kind.PINNED: Kind.DRAGGED,
+    Kind.STRETCHED_FROM_PINNED: Kind.STRETCHED_FROM_DRAGGED,
+    Kind.TOO_FAR_FROM_PINNED: Kind.TOO_FAR_FROM_DRAGGED,
+}
+
+
+def explain(session: DragSession) -> list[str]:
+    """Return sentences: driven bones above missed effectors, what stays for want of keys, the solver's reasons.
+
+    None about the finisher of a chain, which always runs if there are no sweeps.
+    """
+    body, solution, problem = session.body, session.solution, session.problem
+    if solution is None:
+        return []
+    pinned = [body.part_of(target.bone)[0] for target in session.pins.targets]
+    seen = {one.bone: one.name for one in session.effectors}
+    seen |= {part: target.bone for part, target in zip(pinned, session.pins.targets, strict=True)}
+    names = {body.skeleton.names[part]: name for part, name in seen.items()}
+    wins = session.wins == "DRAG"  # what is pinned gives way to what is dragged
+    dragged = {body.skeleton.names[one.bone] for one in session.effectors if wins}
+
+    def as_seen(cause: Cause) -> Cause:
+        return cause.seen(names, _DRAGGED if cause.bone in dragged else {})
+
+    def say_length(length: float) -> str:
+        return _say_length(session, length)
+
+    tacit, finish = range(problem.asked, len(solution.goals)), solution.explain_finish()
+    explained = solution.explain(say_length=say_length, tacit=tacit, names=names, seen=as_seen)
+    stays = [*_driven(session, _missed(session))]
+    stays += _staying(session, [*(effector.bone for effector in session.effectors), *pinned])
+    turns = zip(reversed(problem.yielding), reversed(solution.met()), strict=False)
+    stays += [body.held.explain_yielded(turn) for turn, met in turns if not met]
+    said = [*session.fk.said.values(), *body.notes, *_short(session), *stays]
+    said += [*(sentence for sentence in explained if sentence not in finish), *problem.refusals]
+    return [*said, *session.writer.at_limit(), *session.writer.misfit]
+
+
+def explain_held(session: DragSession) -> list[str]:
+    """Return sentences: what is posed in place of the grabbed, and what missed effectors hang on or what stays."""
+    missed = _missed(session)
+    short = [] if session.restless else _short(session)
+    return [*session.body.notes, *short, *_driven(session, missed), *_staying(session, missed)]
+
+
+def _missed(session: DragSession) -> list[int]:
+    """Return the bones of the effectors that are not where they are wanted."""
+    met = [] if session.solution is None else session.solution.met()[: len(session.effectors)]
+    return [effector.bone for effector, there in zip(session.effectors, met, strict=False) if not there]
+
+
+def _short(session: DragSession) -> list[str]:
+    """Return sentences about dragged and pinned bones that Blender does not show at their targets, by how much.
+
+    What the solver itself misses it explains.
+    """
+    said = list[str]()
+    body, solution = session.body, session.solution
+    if solution is None:
+        return said
+    context: Any = bpy.context
+    context.view_layer.update()
+    armature = body.find()
+    asked = [(one.name, one.grabbed, place, None)
+             for one, (place, _) in zip(session.effectors, session.targets, strict=True)]  # fmt: skip
+    asked += [(pin.bone, pin.point, *pin.in_armature_space(body.world))
+              for pin in session.pins.holding(session.turning)]  # fmt: skip
+    for (name, point, place, turn), goal, met in zip(asked, solution.goals, solution.met(), strict=False):
+        matrix, turned = np.array(armature.pose.bones[name].matrix), 0.0
+        far = 0.0 if place is None else float(rotation.lengths(matrix[:3, :3] @ point + matrix[:3, 3] - place))
+        if turn is not None and isinstance(goal, Goal) and goal.rotation is not None:
+            turned = float(rotation.angle_between(frame_rotations(matrix[None, :3, :3])[0], turn))
+        away = bridge.say_beside(body.skeleton.size, far, turned, lambda length: _say_length(session, length))
+        if met and away:
+            said.append(Explanation(f'"{name}" is {away} short of its target', [Cause(Kind.RIG)]))
+    return said
+
+
+def _driven(session: DragSession, bones: Sequence[int]) -> list[str]:
+    body = session.body
+    if body.controlled is not None:
+        return body.held.follows(body.find(), bones)
+    return [*dict.fromkeys(cause.sentence for cause in map(body.rig.driven_above, bones) if cause)]
+
+
+def _staying(session: DragSession, bones: Sequence[int]) -> list[str]:
+    return session.body.held.explain({above for bone in bones for above in session.body.skeleton.ancestors(bone)})
+
+
+def _say_length(session: DragSession, length: float) -> str:
+    return bridge.say_length(bpy.context.scene, float(bridge.length_scale(session.body.world)) * length)
