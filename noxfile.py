@@ -96,9 +96,10 @@ def package(session: nox.Session) -> None:
 
 @nox.session(python=list(BLENDERS))
 def window(session: nox.Session) -> None:
-    """Mouse and keyboard in a real Blender window; POISE_BLENDER names the program."""
+    """Mouse and keyboard in real Blender windows, two at a time; POISE_BLENDER names the program."""
     once(session)
-    session.run(blender(session), "-m", "pytest", "tests/window", *session.posargs, external=True)
+    at_once = ["--numprocesses=2", "--dist=loadfile"]  # a person waits half of the time
+    session.run(blender(session), "-m", "pytest", "tests/window", *at_once, *session.posargs, external=True)
 
 
 @nox.session(python=list(BLENDERS))

@@ -19,7 +19,8 @@ import standalone
 
 HERE = Path(__file__).resolve().parent
 SIZE = (1600, 1000)
-SMALL = (900, 700)  # software OpenGL draws it four times as fast
+SMALL = (900, 700)  # software OpenGL draws it twice as fast
+FILM = bool(os.environ.get("POISE_FILM"))  # pictures for people
 PREPARE = f"""
 import bpy
 bpy.ops.preferences.addon_enable(module={standalone.MODULE!r})
@@ -28,7 +29,7 @@ bpy.context.preferences.view.smooth_view = 0  # a view is where it is put
 bpy.context.preferences.use_preferences_save = False  # one test is none of the next one's business
 bpy.ops.wm.save_userpref()
 """
-QUICK = "import bpy; bpy.context.preferences.system.viewport_aa = 'OFF'"
+QUICK = "import bpy; bpy.context.preferences.system.viewport_aa = 'OFF'"  # a third of the work under software OpenGL
 
 Person = Callable[..., Any]
 
@@ -77,8 +78,8 @@ def screenshots() -> Path:
 def person(resources: Path, screenshots: Path, tmp_path_factory: pytest.TempPathFactory) -> Person:
     """person(act, *arguments, blend=None, small=False, limit=60): let `act` work in Blender's window; what it returned.
 
-    A small window without anti-aliasing is for acts that drag a lot. Blender has printed so many `faults`, and no more:
-    those of panels and drawings reach nobody else.
+    A small window is for acts that drag a lot; only pictures for people have anti-aliasing. Blender has printed so many
+    `faults`, and no more: those of panels and drawings reach nobody else.
     """
 
     def person(
@@ -95,7 +96,7 @@ def person(resources: Path, screenshots: Path, tmp_path_factory: pytest.TempPath
             "--window-geometry",
             *("0", "0", *(str(side) for side in (SMALL if small else SIZE))),
             *([str(blend)] if blend else []),
-            *(["--python-expr", QUICK] if small else []),
+            *(["--python-expr", QUICK] if small or not FILM else []),
             "--python",
             str(HERE / "inside.py"),
             "--",
