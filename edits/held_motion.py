@@ -10,8 +10,8 @@ from .. import bridge
 from ..core import CoreError, Motion, PinAndDrag, Skeleton
 from ..core.body.anatomy import carrier_of
 from ..core.causes import Cause, Kind
-from ..core.editing.contacts import BodyPoint, Contacts, Surface, find_contacts, foot_points, stands_on
-from ..core.editing.floor import Floor, floor_pins, floor_under
+from ..core.editing.contacts import BodyPoint, Contacts, Surface, find_contacts, stands_on
+from ..core.editing.floor import Floor, floor_pins, floor_under, still_held
 from ..core.editing.foot_lock import EASE, contact_pins, foot_lock_settings, raised_onto
 from ..core.editing.root_motion import with_object
 from ..core.editing.timed_pins import TimedPin, pin_errors, pin_motion
@@ -56,13 +56,7 @@ class HeldMotion(BodyMotion):
         if self.floor is None:
             return motion
         raised = self.in_armature(floor_pins(self.skeleton, self.on_ground(motion), self.roles, self.floor, pins))
-        feet = {point.bone for point in foot_points(self.skeleton, self.roles)}
-        held = [
-            replace(pin, ease_in=0.0, ease_out=0.0, priority=pin.priority + 1)
-            for pin in pins
-            if self.skeleton.index(pin.bone) in feet
-            and any(one.start <= pin.end and pin.start <= one.end for one in raised)
-        ]
+        held = still_held(self.skeleton, self.roles, pins, raised)
         return self._pinned(motion, [*raised, *held], progress)
 
     def find_contacts(self, motion: Motion, points: Sequence[BodyPoint], drifts: bool = True) -> Contacts:

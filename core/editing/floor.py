@@ -1,15 +1,16 @@
 """Feet that are not below the floor: heel, ball and toe tip are contacts on it.
 
 In each frame the foot is turned about what is not below, and raised, until heel and ball are on the floor; it is
-levelled sideways as far as its edges ask for, where these are known, and the toes are bent until their tip is on the
-floor. What is steep is raised rather than turned: a turn straight to a height has two answers where toes point down.
+levelled sideways, or tilted as a slope is, as far as its edges ask for, where these are known, and the toes are bent
+until their tip is on the floor. What is steep is raised rather than turned: a turn straight to a height has two
+answers where toes point down.
 
 What is deep is less deep before and after. But toes may bend far in one frame and not at all in the next, and a step
 begins at an edge: such changes come and go over time, within the swing of a foot; planted feet stay.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -111,6 +112,19 @@ def floor_pins(
     return tuple(found)
 
 
+def still_held(
+    skeleton: Skeleton, roles: Roles, pins: Sequence[TimedPin], raised: Sequence[TimedPin]
+) -> tuple[TimedPin, ...]:
+    """Return pins that hold feet as `pins` do, after those of the floor that are meanwhile `raised`."""
+    feet = {point.bone for point in foot_points(skeleton, roles)}
+    return tuple(
+        replace(pin, ease_in=0.0, ease_out=0.0, priority=pin.priority + 1)
+        for pin in pins
+        if skeleton.index(pin.bone) in feet
+        and any(one.start <= pin.end and pin.start <= one.end for one in raised)
+    )  # fmt: skip
+
+
 def other_points(skeleton: Skeleton, roles: Roles) -> tuple[BodyPoint, ...]:
     """Return the points of a human body, but for its feet, that may touch the ground; none of a creature."""
     if not roles.humanoid:
@@ -176,28 +190,47 @@ def _stood(sole: Sole, heads: Array, frames: Array, floor: Floor, motion: Motion
         front = heads[:, 1]
     elif above:  # the end of a foot where toes would turn
         front = ankle + rotation.rotate(turn, sole.ball + above * sole.up)
-    floors = [under(heel), under(front) + above]
-    tall = [np.maximum(end @ up - low, 0.0) for end, low in zip((heel, front), floors, strict=True)]
-    over = _raised(front - heel, tall[1] + floors[1] - tall[0] - floors[0], up)
+    ends, thick = (heel, front), (0.0, above)
+    floors = [under(end) + high for end, high in zip(ends, thick, strict=True)]
+    rises, pivot, over = _turned(ends, floors, up)
+    slopes = floor.surface is not None
+    if slopes:  # which are higher where the turn has the ends
+        moved = [pivot + rotation.rotate(over, end - pivot) for end in ends]
+        floors = [np.maximum(low, under(end) + high) for low, end, high in zip(floors, moved, thick, strict=True)]
+        rises, pivot, over = _turned(ends, floors, up)
+    tall = [np.maximum(end @ up - low, 0.0) for end, low in zip(ends, floors, strict=True)]
     edge = EDGE * float(np.linalg.norm(sole.tip - sole.heel))
     if floor.levels:
         room = np.minimum(*tall) / edge
         axis = rotation.rotate(over, (front - heel) / lengths(front - heel)[:, None])
         side = rotation.rotate(rotation.mul(over, turn), np.cross(sole.up, sole.forward))
-        over = rotation.mul(_levelled(axis, side, room, up, motion, free), over)
-    raised = front + (tall[1] + floors[1] - front @ up)[:, None] * up
+        grade = _grade(under, front, edge * side, up) if slopes else np.zeros(len(room))
+        over = rotation.mul(_levelled(axis, side, grade, room, up, motion, free), over)
+    raised = pivot + rises[:, None] * up + rotation.rotate(over, front - pivot)
     place = raised + rotation.rotate(over, ankle - front)
     turned = [rotation.mul(over, turn)]
     points = [place + rotation.rotate(turned[0], point) for point in sole.under[0]]
     if sole.toe >= 0:
         toes = rotation.mul(over, frames[:, 1])
-        for end in sole.ends:
-            toes = rotation.mul(_bent(sole, end, raised, turned[0], toes, under, up, motion, free), toes)
+        for end, bends in zip(sole.ends, (np.ones(len(free)), free), strict=False):  # not under the ball that stands
+            toes = rotation.mul(_bent(sole, end, raised, turned[0], toes, under, up, motion, free, bends, slopes), toes)
         turned.append(toes)
         points += [raised + rotation.rotate(toes, point) for point in sole.under[1]]
     lack = np.max([np.maximum(floor.under(point) - point @ up, 0.0) for point in points], axis=0)
     lack[free == 0.0] = 0.0  # planted feet stay
     return place + _spread(lack, motion, free)[:, None] * up, *turned
+
+
+def _turned(ends: tuple[Array, Array], floors: Sequence[Array], up: Array) -> tuple[Array, Array, Array]:
+    """Return how far (F,) a point (F, 3) between the ends of a foot rises, and the rotations (F, 4) about it there.
+
+    Then no end is below its floor (F,). The end that is not below stays.
+    """
+    heel, front = ends
+    low, high = (np.maximum(floor - end @ up, 0.0) for end, floor in zip(ends, floors, strict=True))
+    share = high / np.maximum(low + high, np.finfo(float).tiny)
+    over = _raised(front - heel, high - low + (front - heel) @ up, up)
+    return high + share * (low - high), front + share[:, None] * (heel - front), over
 
 
 def _spread(values: Array, motion: Motion, free: Array) -> Array:
@@ -222,33 +255,39 @@ def _spread(values: Array, motion: Motion, free: Array) -> Array:
 
 def _bent(
     sole: Sole, point: Array, joint: Array, foot: Array, toes: Array, under: Callable[[Array], Array], up: Array,
-    motion: Motion, free: Array,
+    motion: Motion, free: Array, bends: Array, slopes: bool,
 ) -> Array:  # fmt: skip
     """Return the rotations (F, 4) about their hinge that raise a point (3,) of the toes to a floor.
 
-    The joint (F, 3) is as high as it is. Toes bend to one side as long as the point is below, rather up than down, and
-    return to their turn over `FADE`.
+    The joint (F, 3) is as high as it is, and `bends` (F,) how far they bend. Toes bend to one side as long as the point
+    is below, rather up than down, and return to their turn over `FADE`.
     """
     ahead, top = (rotation.rotate(foot, way) for way in (sole.forward, sole.up))
     across, end = rotation.cross(ahead, top), rotation.rotate(toes, point)
     x, y = (end * ahead).sum(axis=-1), (end * top).sum(axis=-1)
     length, now = np.maximum(np.hypot(x, y), LEAST), np.arctan2(y, x)
-    level = under(joint + end)
-    rise = (level - joint @ up - (end * across).sum(axis=-1) * (across @ up)) / length
     flat = rotation.rotate(sole.flat, point)
     straight = float(np.arctan2(flat @ sole.up, flat @ sole.forward))
     lean = np.arctan2(ahead @ up, top @ up)
-    steep = np.arcsin(np.clip(rise / np.hypot(ahead @ up, top @ up), -1.0, 1.0))
-    ways = np.stack([steep - lean, np.pi - steep - lean])  # where the tip is on the floor, ahead and back
-    apart, turns = _within_half(ways - straight - BENT), _within_half(ways - now)
-    below = level - (joint + end) @ up > LEAST * length
-    bend = np.zeros(len(now))
-    for first, last in runs(below):
-        run = slice(first, last + 1)
-        if abs(apart[0, run]).sum() < abs(apart[1, run]).sum():
-            bend[run] = np.maximum(turns[0, run], 0.0)
-        else:
-            bend[run] = np.minimum(turns[1, run], 0.0)
+
+    def bend_to(level: Array) -> Array:
+        rise = (level - joint @ up - (end * across).sum(axis=-1) * (across @ up)) / length
+        steep = np.arcsin(np.clip(rise / np.hypot(ahead @ up, top @ up), -1.0, 1.0))
+        ways = np.stack([steep - lean, np.pi - steep - lean])  # where the tip is on the floor, ahead and back
+        apart, turns = _within_half(ways - straight - BENT), _within_half(ways - now)
+        bend = np.zeros(len(now))
+        for first, last in runs(level - (joint + end) @ up > LEAST * length):
+            run = slice(first, last + 1)
+            if abs(apart[0, run]).sum() < abs(apart[1, run]).sum():
+                bend[run] = np.maximum(turns[0, run], 0.0)
+            else:
+                bend[run] = np.minimum(turns[1, run], 0.0)
+        return bends * bend
+
+    level = under(joint + end)
+    bend = bend_to(level)
+    if slopes:  # which are higher where the bend has the end
+        bend = bend_to(np.maximum(level, under(joint + rotation.rotate(rotation.from_axis_angle(across, bend), end))))
     more, less = (_spread(np.maximum(part, 0.0), motion, free) for part in (bend, -bend))
     room = more + _within_half(straight - lean - now - more)  # until the toes are level
     more = np.minimum(more, np.maximum(np.maximum(room, bend), 0.0))
@@ -260,15 +299,27 @@ def _within_half(angles: Array) -> Array:
     return np.remainder(angles + np.pi, 2.0 * np.pi) - np.pi
 
 
-def _levelled(axis: Array, side: Array, room: Array, up: Array, motion: Motion, free: Array) -> Array:
-    """Return the rotations (F, 4) about an axis (F, 3) that level a vector to the side (F, 3), to `room` (F,) at most.
+def _grade(under: Callable[[Array], Array], places: Array, side: Array, up: Array) -> Array:
+    """Return the sine (F,) of the slope of a floor along a vector (F, 3): the smaller one of both sides of places.
 
-    They come and go over `FADE`.
+    It is 0 where these rise to different ways, or one is level, as beside an edge.
+    """
+    flat = side - (side @ up)[:, None] * up
+    level = under(places)
+    rises = np.stack([under(places + flat) - level, level - under(places - flat)])
+    rise = np.where(np.sign(rises).sum(axis=0) == 0.0, 0.0, rises[abs(rises).argmin(axis=0), np.arange(len(level))])
+    return rise / np.maximum(np.hypot(lengths(flat), rise), np.finfo(float).tiny)
+
+
+def _levelled(axis: Array, side: Array, grade: Array, room: Array, up: Array, motion: Motion, free: Array) -> Array:
+    """Return the rotations (F, 4) about an axis (F, 3) that tilt a unit vector to the side (F, 3) as the floor there.
+
+    Its height is then the `grade` (F,), to within `room` (F,). They come and go over `FADE`.
     """
     height, rate = side @ up, rotation.cross(axis, side) @ up
 
     def within_room(angle: Array) -> Array:
-        wanted = np.clip(height * np.cos(angle) + rate * np.sin(angle), -room, room)
+        wanted = np.clip(height * np.cos(angle) + rate * np.sin(angle), grade - room, grade + room)
         for _ in range(ROUNDS):
             sin, cos = np.sin(angle), np.cos(angle)
             angle = angle + (wanted - height * cos - rate * sin) * (rate * cos - height * sin)

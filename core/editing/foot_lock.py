@@ -23,7 +23,7 @@ from ..skeleton import Flags, Skeleton
 from ..solvers import PinAndDrag
 from .contacts import UP, BodyPoint, ContactInterval, Contacts, Surface, find_contacts, foot_points, point_positions
 from .drift import WIDTHS, smooth
-from .floor import floor_pins, floor_under
+from .floor import floor_pins, floor_under, still_held
 from .timed_pins import WHOLE_BODY, PinMotionResult, TimedPin, pin_motion
 
 EASE: Final = 0.2  # seconds
@@ -76,7 +76,9 @@ def stand_on_ground(
     motion = locked.pinned.motion
     limited, method = foot_lock_settings(skeleton, motion, roles)
     floor = floor_under(skeleton, motion, locked.contacts, locked.pins)
-    return pin_motion(limited, motion, floor_pins(skeleton, motion, roles, floor, locked.pins), method).motion
+    raised = floor_pins(skeleton, motion, roles, floor, locked.pins)
+    held = still_held(skeleton, roles, locked.pins, raised)
+    return pin_motion(limited, motion, (*raised, *held), method).motion
 
 
 def steadied(skeleton: Skeleton, motion: Motion, contacts: Contacts, root: int | None) -> tuple[Motion, Contacts]:
@@ -165,12 +167,15 @@ def contact_pins(skeleton: Skeleton, motion: Motion, contacts: Contacts, ease: f
     rests = [contacts.resting[i.point] + (contacts.drift[i.first : i.last + 1] @ up).mean() for i in intervals]
 
     pairs = _rigid_pairs(intervals, positions, skeleton.size)
+    ends, distances = np.array([pair[:2] for pair in pairs], int).reshape(-1, 2), [pair[2] for pair in pairs]
 
     def on_ground(places: Array) -> Array:
         level = contacts.ground.under(places)
-        for one, other, distance in (*pairs, *reversed(pairs)):  # along the foot and back
-            if abs(level[one] - level[other]) > STEEPEST * distance:
-                level[[one, other]] = max(level[one], level[other])
+        middle = contacts.ground.under(places[ends].mean(axis=1))
+        for number, distance in (*enumerate(distances), *reversed([*enumerate(distances)])):  # along the foot and back
+            high = level[ends[number]]
+            if abs(high - middle[number]).max() > STEEPEST * distance:
+                level[ends[number]] = max(*high, middle[number])
         return places + (level + rests - places @ up)[:, None] * up
 
     held = _at_distances(held, on_ground, pairs, skeleton.size)
