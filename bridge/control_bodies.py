@@ -117,6 +117,7 @@ def free_controls(rig: Rig, roles: Roles, bones: Iterable[int]) -> ControlledBod
         {},
         frozenset(),
         {},
+        along=apart,
     )
 
 
@@ -205,7 +206,8 @@ def _find_controls(
         if ended and first in controls:
             mixed = graph.mixed_with(bone)
             control = Control() if control.turns == mixed else control
-            control = graph.with_target(bone, control, graph.upstream(graph.carrier), besides)
+            body = {graph.carrier, *graph.upstream(graph.carrier)}  # what moves it cannot move a hand alone
+            control = graph.with_target(bone, control, body, besides)
             control = replace(control, blends=mixed)
         elif bone in apart and control.turns == bone and graph.free[bone]:
             control = Control(bone, bone)
@@ -337,6 +339,8 @@ def _hung(
         ended = [*map(id, graph.ends.values())]
         starts = {chain.pole: place[part] for part, chain in reversed(graph.bent.items()) if id(chain) in ended}
         own_turns = frame_rotations(skeleton.rest_matrices[frames[number], :, :3])
+        along = np.array([controls[bone].moves >= 0 and not graph.stays(controls[bone].moves) for bone in bones])
+        along[0] = False
         bodies.append(ControlledBody(
             body, lean, np.array(bones), leaders[number], frames[number],
             rotation.mul(rotation.inv(own_turns), turns), tuple(controls[bone] for bone in bones),
@@ -354,6 +358,8 @@ def _hung(
             tuple(place[bone] for bone in bones if graph.swings_alone(bone, controls[bone].turns)),
             frozenset(bone for bone, part in riding.items() if not graph.acts(bone, part, controls[part])),
             tuple(place[end] for end in graph.ends if end in place and graph.stays(controls[end].moves)),
+            graph.beyond,
+            along,
         ))  # fmt: skip
     return bodies
 

@@ -69,7 +69,7 @@ class Graph:
         self.shown = read_shown(armature)
         # what only its locks hold; of bones that are not shown these are the rigger's
         self.locked = (locks.any(axis=1) | placed.any(axis=1)) & self.shown & ~skeleton.connected & ~skeleton.driven
-        self.carrier = -1  # the bone that carries the body of a search
+        self.carrier, self.beyond = -1, False  # the bone that carries the body of a search, see `mover`
         self.ik_locks = np.stack([flags(armature.pose.bones, f"lock_ik_{axis}", 1)[:, 0] for axis in "xyz"], axis=1)
         self.chains: list[_Chain] = []
         self.bent: dict[int, _Chain] = {}
@@ -97,7 +97,7 @@ class Graph:
         chains = {id(chain): replace(chain, parts={}) for chain in self.chains}
         found.chains = [*chains.values()]
         found.in_chains = {bone: chains[id(chain)] for bone, chain in self.in_chains.items()}
-        found.bent, found.ends, found.segments, found.carrier = {}, {}, set(), -1
+        found.bent, found.ends, found.segments, found.carrier, found.beyond = {}, {}, set(), -1, False
         return found
 
     def _read(self, bone: Any, constraint: Any) -> None:
@@ -346,7 +346,8 @@ class Graph:
         """Return the free bone nearest to the hips above the whole body; one of `wanted` is preferred.
 
         The rig's root, which carries the targets of IK too, or is above all others of them, comes last. A bone that is
-        locked holds the body, and the root does not come in its place. `carrier` is the bone afterwards.
+        locked holds the body, and the root does not come in its place. `carrier` is the bone afterwards, `beyond` says
+        whether it came as one of `wanted` alone.
         """
         able = [other for other in (bone, *reach(self.turned_by, bone)) if self.moving[other] or self.locked[other]]
         able = [other for other in able if self._carries(other, body)] or [
@@ -359,6 +360,7 @@ class Graph:
             return other not in wanted, not self.shown[other], root, not self.moving[other], float(away[other])
 
         found = self.carrier = min(able, key=order, default=bone)
+        self.beyond = found != min(able, key=lambda other: order(other)[1:], default=bone)
         turns = self.turning[found] and (self.free[found] or found == bone)  # others turn about a place beside the part
         return Control(found if turns else -1, found if able and self.free[found] else -1)
 

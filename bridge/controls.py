@@ -79,6 +79,8 @@ class ControlledBody:
     untwisted         the parts that copy the turns of their control without that about their own Y
     idle              riding bones that neither pose their part now nor go with it: controls that are off
     planted           the parts at the ends of limbs on IK whose target does not go with what moves the body
+    beyond            whether a control further up than usual was asked to move the body, such as the root of the rig
+    along (N,)        whether the control that moves a part goes with the one that moves the body
     """
 
     skeleton: Skeleton
@@ -99,6 +101,8 @@ class ControlledBody:
     untwisted: tuple[int, ...] = ()
     idle: frozenset[int] = frozenset()
     planted: tuple[int, ...] = ()
+    beyond: bool = False
+    along: Flags = field(default_factory=lambda: np.zeros(0, bool))
 
     @property
     def carried(self) -> Flags:
@@ -447,6 +451,12 @@ class _Task:
         lever *= (poser.apart[parts] | (rotation.lengths(lever) < SAME_PLACE * skeleton.size))[:, None]
         swung = np.where((bones == turners[parts])[:, None], rotation.rotate(self._led_by[parts], lever), lever)
         step = self.heads[parts] - swung - self._places[bones]
+        first, along = movers[0], controlled.along[parts]
+        if first >= 0 and along.any():
+            carried = self._led_by[0] if turners[0] == first else rotation.IDENTITY
+            lever = self._places[bones] - self._places[first]
+            step = step - along[:, None] * (step[0] + rotation.rotate(carried, lever) - lever)
+            base = np.where(along[:, None], rotation.mul(carried, base), base)
         translations[bones] += rotation.rotate(rotation.inv(base), step)
         parts = np.flatnonzero(self.aims >= 0)
         bones = self.aims[parts]

@@ -10,6 +10,8 @@ from .. import bridge
 from ..bridge import Body, ControlledBody, Held, Rig
 from ..bridge.turns import update
 from ..core import Goal, Pose, Skeleton, rotation
+from ..core.body import Roles
+from ..core.body.anatomy import carrier_of
 from ..core.goals import LAST_PRIORITY, AnyGoal
 
 _SAME: Final = 1e-5  # of the skeleton's size: a shift that does not count
@@ -101,6 +103,17 @@ class HeldRig:
         before, self.goals = self.goals, self._staying.goals(bridge.read_matrices(armature))
         near = _SAME * self.rig.skeleton.size
         return any(_apart(*pair, near) for pair in zip(before, self.goals, strict=True))
+
+    def explain_above(self, bones: Iterable[int], roles: Roles) -> list[str]:
+        """Return sentences about what stays of bones of the body, and of those above up to what carries the body.
+
+        A bone at the feet that moves the whole character has no part in what these do.
+        """
+        carrier, found = carrier_of(self.body_of, roles), set[int]()
+        for bone in bones:
+            above = self.body_of.ancestors(bone)
+            found.update(above[: above.index(carrier) + 1] if carrier in above else above)
+        return self.explain(found)
 
     def explain(self, parts: Iterable[int], body: ControlledBody | None = None) -> list[str]:
         """Return sentences about what stays of some parts (indices) of the body, or bones of a rig without controls.

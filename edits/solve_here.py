@@ -24,7 +24,7 @@ def solve_here(context: Any, armature: Any) -> tuple[Report, FKLimbs, list[str]]
     fk, stays = FKLimbs(), list[str]()
 
     def switch(edit: JobEdit) -> None:
-        stays.extend(edit.held.explain({above for one in edit.goals for above in edit.body.ancestors(one.bone)}))
+        stays.extend(edit.held.explain_above((one.bone for one in edit.goals), edit.roles))
         if armature.poise_use_fk_switch and edit.controlled is not None:
             limbs = _PinnedLimbs(armature, edit, edit.controlled.now)
             fk.show(context, armature, limbs)

@@ -99,7 +99,7 @@ def _driven(session: DragSession, bones: Sequence[int]) -> list[str]:
 
 
 def _staying(session: DragSession, bones: Sequence[int]) -> list[str]:
-    return session.body.held.explain({above for bone in bones for above in session.body.skeleton.ancestors(bone)})
+    return session.body.held.explain_above(bones, session.body.roles)
 
 
 def _say_length(session: DragSession, length: float) -> str:

@@ -128,6 +128,8 @@ class DragProblem:
         goals += [*self._planted(goals), *self.yielding]
         limbs = () if body.controlled is None else body.controlled.hinged
         method = replace(self._method, reference=start, strength_at=last)
+        if body.controlled is not None and body.controlled.beyond and not turning:
+            method = replace(method, root="fixed" if method.root == "fixed" else "translate")
         self.solver = method.prepare(*within_reach(self._skeleton, limbs, pose, body.start), goals)
         tree = self.solver.tree
         solved = {*tree.nodes[tree.joints].tolist(), *tree.nodes[tree.roots].tolist()}

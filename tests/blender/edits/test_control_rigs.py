@@ -96,6 +96,30 @@ def test_a_pin_of_a_control_moves_the_body_and_not_the_whole_rig(name: str, cont
     assert rig.pose.bones[root].matrix == whole
 
 
+@pytest.mark.parametrize(("name", "root"), [
+    ("reverse feet with poles", "root"), ("Quaternius", "Bone"), ("Auto-Rig Pro on IK", "c_traj"),
+    *((("Rigify on IK", "root"), ("Rigify's wolf", "root"), ("MMD of the shared data", "全ての親")) if SHARED.exists()
+      else ()),
+])  # fmt: skip
+def test_a_dragged_root_takes_the_rig_along_unrotated_and_pinned_feet_stay(name: str, root: str) -> None:
+    """It rotated by up to 1.9 degrees, keyed hands and feet, and stayed short by all of the way over pinned feet."""
+    rig, parts = RIGS[name]()
+    before, bone = bridge.read_matrices(rig), rig.pose.bones.find(root)
+    found = drag_bone(rig, root, CONTROL_WAY)
+    after = bridge.read_matrices(rig)
+    shift = after[bone, :, 3] - before[bone, :, 3]
+    np.testing.assert_allclose(after[bone, :, :3], before[bone, :, :3], atol=1e-5)
+    deform = [bone.use_deform for bone in rig.data.bones]
+    gone = np.linalg.norm(after[deform, :, 3] - before[deform, :, 3] - shift, axis=-1)
+    assert gone.max() < STAYS * 1e-3 * size_of(rig)
+    assert found.short < NEAR
+    rig, parts = RIGS[name]()
+    pin_feet(rig, parts, "hips")
+    found = drag_bone(rig, root, WAYS["hips"])
+    assert max(found.short, found.pins, found.off) < NEAR
+    assert found.turned < TURNED
+
+
 @pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")
 def test_a_control_that_the_rig_holds_is_said_to_be_short(capfd: Any) -> None:
     rig, _ = RIGS["Rigify's wolf"]()

@@ -31,7 +31,7 @@ from tests.blender.control_drags import (
     settings,
     size_of,
 )
-from tests.blender.rigs import FULL, make_armature, make_ik_body, make_walk, select, world
+from tests.blender.rigs import BODY, FULL, make_armature, make_ik_body, make_walk, select, world
 from tests.paths import DATA, SHARED
 
 context: Any = bpy.context
@@ -261,6 +261,22 @@ def test_bones_of_a_naked_body_without_keys_stay(walker: Any, capfd: Any) -> Non
     said = capfd.readouterr().out
     assert "have no keys, and auto-keying is off, so they are not changed" in said
     assert "the rotation of hips" in said
+
+
+def test_nothing_is_said_of_a_root_bone_without_keys_that_hips_do_not_need(capfd: Any) -> None:
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    rig = make_armature(bones={"root": (None, (0, 0, 0), (0, 0.3, 0)), **BODY, "hips": ("root", *BODY["hips"][1:])})
+    for bone in rig.pose.bones:
+        for frame in (1, 10) if bone.name != "root" else ():
+            bone.keyframe_insert("location", frame=frame)
+            bone.keyframe_insert("rotation_quaternion", frame=frame)
+    select(rig, [])
+    no_auto()
+    for bone in ("hips", "hand.L"):
+        assert bpy.ops.poise.drag(bone=bone, shift=(0.0, -0.05, 0.05)) == {"FINISHED"}
+    assert "no keys" not in capfd.readouterr().out
+    assert bpy.ops.poise.drag(bone="root", shift=(0.0, -0.05, 0.05)) == {"FINISHED"}
+    assert "root has no keys, and auto-keying is off" in capfd.readouterr().out
 
 
 def test_an_armature_without_keys_is_posed_freely() -> None:
