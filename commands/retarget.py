@@ -14,13 +14,14 @@ from ..core import CoreError
 from ..core.body.axes import DIRECTED_AXES
 from ..core.formats.mapping import BodyMapping
 from ..core.keypoints import UNITS
-from ..edits.clips import MOTIONS, ClipOptions
+from ..edits.clips import MOTIONS, ClipOptions, assumed
 from ..edits.files import write_files
 from ..edits.info import find_armature
+from ..edits.motion_edit import unused_name
 from ..edits.motion_files import DONE as MADE
 from ..edits.motion_files import NAMING, THERE, MotionFiles, check_naming, find_motions, option_words, summary
 from ..edits.parts import check_sure, take_mapping
-from ..edits.retarget import FADE, PARTS, Retargeted, imported
+from ..edits.retarget import FADE, PARTS, Retargeted, imported, parts_of
 from ..edits.words import counted
 from .motion import add_feet
 from .verbs import (
@@ -101,7 +102,7 @@ def _retarget_options(parser: argparse.ArgumentParser) -> None:
 
 def _retarget(arguments: argparse.Namespace) -> int:
     armature, context = armature_of(arguments), bpy.context
-    takes: list[str] = []
+    takes, assumptions = list[str](), list[str]()
     mapping = mapping_of(arguments)
     if arguments.source is not None:
         edit = _retargeted(arguments, armature, find_armature(arguments.source), mapping)
@@ -115,9 +116,12 @@ def _retarget(arguments: argparse.Namespace) -> int:
         with imported(context, motion, arguments.take, options) as (source, takes):
             name = takes[0] if len(takes) > 1 else name
             edit = _retargeted(arguments, armature, source, mapping)
+        assumptions = assumed(motion)
     edit.solve()
-    report = edit.write(armature, arguments.action or f"{armature.name} {name}")
+    report = edit.write(armature, arguments.action or unused_name(f"{armature.name} {name}"))
     tell(f'The motion of "{name}", {len(edit.pins)} ground contacts.')
+    for sentence in assumptions:
+        tell(f"{sentence}.")
     if len(takes) > 1:
         tell(f"Takes in the file: {', '.join(takes)}.")
     return tell_report(arguments, report, takes=takes)
@@ -145,6 +149,9 @@ def _retarget_files(arguments: argparse.Namespace, armature: Any) -> int:
     for name in ("take", "action", "frames"):
         if getattr(arguments, name) not in (None, "", []):
             raise CoreError(f"--{name}: only for one file.")
+    if arguments.mapping is None:  # parts that are missing would fail in every file
+        body = bridge.read_body(armature)
+        parts_of(body.skeleton, body.roles, arguments.parts)
     mapping, model = (path and path.resolve() for path in (arguments.mapping, arguments.body_model))
     words = option_words({
         "no-feet": arguments.no_feet, "hands": arguments.hands, "source-keys": arguments.source_keys,

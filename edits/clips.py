@@ -3,7 +3,7 @@
 import io
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import partial
@@ -19,10 +19,10 @@ from ..bridge.turns import in_main_thread
 from ..core import CoreError
 from ..core.formats.bvh import bvh_text
 from ..core.formats.clips import LARGEST_CLIP, check_clip, plain_bvh
-from ..core.formats.smpl import read_smpl
+from ..core.formats.smpl import lacks_rate, read_model, read_smpl
 from ..core.formats.vrma import skinned
 from ..core.keypoints import UNITS
-from ..core.keypoints.recordings import check_fps
+from ..core.keypoints.recordings import DEFAULT_RATE, check_fps
 from ..core.sources import LARGEST_FILE, read_bytes
 
 _OPERATORS: Final[Any] = bpy.ops
@@ -56,13 +56,14 @@ def import_motion(path: Path, alone: bool = False, options: ClipOptions | None =
 
     Raises CoreError for a file that is missing or cannot be read.
     """
-    kind = path.suffix.lower()
-    if kind not in MOTIONS:
-        raise CoreError(f'"{path.name}" is not a motion file. Supported types are {", ".join(MOTIONS)}.')
+    kind, options = path.suffix.lower(), options or ClipOptions()
     if not os.path.isfile(path):
         raise CoreError(f'There is no file "{path}".')
+    if kind not in MOTIONS:
+        raise CoreError(f'"{path.name}" is not a motion file. Supported types are {", ".join(MOTIONS)}.')
+    model = _read_model(options.body_model) if options.body_model is not None and kind == ".npz" else None
     try:
-        with _as_imported(path, options or ClipOptions()) as clip:
+        with _as_imported(path, options, model) as clip:
             check_clip(clip)
             with keep_timing(alone), _silence():
                 in_main_thread(partial(_import, clip, alone, clip.suffix.lower() != kind))
@@ -79,8 +80,24 @@ def import_motion(path: Path, alone: bool = False, options: ClipOptions | None =
         raise CoreError(f'"{path.name}" cannot be read: {said[-1]}') from error
 
 
+def assumed(path: Path) -> list[str]:
+    """Return what is taken for granted of a motion file that could be read, as sentences without a full stop."""
+    if path.suffix.lower() != ".npz" or not lacks_rate(read_bytes(path)):
+        return []
+    return [f"The file has no frame rate; {DEFAULT_RATE:g} frames per second are assumed"]
+
+
+def _read_model(path: Path) -> Mapping[str, Any]:
+    try:
+        return read_model(read_bytes(path))
+    except OSError as error:
+        raise CoreError(f'The body model "{path}" cannot be read: {error.strerror or error}.') from error
+    except CoreError as error:
+        raise CoreError(f'"{path.name}" is not a body model; {error}') from error
+
+
 @contextmanager
-def _as_imported(path: Path, options: ClipOptions) -> Iterator[Path]:
+def _as_imported(path: Path, options: ClipOptions, model: Mapping[str, Any] | None) -> Iterator[Path]:
     """Yield the path of a clip as Blender imports it, of a temporary file if it is converted."""
     kind = path.suffix.lower()
     if kind not in _CONVERTED:
@@ -93,7 +110,6 @@ def _as_imported(path: Path, options: ClipOptions) -> Iterator[Path]:
             yield path
             return
     elif kind == ".npz":
-        model = None if options.body_model is None else read_bytes(options.body_model)
         made = bvh_text(*read_smpl(data, options.up, model, UNITS[options.unit or "m"])).encode()
     else:
         made = skinned(data)

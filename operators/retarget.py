@@ -10,7 +10,7 @@ from .. import bridge
 from ..bridge.turns import in_main_thread
 from ..core import CoreError
 from ..core.formats.mapping import read_mapping
-from ..edits.clips import MOTIONS, ClipOptions
+from ..edits.clips import MOTIONS, ClipOptions, assumed
 from ..edits.motion_edit import MotionEdit, unused_name
 from ..edits.motion_files import option_words
 from ..edits.parts import check_sure, take_mapping
@@ -189,6 +189,8 @@ class POISE_OT_retarget(Background, RetargetOptions, bpy.types.Operator):
         report = edit.write(armature, unused_name(f"{armature.name} {self._from}"))
         frames, contacts = counted(len(report.frames), "frame"), counted(len(edit.pins) - edit.rests, "foot contact")
         said = [f'Retargeted {frames} from "{self._from}" with {contacts}']
+        if self.filepath:
+            said += assumed(chosen_path(self.filepath))
         if self.hands:
             said.append(counted(edit.rests, "hand contact"))
         if "\n" in self.takes:

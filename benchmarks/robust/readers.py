@@ -35,7 +35,7 @@ def readers(folder: Path) -> dict[str, Reader]:
     from core.formats.mapping import read_mapping
     from core.formats.markers import parse_marker_mapping
     from core.formats.recipe import read_recipe
-    from core.formats.smpl import read_smpl
+    from core.formats.smpl import read_model, read_smpl
     from core.formats.vrma import skinned
     from core.keypoints import (
         SUFFIXES,
@@ -91,7 +91,7 @@ def readers(folder: Path) -> dict[str, Reader]:
         "points": packets(lambda: PointPackets(layout)),
         "vmc": packets(BonePackets),
         "smpl": lambda data: bvh_text(*read_smpl(data)),
-        "body model": lambda data: read_smpl(smpl()[0], model=data),
+        "body model": lambda data: read_smpl(smpl()[0], model=read_model(data)),
         ".vrma": skinned,
         **{suffix: from_file(f"clip{suffix}", check_clip) for suffix in (".bvh", ".fbx", ".gltf", ".glb")},
     }  # fmt: skip

@@ -73,12 +73,12 @@ _Arrays = Mapping[str, Array]
 
 
 def read_smpl(
-    data: bytes, up: str | None = None, model: bytes | None = None, unit: float = 1.0
+    data: bytes, up: str | None = None, model: _Arrays | None = None, unit: float = 1.0
 ) -> tuple[Skeleton, Motion, Mapping[str, Array]]:
     """Return the joints and the motion of a file, with +Y up, and the tips of joints without children, beyond them.
 
     `up`: the axis of the file that is up, such as "+Z"; by default the one along which the body mostly stands. `model`:
-    a body model as .npz. `unit`: that of the way of the root, metres. Raises CoreError if the file has no such motion.
+    see `read_model`. `unit`: that of the way of the root, metres. Raises CoreError if the file has no such motion.
     """
     arrays = read_archive(data, _USED, (*_WHOLE, *_ROOT))
     turns = _all_turns(arrays)
@@ -98,7 +98,7 @@ def read_smpl(
     shifts = np.zeros((len(turns), count, 3))
     shifts[:, 0] = rotation.rotate(upright, steps)
     rate = _first(arrays, _RATES)
-    fps = (None if rate is None else check_fps(arrays[rate])) or DEFAULT_RATE
+    fps = DEFAULT_RATE if rate is None else check_fps(arrays[rate], rate) or DEFAULT_RATE
     speed = fps * float(np.median(rotation.lengths(np.diff(steps, axis=0)))) if len(steps) > 1 else 0.0
     if speed > _FASTEST:
         raise CoreError(f'"{way}" moves the body by {speed:.0f} meters per second. Choose another unit (--unit).')
@@ -190,9 +190,18 @@ def _neutral(names: tuple[str, ...]) -> tuple[Indices, Array, dict[str, Array]]:
     return parents, places, tips
 
 
-def _joints_of(model: bytes, arrays: _Arrays, count: int) -> Array:
+def read_model(data: bytes) -> _Arrays:
+    """Return what a body model as .npz has for joints. Raises CoreError if it is none."""
+    return read_archive(data, _MODEL, _MODEL[:1])
+
+
+def lacks_rate(data: bytes) -> bool:
+    """Return whether a file that `read_smpl` reads has no frame rate, so that it is 30 frames per second."""
+    return _first(read_archive(data, _RATES, (*_WHOLE, *_ROOT)), _RATES) is None
+
+
+def _joints_of(body: _Arrays, arrays: _Arrays, count: int) -> Array:
     """Return the joints (J, 3) of a body model in the file's shape; raises CoreError if it has others."""
-    body = read_archive(model, _MODEL, _MODEL[:1])
     try:
         regressor, vertices = (_numbers(name, body[name], COORDINATE_LIMIT) for name in _MODEL[:2])
         betas = _first(arrays, _SHAPES)

@@ -89,8 +89,11 @@ def frame_times(recording: Recording, fps: float | None = None) -> tuple[Recordi
     return replace(recording, points=points[kept], confidence=confidence, times=times), times, rate, notes
 
 
-def check_fps(value: Any) -> float | None:
-    """Return a frame rate as a number, None for None. Raises CoreError for anything else or a rate outside `RATES`."""
+def check_fps(value: Any, name: str = "fps") -> float | None:
+    """Return a frame rate as a number, None for None. Raises CoreError for anything else or a rate outside `RATES`.
+
+    `name`: that of the value in its file.
+    """
     if value is None:
         return None
     try:
@@ -98,7 +101,7 @@ def check_fps(value: Any) -> float | None:
     except (TypeError, ValueError, OverflowError):
         rate = np.nan
     if np.asarray(value).dtype.kind == "b" or not RATES[0] <= rate <= RATES[1]:
-        raise CoreError(f'"fps" must be the number of frames per second, from {RATES[0]:g} to {RATES[1]:g}.')
+        raise CoreError(f'"{name}" must be the number of frames per second, from {RATES[0]:g} to {RATES[1]:g}.')
     return rate
 
 

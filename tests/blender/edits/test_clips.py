@@ -241,7 +241,10 @@ def object_array() -> np.ndarray:
             {"poses": np.zeros((2, 72)), "trans": [(0, 0, 90), (0, 4, 90)]},
             "moves the body by 120 meters per second. Choose another unit",
         ),
-        ({"poses": np.zeros((2, 72)), "mocap_framerate": 0.0}, '"fps" must be the number of frames per second'),
+        (
+            {"poses": np.zeros((2, 72)), "mocap_framerate": 0.0},
+            '"mocap_framerate" must be the number of frames per sec',
+        ),
         ({"global_orient": np.zeros((2, 3)), "body_pose": np.zeros((2, 60))}, "it is to have 63 or 69 numbers"),
         ({"global_orient": np.zeros((2, 3)), "left_hand_pose": np.zeros((2, 6))}, "it is to have 45 numbers"),
     ],
@@ -261,7 +264,10 @@ def test_a_file_that_is_no_motion_of_smpl_is_refused(arrays: dict[str, Any], sen
 @pytest.mark.parametrize(
     ("model", "sentence"),
     [
-        ({"v_template": np.zeros((9, 3))}, 'none of them is called "J_regressor"'),
+        (
+            {"v_template": np.zeros((9, 3))},
+            '"model.npz" is not a body model; The file has the arrays v_template, but none',
+        ),
         ({"J_regressor": np.zeros((24, 9)), "v_template": np.zeros((8, 3))}, "of a body with 52 joints"),
         ({"J_regressor": np.zeros((24, 8)), "v_template": np.zeros((8, 3))}, "of a body with 52 joints"),
         ({"J_regressor": np.zeros((52, 8)), "v_template": np.zeros((8, 3))}, "The body model has no"),

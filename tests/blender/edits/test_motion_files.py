@@ -211,6 +211,15 @@ def test_several_motions_need_an_output_and_one_makes_no_strips(
     assert "--output: needed for several motions." in capfd.readouterr().err
     assert commands.run([*argv, "--strips", "--output", str(tmp_path / "one.blend")]) == 2
     assert "only for several motions" in capfd.readouterr().err
+    output = tmp_path / "library.blend"
+    assert (
+        commands.run(
+            ["retarget", "--blend", str(RIG), "--motion", str(folder), "--parts", "tail", "--output", str(output)]
+        )
+        == 2
+    )
+    assert 'The body has no "tail"' in capfd.readouterr().err
+    assert not output.exists()
 
 
 def test_after_ctrl_c_the_verb_writes_what_is_finished(

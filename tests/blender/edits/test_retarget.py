@@ -299,14 +299,20 @@ def test_the_operator_takes_the_other_selected_armature_or_a_file() -> None:
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("clip.txt", "is not a motion file"), ("none.bvh", "There is no file"), ("bad.bvh", "cannot be read")],
-)
-def test_a_file_without_a_motion_is_refused_and_leaves_nothing(tmp_path: Path, name: str, message: str) -> None:
+    [
+        ("clip.txt", "is not a motion file"), ("none.bvh", "There is no file"), ("none", "There is no file"),
+        ("bad.bvh", "There is no armature with a motion"),
+    ],
+)  # fmt: skip
+def test_a_file_without_a_motion_is_refused_and_leaves_nothing(
+    tmp_path: Path, name: str, message: str, capsys: Any
+) -> None:
     load(DATA / "rigs" / "odd_random_rolls_apose.blend")
     (tmp_path / "bad.bvh").write_text("HIERARCHY nonsense", encoding="utf-8")
     (tmp_path / "clip.txt").write_text("", encoding="utf-8")
     before = contents()
     assert commands.run(["retarget", "--motion", str(tmp_path / name)]) == 2
+    assert message in capsys.readouterr().err
     assert contents() == before
 
 
