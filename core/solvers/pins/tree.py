@@ -13,6 +13,7 @@ Features are the points and frames of bones that goals refer to; `goals.rows` ma
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Self
 
 import numpy as np
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 from ... import rotation
 from ...pose import Pose, forward_matrices, frame_bases
 from ...rotation import Array
-from ...skeleton import Skeleton
+from ...skeleton import Flags, Indices, Skeleton
 from . import numbers
 
 
@@ -60,25 +61,34 @@ class Kinematics(Batch):
     rates: Array  # (B, R, 3, 3) right Jacobians of exp
     points: Array  # (B, P, 3)
     ends: Array  # (B, Q, 3, 3)
-    masses: Array  # (B, masses, 3) the middles of the bones with mass
+    centres: Array  # (B, balances, 3) the centers of mass of balances
+
+
+@dataclass(frozen=True, eq=False)
+class Masses:
+    """The bones whose middles carry the mass of a body."""
+
+    bones: Indices  # (M,)
+    shares: Array  # (M,) of the whole mass
+    rides: Flags  # (M,) those that need not be nodes: they move with the next node above them
 
 
 @dataclass(frozen=True)
 class Features:
-    """Features: points of bones (bone, place in its frame), frames of bones, middles of bones with mass.
+    """Features: points of bones (bone, place in its frame), frames of bones, and masses, which are further points.
 
-    carriers: bones with mass that are nodes; others move with the next node above them.
+    For each of the masses, a node with those that move with it is one point, at their common center.
     """
 
     points: tuple[tuple[int, Array], ...]
     ends: tuple[int, ...]
-    masses: tuple[int, ...] = ()
-    carriers: tuple[int, ...] = ()
+    masses: tuple[Masses, ...] = ()
 
     @property
     def bones(self) -> Iterable[int]:
         """Return the bones that must be nodes."""
-        return {*(bone for bone, _ in self.points), *self.ends, *self.carriers}
+        carriers = (some.bones[~some.rides].tolist() for some in self.masses)
+        return {*(bone for bone, _ in self.points), *self.ends, *chain.from_iterable(carriers)}
 
 
 class LinkTree:
@@ -127,10 +137,8 @@ class LinkTree:
         self.moving = self.turning + 3 * len(self.roots)
         self.degrees = self.moving + len(self.stretching)
 
-        self.point_nodes = np.array([self._place[bone] for bone, _ in features.points], int)
+        self._find_points()
         self.end_nodes = np.array([self._place[bone] for bone in features.ends], int)
-        above = (next(bone for bone in skeleton.ancestors(mass) if bone in self._place) for mass in features.masses)
-        self.mass_nodes = np.array([self._place[bone] for bone in above], int)
         self.order = np.arange(self.rows) if order is None else order
         self._workspace: dict[str, Array] = {}
         self._find_order()
@@ -154,6 +162,28 @@ class LinkTree:
                     break
         depth = {bone: level for level, bones in enumerate(self.skeleton.levels) for bone in bones.tolist()}
         return np.array(sorted(needed, key=lambda bone: (depth[bone], bone)), int)
+
+    def _find_points(self) -> None:
+        """Set the nodes of the points (P,), those of masses last; and their shares of each center, `centres` (K, P).
+
+        And which masses (P - points, M) of which balance are in which of the last points, by their shares in it.
+        """
+        above = self.skeleton.ancestors
+        nodes = [self._place[bone] for bone, _ in self.features.points]
+        self.lumps: list[Array] = []
+        shares: list[Array] = []
+        for masses in self.features.masses:
+            carriers = [next(self._place[bone] for bone in above(mass) if bone in self._place)
+                        for mass in masses.bones.tolist()]  # fmt: skip
+            own = np.unique(carriers)
+            lump = (own[:, None] == carriers) * masses.shares
+            shares.append(np.concatenate([np.zeros(len(nodes)), lump.sum(axis=1)]))
+            self.lumps.append(lump / lump.sum(axis=1, keepdims=True))
+            nodes += own.tolist()
+        self.point_nodes = np.array(nodes, int)
+        self.centres = np.zeros((len(shares), len(nodes)))
+        for number, some in enumerate(shares):
+            self.centres[number, : len(some)] = some
 
     def _find_levels(self) -> list[tuple[int, int, NDArray[np.int64]]]:
         """Return runs of nodes (start, stop, parents) that can be placed at once."""
@@ -191,8 +221,7 @@ class LinkTree:
         """Set which column moves which row, and with which lever.
 
         Where a bone does not inherit rotation the lever of joints above it ends at its head (`levers`: further points,
-        with the rows of the feature to which theirs are added, and their masks). And set which joint moves which mass:
-        (R + T, masses) directly, (R + T, masses, breaks) by such a head.
+        with the rows of the feature to which theirs are added, and their masks).
         """
         carriers, column = np.concatenate([self.joints, self.roots]), np.arange(self.degrees)
         moves = self.turns[np.concatenate([np.repeat(carriers, 3), self.stretching])].T * (column < self.moving)
@@ -214,9 +243,6 @@ class LinkTree:
         slope[place, :, place, :, :3] = -rotation.skew(np.eye(3))
         self.lever_constant = constant[self.order]
         self.lever_slope = slope.reshape(-1, self.rows, 6)[:, self.order].reshape(3 * points, 6 * self.rows)
-        self.mass_below = self.turns[np.ix_(carriers, self.mass_nodes)]
-        by_head = self.turns[np.ix_(carriers, self.parents[self.breaks])]
-        self.mass_beyond = by_head[:, None] * self.over[np.ix_(self.breaks, self.mass_nodes)].T
 
     def _find_scaled(self) -> None:
         """Set `scaled` (N, S), the node along whose Y a stretching bone scales a node's children, -1 for none.
@@ -277,15 +303,19 @@ class LinkTree:
 
         # the features in their nodes' rigid frames; points grow with their bones as children do
         points = np.array([point for _, point in self.features.points], float).reshape(-1, 3)
-        seen = (matrices[:, self.point_nodes, :, :3] @ points[..., None])[..., 0] / self.unit
-        arms = (np.swapaxes(frames[:, self.point_nodes], -1, -2) @ seen[..., None])[..., 0]
+        own = matrices[:, self.point_nodes[: len(points)], :, :3]
+        seen = [(own @ points[..., None])[..., 0] / self.unit]
+        start = len(points)
+        for masses, lump in zip(self.features.masses, self.lumps, strict=True):
+            bones = every[:, masses.bones]
+            middles = bones[..., 3] + 0.5 * skeleton.lengths[masses.bones, None] * bones[..., 1]
+            stop = start + len(lump)
+            seen.append(lump @ middles / self.unit - heads[:, self.point_nodes[start:stop]])
+            start = stop
+        away = np.concatenate(seen, axis=1)[..., None]
+        arms = (np.swapaxes(frames[:, self.point_nodes], -1, -2) @ away)[..., 0]
         shown = frame_bases(matrices[:, self.end_nodes][..., :3])
         ends = np.swapaxes(frames[:, self.end_nodes], -1, -2) @ shown
-        heavy = np.array(self.features.masses, int)
-        masses = every[:, heavy]
-        middles = masses[..., 3] + 0.5 * skeleton.lengths[heavy, None] * masses[..., 1]
-        away = middles / self.unit - heads[:, self.mass_nodes]
-        centres = (np.swapaxes(frames[:, self.mass_nodes], -1, -2) @ away[..., None])[..., 0]
         own = np.tile([0.0, 1.0, 0.0], (len(self.nodes), 1)) if self.axes is None else self.axes[:, 1]
         directions = (frames @ own[..., None])[..., 0]  # Y of the nodes, (B, N, 3)
 
@@ -295,7 +325,7 @@ class LinkTree:
             return seen * np.sum(seen * vectors[:, :, None], axis=-1, keepdims=True)
 
         longer = along(np.where(has_parent, shift, 0.0), self.parents), along(arms, self.point_nodes)
-        return Links(self, turn, shift, slide, arms, ends, centres, *longer, np.exp(x[:, self.moving :]))
+        return Links(self, turn, shift, slide, arms, ends, *longer, np.exp(x[:, self.moving :]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -308,7 +338,6 @@ class Links(Batch):
     slide: Array  # (B, T, 3, 3) directions of the roots' location channels
     arms: Array  # (B, P, 3) the points in their bones' frames
     ends: Array  # (B, Q, 3, 3) the frames looked at in their bones' rigid frames
-    centres: Array  # (B, masses, 3) in their bones' frames
     shift_growth: Array  # (B, N, S, 3) growth of shifts when stretching bones, the node or above, double their length
     arm_growth: Array  # (B, P, S, 3) growth of arms
     grown: Array  # (B, S) relative lengths of these bones in the links
@@ -343,9 +372,7 @@ class Links(Batch):
         at = frames[:, tree.point_nodes]
         points = (at[..., :3, :3] @ arms[..., None])[..., 0] + at[..., :3, 3]
         ends = frames[:, tree.end_nodes, :3, :3] @ self.ends
-        heavy = frames[:, tree.mass_nodes]
-        masses = (heavy[..., :3, :3] @ self.centres[..., None])[..., 0] + heavy[..., :3, 3]
-        return Kinematics(x, frames, rates, points, ends, masses)
+        return Kinematics(x, frames, rates, points, ends, tree.centres @ points)
 
     def _spatial(self, at: Kinematics) -> Array:
         """Return (B, 6, D): angular velocities of the columns and their linear velocities at the armature's origin.
@@ -421,22 +448,3 @@ class Links(Batch):
     def axes_of(self, at: Kinematics) -> Array:
         """Return the axes (B, 3, D) that the columns turn about; zero for those that shift or grow."""
         return self._spatial(at)[:, :3].copy()
-
-    def centre_jacobian(self, at: Kinematics, heavy: NDArray[np.int64], shares: Array) -> Array:
-        """Return the Jacobian (B, 3, D) of the centre of the masses `heavy`, whose `shares` sum to 1.
-
-        A joint that moves a mass m with the moment s about the origin moves the centre by m B - [s] A.
-        """
-        tree = self.tree
-        count, carriers = len(at.points), len(tree.joints) + len(tree.roots)
-        below, beyond = tree.mass_below[:, heavy] * shares, tree.mass_beyond[:, heavy] * shares[:, None]
-        weight = below.sum(axis=1) + beyond.sum(axis=(1, 2))
-        moment = below @ at.masses[:, heavy]
-        if len(tree.breaks):
-            moment = moment + beyond.sum(axis=1) @ at.frames[:, tree.breaks][..., :3, 3]
-        spatial = self._spatial(at)
-        columns = spatial[:, :, : tree.moving].reshape(count, 6, carriers, 3).transpose(0, 2, 1, 3)
-        moved = weight[:, None, None] * columns[:, :, 3:] - rotation.skew(moment) @ columns[:, :, :3]
-        result = np.zeros((count, 3, tree.degrees))
-        result[:, :, : tree.moving] = moved.transpose(0, 2, 1, 3).reshape(count, 3, -1)
-        return result

@@ -19,9 +19,10 @@ from ....goals import SUPPORT_RADIUS, AnyGoal, Balance, Distance, Goal, LookAt
 from ....rotation import Array, skew, to_matrix
 from ....skeleton import Flags, Skeleton
 from .. import numbers
-from ..tree import Kinematics, Links
+from ..tree import Kinematics, Links, Masses
 from .features import Collector
 
+_ONES: Final[Array] = np.ones(2)
 _LIGHT: Final = 0.1  # share of the mass: joints that carry less take no part in a balance
 
 Frames = NDArray[np.int64] | slice
@@ -297,7 +298,7 @@ class BalanceBlock(Block):
     """The distance of the centre of mass from the support polygon, at most `radius`.
 
     With n the direction to the centre c from the nearest point q = (1 - t) a + t b of the polygon, between two of its
-    corners, the row is n . (J_c - (1 - t) J_a - t J_b).
+    corners, the row is n . (J_c - (1 - t) J_a - t J_b), and J_c the mean of the rows of the masses' points.
     """
 
     one_sided = True
@@ -308,15 +309,19 @@ class BalanceBlock(Block):
         if given.shape != (len(skeleton),):
             raise CoreError(f"The balance needs the masses of {len(skeleton)} bones, not {given.shape}.")
         heavy = np.flatnonzero(given > 0.0)
-        self.heavy = collector.masses(heavy, _rides(skeleton, given)[heavy])
-        self.shares = given[heavy] / given[heavy].sum()
+        shares = given[heavy] / given[heavy].sum()
+        self.centre = collector.masses(Masses(heavy, shares, _rides(skeleton, given)[heavy]))
         corners = soles_of(skeleton, [skeleton.index(bone) for bone in goal.supports])
-        self.soles = np.array([collector.point(int(bone), place) for bone, place in zip(*corners, strict=True)])
-        self.sides = np.stack(np.triu_indices(len(self.soles)))  # (2, sides), diagonals and points, too
+        self.soles: NDArray[np.int64] = np.array(
+            [collector.point(int(bone), place) for bone, place in zip(*corners, strict=True)]
+        )
+        self.begins: NDArray[np.int64]  # (sides,) corners; diagonals and points are sides, too
+        self.stops: NDArray[np.int64]
+        self.begins, self.stops = np.triu_indices(len(self.soles))
         self.up = up = np.asarray(goal.up)
         side = np.cross(up, np.eye(3)[np.argmin(np.abs(up))])
         side /= np.linalg.norm(side)
-        self.plane = np.stack([side, np.cross(up, side)])  # (2, 3)
+        self.plane: Array = np.stack([side, np.cross(up, side)])  # (2, 3)
         self.radius = SUPPORT_RADIUS if goal.radius is None else goal.radius / skeleton.size
 
     def aimed(self, goal: AnyGoal, flat: Flat) -> Self:
@@ -324,29 +329,29 @@ class BalanceBlock(Block):
         return self
 
     def _nearest(self, at: Kinematics) -> "_Nearest":
-        centre = self.shares @ at.masses[:, self.heavy] @ self.plane.T
-        ways = centre[:, None] - at.points[:, self.soles] @ self.plane.T  # (B, S, 2) from the corners
-        begins, frames = ways[:, self.sides[0]], np.arange(len(centre))
-        sides = begins - ways[:, self.sides[1]]
-        length = np.maximum(np.einsum("bsi,bsi->bs", sides, sides), numbers.DAMPING**2)
-        share = np.minimum(np.maximum(np.einsum("bsi,bsi->bs", begins, sides) / length, 0.0), 1.0)
-        gaps = begins - share[..., None] * sides
-        side = np.einsum("bsi,bsi->bs", gaps, gaps).argmin(axis=1)
-        gap, share = gaps[frames, side], share[frames, side]
+        corners, frames = at.points.take(self.soles, axis=1), np.arange(len(at.x))
+        ways: Array = (at.centres[:, self.centre, None] - corners) @ self.plane.T  # (B, S, 2) from the corners
+        begins: Array = ways.take(self.begins, axis=1)
+        sides: Array = begins - ways.take(self.stops, axis=1)
+        squares: Array = np.maximum((sides * sides) @ _ONES, numbers.DAMPING**2)
+        shares: Array = np.minimum(np.maximum((begins * sides) @ _ONES / squares, 0.0), 1.0)
+        gaps: Array = begins - shares[..., None] * sides
+        side: NDArray[np.int64] = ((gaps * gaps) @ _ONES).argmin(axis=1)
+        gap: Array = gaps[frames, side]
         far = rotation.lengths(gap)[:, None]
         direction = np.where(far > numbers.DAMPING, gap / np.maximum(far, numbers.DAMPING), [1.0, 0.0])
         # inside if a point of the polygon lies beyond the centre
         out = (ways @ direction[..., None]).min(axis=(1, 2))
-        ends = self.soles[self.sides[:, side]]
-        return _Nearest(direction @ self.plane, out, ends, share, sides[frames, side] @ self.plane)
+        ends = self.soles[self.begins[side]], self.soles[self.stops[side]]
+        return _Nearest(direction @ self.plane, out, ends, shares[frames, side], sides[frames, side] @ self.plane)
 
-    def _moved(self, links: Links, at: Kinematics, raw: Array, nearest: "_Nearest") -> tuple[Array, Array, Array]:
-        """Return the rows (B, 3, D) of the centre, of it to the nearest point, and of the side's end to its start."""
-        columns = np.arange(3)
-        start, stop = (raw[np.arange(len(raw))[:, None], 3 * end[:, None] + columns] for end in nearest.ends)
-        side = stop - start
-        centre = links.centre_jacobian(at, self.heavy, self.shares)
-        return centre, centre - start - nearest.share[:, None, None] * side, side
+    def _gap(self, links: Links, nearest: "_Nearest") -> Array:
+        """Return the shares (B, P) of the points in the way from the nearest point of the polygon to the centre."""
+        frames, shares = np.arange(len(nearest.share)), links.tree.centres[self.centre]
+        gap = np.tile(shares, (len(frames), 1))
+        gap[frames, nearest.ends[0]] -= 1.0 - nearest.share
+        gap[frames, nearest.ends[1]] -= nearest.share
+        return gap
 
     def error(self, at: Kinematics, frames: Frames) -> Array:
         error = np.zeros((len(at.x), 3))
@@ -355,7 +360,9 @@ class BalanceBlock(Block):
 
     def rows(self, links: Links, at: Kinematics, raw: Array, frames: Frames) -> Array:
         nearest = self._nearest(at)
-        return _first_row(nearest.direction, self._moved(links, at, raw, nearest)[1])
+        rows = np.zeros((len(raw), 3, raw.shape[2]))
+        rows[:, 0] = _along(self._gap(links, nearest), nearest.direction, raw)
+        return rows
 
     def bend(
         self, links: Links, at: Kinematics, raw: Array, forces: Array, weights: Array, frames: NDArray[np.int64]
@@ -365,23 +372,24 @@ class BalanceBlock(Block):
         At a corner of the polygon it is the distance of two points, at a side that from a line that turns.
         """
         force = forces[:, 0]
-        nearest = self._nearest(at)
-        centre, moved, turning = self._moved(links, at, raw, nearest)
+        nearest, frames = self._nearest(at), np.arange(len(raw))
+        gap, side = self._gap(links, nearest), np.zeros(at.points.shape[:2])
+        side[frames, nearest.ends[1]] += 1.0
+        side[frames, nearest.ends[0]] -= 1.0
         across = np.cross(nearest.direction, self.up)
-        aside = np.sum(across[:, :, None] * moved, axis=1)
+        aside = _along(gap, across, raw)
         length = np.sum(nearest.side * across, axis=-1)
         corner = (nearest.share == 0.0) | (nearest.share == 1.0) | (np.abs(length) < numbers.DAMPING)
         far = np.maximum(nearest.out, numbers.CENTIMETRE)[:, None, None]
-        turn = np.sum(nearest.direction[:, :, None] * turning, axis=1) / np.where(corner, 1.0, length)[:, None]
+        turn = _along(side, nearest.direction, raw) / np.where(corner, 1.0, length)[:, None]
         mixed = turn[:, :, None] * aside[:, None, :]
         line = -(mixed + np.swapaxes(mixed, -1, -2)) - far * turn[:, :, None] * turn[:, None, :]
         second = np.where(corner[:, None, None], aside[:, :, None] * aside[:, None, :] / far, line)
-        pull, pulls = nearest.direction * force[:, None], np.zeros((*raw.shape[:2],))
-        for end, share in zip(nearest.ends, (1.0 - nearest.share, nearest.share), strict=True):
-            rows = 3 * end[:, None] + np.arange(3)
-            np.subtract.at(pulls, (np.arange(len(raw))[:, None], rows), share[:, None] * pull)
-        turned = np.swapaxes(skew(pull) @ links.axes_of(at), -1, -2) @ centre * links.tree.above
-        return pulls, turned + np.swapaxes(turned, -1, -2) + force[:, None, None] * second
+        pulls = np.zeros(raw.shape[:2])
+        pulls[:, : 3 * gap.shape[1]] = (gap[..., None] * (nearest.direction * force[:, None])[:, None]).reshape(
+            len(raw), -1
+        )
+        return pulls, force[:, None, None] * second
 
 
 def _rides(skeleton: Skeleton, masses: Array) -> Flags:
@@ -410,7 +418,7 @@ class _Nearest:
 
     direction: Array  # (B, 3) direction from there to the centre
     out: Array  # (B,) distance, negative inside
-    ends: NDArray[np.int64]  # (2, B) numbers of the two features that it lies between
+    ends: tuple[NDArray[np.int64], NDArray[np.int64]]  # (B,) numbers of the two points that it lies between
     share: Array  # (B,) its share of the path from the first to the second
     side: Array  # (B, 3) from the first to the second
 
@@ -418,6 +426,12 @@ class _Nearest:
 def point_rows(raw: Array, point: int) -> Array:
     """Return the rows (B, 3, D) of a point."""
     return raw[:, 3 * point : 3 * point + 3]
+
+
+def _along(shares: Array, direction: Array, raw: Array) -> Array:
+    """Return the rows (B, D) of points' sum by shares (B, P) along a direction (B, 3)."""
+    along = (shares[..., None] * direction[:, None]).reshape(len(shares), 1, -1)
+    return (along @ raw[:, : along.shape[2]])[:, 0]
 
 
 def end_rows(raw: Array, end: int, points: int) -> Array:

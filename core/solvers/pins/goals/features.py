@@ -1,11 +1,11 @@
 """The features that goals refer to, numbered before their tree is made."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ....rotation import Array
-from ....skeleton import Flags, Skeleton
-from ..tree import Features
+from ....skeleton import Skeleton
+from ..tree import Features, Masses
 
 
 class Collector:
@@ -15,7 +15,7 @@ class Collector:
         self.skeleton = skeleton
         self._points: list[tuple[int, Array]] = []
         self._ends: list[int] = []
-        self._masses: dict[int, bool] = {}
+        self._masses: list[Masses] = []
 
     def point(self, bone: str | int, place: ArrayLike = (0.0, 0.0, 0.0)) -> int:
         """Return the number of a new point, at a place in a bone's frame."""
@@ -27,17 +27,11 @@ class Collector:
         self._ends.append(self.skeleton.index(bone))
         return len(self._ends) - 1
 
-    def masses(self, bones: NDArray[np.int64], rides: Flags) -> NDArray[np.int64]:
-        """Return the numbers of the bones' middles, which balances share.
-
-        rides: which of them no balance moves by their own joints.
-        """
-        for bone, with_parent in zip(bones.tolist(), rides.tolist(), strict=True):
-            self._masses[bone] = with_parent and self._masses.get(bone, True)
-        places = {bone: number for number, bone in enumerate(self._masses)}
-        return np.array([places[bone] for bone in bones.tolist()], int)
+    def masses(self, masses: Masses) -> int:
+        """Return the number of a new center of mass."""
+        self._masses.append(masses)
+        return len(self._masses) - 1
 
     def features(self) -> Features:
         """Return all features."""
-        carriers = tuple(bone for bone, rides in self._masses.items() if not rides)
-        return Features(tuple(self._points), tuple(self._ends), tuple(self._masses), carriers)
+        return Features(tuple(self._points), tuple(self._ends), tuple(self._masses))

@@ -1,5 +1,7 @@
 """What the goals of one frame are missed by, read from the features in as few calls as possible."""
 
+from typing import Final
+
 import numpy as np
 
 from .... import rotation
@@ -7,6 +9,8 @@ from ....rotation import Array
 from ..goals.rows import GoalRows
 from ..problem import Problem
 from .placed import Placed
+
+_TINY: Final = float(np.finfo(float).tiny)
 
 
 class Aims:
@@ -78,7 +82,7 @@ class Aims:
                 skew = rows[own]
                 sines = np.sqrt((skew * skew).dot(rotation.ONES))
                 angles = np.arctan2(sines, 0.5 * traces - 0.5)
-                rows[own] = skew * (angles / np.maximum(sines, np.finfo(float).tiny))[:, None]
+                rows[own] = skew * (angles / np.maximum(sines, _TINY))[:, None]
         if self.goals.blocks:
             further = [block.error(at.kinematics, self.one) for block in self.goals.blocks]
             errors = np.concatenate([rows[self.plain_features], *further])[self.blocks].ravel()

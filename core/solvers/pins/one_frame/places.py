@@ -144,11 +144,9 @@ class Places:
 
     def _kinematics(self, at: Placed, seen: Array) -> Kinematics:
         """Return what links, and goals that are not plain, make their rows from, but for rates."""
-        heavy = at.frames.take(self.tree.mass_nodes, axis=0)
-        masses = (heavy[:, :3, :3] @ self.links.centres[0, :, :, None])[..., 0] + heavy[:, :3, 3]
         points, ends = seen[: self.points, :3, 3], seen[self.points :, :3, :3]
-        none = np.zeros((1, 0, 3, 3))
-        return Kinematics(at.x[None], at.frames[None, :-1], none, points[None], ends[None], masses[None])
+        none, centres = np.zeros((1, 0, 3, 3)), self.tree.centres.dot(points)
+        return Kinematics(at.x[None], at.frames[None, :-1], none, points[None], ends[None], centres[None])
 
     def inside(self, at: Placed) -> Placed:
         """Return the place with joints clamped that are outside their limits."""

@@ -135,17 +135,17 @@ def test_the_centre_of_mass_moves_as_its_jacobian_says(seed: int, bones: int) ->
     rows = GoalRows(skeleton, [Balance(0, (0,), masses), Goal(bones - 1, np.zeros(3))], (), "free", False, None)
     x = 0.3 * rng.normal(size=(1, rows.tree.degrees))
     links = rows.tree.fit(Pose.rest(skeleton, (1,)), np.zeros_like(x))
-    footing = rows.blocks[0]
-    jacobian = links.centre_jacobian(links.place(x), footing.heavy, footing.shares)[0]  # type: ignore
+    points = links.jacobian(links.place(x), np.ones((1, rows.tree.rows)))[0, : 3 * rows.tree.centres.shape[1]]
+    jacobian = np.tensordot(rows.tree.centres[0], points.reshape(-1, 3, rows.tree.degrees), 1)
     step = 1e-6
     for column in range(rows.tree.degrees):
         dx = np.zeros_like(x)
         dx[0, column] = step
-        ahead, behind = (footing.shares @ links.place(x + sign * dx).masses[0] for sign in (1.0, -1.0))  # type: ignore
+        ahead, behind = (links.place(x + sign * dx).centres[0, 0] for sign in (1.0, -1.0))
         np.testing.assert_allclose(jacobian[:, column], (ahead - behind) / (2.0 * step), atol=1e-7)
     heads, turns = forward(skeleton, Pose.rest(skeleton))
     middles = heads + rotation.rotate(turns, np.array([0.0, 0.5, 0.0]) * skeleton.lengths[:, None])
-    at_rest = footing.shares @ links.place(np.zeros_like(x)).masses[0]  # type: ignore
+    at_rest = links.place(np.zeros_like(x)).centres[0, 0]
     np.testing.assert_allclose(at_rest * skeleton.size, masses @ middles / masses.sum(), atol=1e-9)
 
 
