@@ -9,6 +9,8 @@ import pytest
 
 from tests.paths import ROOT
 
+pytestmark = pytest.mark.long  # text is the same for both
+
 ROOMS = (
     "core",
     "bridge",

@@ -8,6 +8,8 @@ import pytest
 
 from tests.paths import ROOT
 
+pytestmark = pytest.mark.long  # text is the same for both
+
 SHIPPED = ("core", "bridge", "edits", "commands", "operators", "panels", "overlay", "properties", "languages")
 FILES = sorted(path for room in SHIPPED for path in (ROOT / room).rglob("*.py"))
 CORE = [path for path in FILES if path.is_relative_to(ROOT / "core")]

@@ -286,7 +286,7 @@ def test_curves_with_modifiers_stay(kind: str, capfd: Any) -> None:
     assert shown_again(rig) < SAME
 
 
-@pytest.mark.parametrize("name", MADE)
+@pytest.mark.parametrize("name", ["naked", *(pytest.param(rig, marks=pytest.mark.long) for rig in [*MADE][1:])])
 @pytest.mark.parametrize("available", [False, True])
 @pytest.mark.parametrize("influence", [1.0, 0.5])
 @pytest.mark.parametrize("blend", BLENDS)
