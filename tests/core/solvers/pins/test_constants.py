@@ -211,3 +211,28 @@ def test_a_root_moves_first_where_all_targets_are_two_sizes_away(far: float, at_
 def test_twelve_other_starts_are_tried_but_in_motions_and_drags() -> None:
     counts = [PinAndDrag(**more).starts for more in ({}, {"coherent": True}, {"settle": False})]  # type: ignore
     assert counts == [12, 0, 0]
+
+
+@pytest.mark.parametrize(("still", "degrees"), [(False, 2.0), (True, 0.001)])
+def test_a_tick_goes_on_after_steps_of_2_degrees_and_rest_after_a_thousandth(still: bool, degrees: float) -> None:
+    """A step to a turn of one joint is exact; another one follows where it was not small, and finds nothing left."""
+    skeleton, counts = body(-1, 0), list[int]()
+    for share in (0.97, 1.03):
+        method = PinAndDrag(root="fixed", deviations=np.full((2, 3), DEVIATION), settle=False)
+        drag = method.prepare(skeleton, Pose.rest(skeleton), [turned(1, 0.1 * UP)])
+        for _ in range(3):  # to the first target, with the forces there
+            drag.relax()
+        drag.move(0, rotation=rotation.exp((0.1 + share * np.radians(degrees)) * UP))
+        counts.append(int((drag.relax() if still else drag.solve()).iterations))
+    assert counts == [1, 2]
+
+
+@pytest.mark.parametrize("way", [0.002, 0.04])
+def test_a_joint_turns_in_a_tick_by_so_much_for_each_hundredth_of_the_size_of_the_targets_way(way: float) -> None:
+    """A lever so short that the joint would turn by more; less than a hundredth counts as one."""
+    skeleton, lever = body(-1, 0), 0.01 * ALONG
+    method = PinAndDrag(root="fixed", deviations=np.full((2, 3), 10.0), settle=False, turn=0.05)
+    drag = method.prepare(skeleton, Pose.rest(skeleton), [Goal(1, lever, point=lever)])
+    drag.move(0, lever + way * skeleton.size * ACROSS)
+    found = rotation.angle_between(drag.solve().pose.rotations[1], rotation.IDENTITY)
+    assert float(found) == pytest.approx(0.05 * max(1.0, way / 0.01), rel=1e-3)
