@@ -1,5 +1,6 @@
 """The ground that a body moves on, where that is meshes: the armature's setting Ground."""
 
+from itertools import chain
 from typing import Any, Final
 
 import numpy as np
@@ -8,51 +9,68 @@ from mathutils.bvhtree import BVHTree
 from ..core.rotation import Array
 from .channels import ArmatureObject
 from .errors import BridgeError
-from .surfaces import MeshSurface, read_triangles
+from .surfaces import MeshSurface, read_faces
 from .worlds import world_up
 
-# Sizes of the skeleton: what is so far above a foot is still its ground, as three stairs under one step are; what is
-# higher, as the top of a table, is a roof.
-_ABOVE: Final = 0.35
+_STEP: Final = 0.35  # sizes of the skeleton: what is so far above a foot is a step up, as three stairs at once are
+_BEYOND: Final = 1e-6  # of the step: where the next face is looked for
 
 
 class MeshGround:
-    """All meshes of a collection as they are at the present frame, in the space of an object with a world matrix.
+    """All faces of a collection as they are at the present frame, in the space of an object with a world matrix.
 
-    Called with positions (..., 3) it returns the heights (...) of what is under them along the world's up, and -inf
-    where nothing is.
+    Called with positions (..., 3) it returns the heights (...) of the ground there along the world's up, and -inf where
+    nothing is. That is what is under a point one step above; if this is in a solid, or behind a face that looks up, it
+    is where that ends, however high. So the underside of what is higher than a step is a roof, and a slope never is.
     """
 
     def __init__(self, context: Any, collection: Any, world: Array, size: float) -> None:
         up = world_up(world)
-        self._up, self._above = up / np.linalg.norm(up), _ABOVE * size
-        read = [read_triangles(context, owner, world) for owner in collection.all_objects if owner.type == "MESH"]
-        starts = np.cumsum([0, *(len(places) for places, _ in read)])
-        triangles = [
-            corner for (_, corners), start in zip(read, starts, strict=False) for corner in (corners + start).tolist()
-        ]
-        if not triangles:
+        self._up, self._step = up / np.linalg.norm(up), _STEP * size
+        read = read_faces(context, collection.all_objects, world)
+        if not read:
             raise BridgeError(f'The collection "{collection.name}" has no mesh with faces to use as the ground.')
+        starts = np.cumsum([0, *(len(places) for places, _ in read)])
+        corners = [(own + start).tolist() for (_, own), start in zip(read, starts, strict=False)]
         tree: Any = BVHTree.FromPolygons(
-            np.concatenate([places for places, _ in read]).tolist(), triangles, all_triangles=True
+            np.concatenate([places for places, _ in read]).tolist(), [*chain(*corners)], all_triangles=True
         )
         self._tree = tree
 
     def __call__(self, positions: Array) -> Array:
         """Return heights, see the class."""
-        starts = positions.reshape(-1, 3) + self._above * self._up
-        down = (-self._up).tolist()
-        found = [self._tree.ray_cast(start, down)[0] for start in starts.tolist()]
+        found = [self._under(place)[0] for place in positions.reshape(-1, 3)]
         heights = np.array([-np.inf if hit is None else np.dot(hit, self._up) for hit in found])
         return heights.reshape(positions.shape[:-1])
 
     def plane(self, place: Array) -> tuple[Array, Array] | None:
-        """Return the point and the unit normal (3,), not below the horizontal, of what is under a place (3,)."""
-        hit, normal, *_ = self._tree.ray_cast((place + self._above * self._up).tolist(), (-self._up).tolist())
+        """Return the point and the unit normal (3,), not below the horizontal, of the ground at a place (3,)."""
+        hit, normal = self._under(place)
         if hit is None:
             return None
         square = np.array(normal)
         return np.array(hit), square if square @ self._up > 0.0 else -square
+
+    def _under(self, place: Array) -> tuple[Any, Any]:
+        """Return the point and the normal of the ground at a place (3,), or None and None."""
+        start = place + self._step * self._up
+        depth, above = 0, list[tuple[Any, Any, int]]()  # how many solids the start is in
+        hit, normal, *_ = self._tree.ray_cast(start.tolist(), self._up.tolist())
+        while hit is not None:
+            leaves = 1 if np.dot(normal, self._up) > 0.0 else -1
+            depth += leaves
+            above.append((hit, normal, leaves))
+            hit, normal, *_ = self._tree.ray_cast(
+                (np.array(hit) + _BEYOND * self._step * self._up).tolist(), self._up.tolist()
+            )
+        for hit, normal, leaves in above:
+            if depth <= 0:
+                break
+            depth -= leaves
+            if depth <= 0:
+                return hit, normal
+        hit, normal, *_ = self._tree.ray_cast(start.tolist(), (-self._up).tolist())
+        return hit, normal
 
 
 def read_ground(context: Any, armature: ArmatureObject, world: Array, size: float) -> MeshGround | None:
@@ -75,4 +93,4 @@ def read_ground_surface(context: Any, armature: ArmatureObject, world: Array) ->
         raise BridgeError(
             f'"{armature.name}" has no collection with meshes to hold the hands on. Choose one as Ground.'
         )
-    return MeshSurface(context, [owner for owner in collection.all_objects if owner.type == "MESH"], world)
+    return MeshSurface(context, collection.all_objects, world)

@@ -18,6 +18,7 @@ from .errors import BridgeError
 from .turns import evaluated_graph
 from .worlds import world_matrix
 
+_FACED: Final = ("MESH", "CURVE", "SURFACE", "META", "FONT")  # objects that have faces, or may have
 _SAME: Final = 1e-6  # of the size of a mesh: vertices so near are one, as where a file has split them
 _CORNER: Final = 1e-4  # a barycentric coordinate that is smaller is 0
 _RESTING: Final = 1e-5  # of the size of a mesh: nearer points have the normal of the surface
@@ -33,8 +34,7 @@ class MeshSurface:
     """
 
     def __init__(self, context: Any, objects: Iterable[Any], world: Array) -> None:
-        read = [read_triangles(context, one, world) for one in objects]
-        read = [(places, corners) for places, corners in read if len(corners)]
+        read = read_faces(context, objects, world)
         if not read:
             raise BridgeError("There are no faces to grip.")
         starts = np.cumsum([0, *(len(places) for places, _ in read)])
@@ -63,13 +63,32 @@ class MeshSurface:
         return sign * distances, directions
 
 
-def read_triangles(context: Any, owner: Any, world: Array) -> tuple[Array, NDArray[np.int32]]:
-    """Return the points (n, 3) and triangles (m, 3) of an object's mesh; see `evaluated_mesh`."""
-    with evaluated_mesh(context, owner, world) as (mesh, places):
-        mesh.calc_loop_triangles()
-        corners = np.empty(3 * len(mesh.loop_triangles), np.int32)
-        mesh.loop_triangles.foreach_get("vertices", corners)
-    return places, corners.reshape(-1, 3)
+def read_faces(context: Any, owners: Iterable[Any], world: Array) -> list[tuple[Array, NDArray[np.integer[Any]]]]:
+    """Return the points (n, 3) and triangles (m, 3) of each object that has faces, and of all that they instance.
+
+    As Blender shows them now, in the space of a world matrix (4, 4); from their front, corners go anticlockwise.
+    """
+    graph, owners = evaluated_graph(context), [*owners]
+    names = {owner.name for owner in owners}
+    parts: list[tuple[Array, NDArray[np.integer[Any]]]] = []
+
+    def read(evaluated: Any, matrix: Any) -> None:
+        if evaluated.type not in _FACED:
+            return
+        with _seen_mesh(evaluated, matrix, world) as (mesh, places):
+            mesh.calc_loop_triangles()
+            corners = np.empty(3 * len(mesh.loop_triangles), np.int32)
+            mesh.loop_triangles.foreach_get("vertices", corners)
+        if len(corners):
+            mirrored = np.linalg.det(np.linalg.solve(world, np.array(matrix, float))) < 0.0
+            parts.append((places, corners.reshape(-1, 3)[:, :: -1 if mirrored else 1]))
+
+    for owner in owners:
+        read(owner.evaluated_get(graph), owner.evaluated_get(graph).matrix_world)
+    for one in graph.object_instances:
+        if one.is_instance and one.parent.name in names:
+            read(one.object, one.matrix_world)
+    return parts
 
 
 def _solid(places: Array, corners: NDArray[np.integer[Any]]) -> tuple[Array, bool]:
@@ -203,8 +222,15 @@ def is_deformed(owner: Any, armature: ArmatureObject) -> bool:
 def evaluated_mesh(context: Any, owner: Any, world: Array) -> Iterator[tuple[Any, Array]]:
     """Give an object's mesh as Blender shows it, and its points (n, 3) in the space of a world matrix (4, 4)."""
     evaluated = owner.evaluated_get(evaluated_graph(context))
+    with _seen_mesh(evaluated, evaluated.matrix_world, world) as seen:
+        yield seen
+
+
+@contextmanager
+def _seen_mesh(evaluated: Any, matrix_world: Any, world: Array) -> Iterator[tuple[Any, Array]]:
+    """Give the mesh of an evaluated object at a matrix, and its points (n, 3) in the space of a world matrix (4, 4)."""
     mesh = evaluated.to_mesh()
-    matrix = np.linalg.solve(world, np.array(evaluated.matrix_world, float))
+    matrix = np.linalg.solve(world, np.array(matrix_world, float))
     try:
         yield mesh, gather(mesh.vertices, "co", 3) @ matrix[:3, :3].T + matrix[:3, 3]
     finally:

@@ -123,17 +123,19 @@ def surface_rise(skeleton: Skeleton, motion: Motion, contacts: Contacts) -> Arra
 def _rises(skeleton: Skeleton, motion: Motion, contacts: Contacts) -> Array:
     """Return how far (F, P) the surface under the points of a motion on a plane is above that.
 
-    It is looked for under each point as high as in the frame before, also while it swings: a long step goes up several
-    stairs. Where there is nothing, the plane is the ground.
+    It is looked for as high as under any point in the frame before, and then in the frame after, also while feet swing:
+    a long step goes up several stairs. Where there is nothing, the plane is the ground.
     """
     ground, surface = contacts.ground, contacts.ground.surface
     positions = point_positions(skeleton, motion.pose, contacts.points)
-    rises, heights = np.zeros(positions.shape[:2]), np.zeros(positions.shape[1])
-    for frame, places in enumerate(positions):
-        found = -np.inf if surface is None else surface(places + heights[:, None] * ground.up) - ground.height
-        heights = np.where(np.isfinite(found), found, heights)
-        rises[frame] = np.where(np.isfinite(found), found, 0.0)
-    return rises
+    rises = np.full(positions.shape[:2], -np.inf)
+    if surface is not None:
+        heights = np.zeros(positions.shape[1])
+        for frame in (*range(len(positions)), *reversed(range(len(positions)))):
+            found = surface(positions[frame] + heights.max() * ground.up) - ground.height
+            heights = np.where(np.isfinite(found), found, heights)
+            rises[frame] = np.maximum(rises[frame], found)
+    return np.where(np.isfinite(rises), rises, 0.0)
 
 
 def foot_lock_settings(skeleton: Skeleton, motion: Motion, roles: Roles) -> tuple[Skeleton, PinAndDrag]:

@@ -369,13 +369,59 @@ def test_timed_pins_of_a_level_walk_go_up_stairs() -> None:
     assert (seen - rig.matrix_world @ bpy_vector(pin.position)).length < DEEP
 
 
-@pytest.mark.parametrize(("height", "ground"), [(0.51, 0.51), (0.72, 0.0)], ids=["three stairs", "a table"])
-def test_three_stairs_are_ground_and_the_top_of_a_table_is_a_roof(height: float, ground: float) -> None:
+LOOKED_AT = {  # faces that look up, and others that look down, over a floor; the ground there
+    "three stairs": ([0.51], [], 0.51),
+    "a slope above the head": ([2.0], [], 2.0),
+    "a table": ([0.72], [0.68], 0.0),
+    "a board": ([0.04], [0.02], 0.04),
+    "a block that goes through the floor": ([1.5], [-0.1], 1.5),
+    "an upper floor with a ceiling": ([3.0], [2.8], 0.0),
+}
+
+
+@pytest.mark.parametrize(("tops", "undersides", "ground"), [*LOOKED_AT.values()], ids=[*LOOKED_AT])
+def test_undersides_that_are_higher_than_a_step_are_roofs(
+    tops: list[float], undersides: list[float], ground: float
+) -> None:
     (rig,) = load(RIG)
-    make_ground(rig, *(across(-np.ones(2), np.ones(2), level, level) for level in (0.0, height)))
+    faces = [across(-np.ones(2), np.ones(2), level, level) for level in (0.0, *tops)]
+    owner = make_ground(
+        rig,
+        *faces,
+        *(across(-np.ones(2), np.ones(2), level, level)[::-1] for level in undersides),
+    )
+    assert owner.data.polygons[0].normal.z > 0.0
     meshes = bridge.read_ground(context, rig, np.eye(4), size=1.7)
     assert meshes is not None
     np.testing.assert_allclose(meshes(np.zeros((1, 3))), [ground], atol=1e-6)
+
+
+def test_instances_curves_and_mirrored_objects_are_ground() -> None:
+    (rig,) = load(RIG)
+    board = make_ground(rig, across(-np.ones(2), np.ones(2), 0.0, 0.0))
+    collection = rig.poise_ground
+    collection.objects.unlink(board)
+    source = bpy.data.collections.new("Board")
+    source.objects.link(board)
+    empty = bpy.data.objects.new("Instance", None)
+    empty.instance_type, empty.instance_collection, empty.location.z = "COLLECTION", source, 0.1
+    curve = bpy.data.objects.new("Curve", bpy.data.curves.new("Curve", "CURVE"))
+    curve.data.dimensions, curve.data.fill_mode, curve.location = "2D", "BOTH", (5.0, 0.0, 0.2)
+    ring = curve.data.splines.new("POLY")
+    ring.points.add(3)
+    for point, place in zip(ring.points, [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)], strict=True):
+        point.co = (*place, 0.0, 1.0)
+    ring.use_cyclic_u = True
+    mirrored = bpy.data.objects.new("Mirrored", board.data)
+    mirrored.scale.x, mirrored.location = -1.0, (10.0, 0.0, 3.0)
+    for owner in (empty, curve, mirrored):
+        collection.objects.link(owner)
+    context.view_layer.update()
+    meshes = bridge.read_ground(context, rig, np.eye(4), size=1.7)
+    assert meshes is not None
+    np.testing.assert_allclose(
+        meshes(np.array([[0.0, 0.0, 0.0], [5.0, 0.0, 0.0], [10.0, 0.0, 0.0]])), [0.1, 0.2, 3.0], atol=1e-6
+    )
 
 
 def test_a_ground_without_faces_is_refused() -> None:
