@@ -13,18 +13,19 @@ from ..core.body.anatomy import anatomy, carrier_of
 from ..core.body.axes import axis_vector
 from ..core.body.ground import ground_at_rest
 from ..core.body.posture import body_axes, leg_length
-from ..core.editing.contacts import foot_points
+from ..core.editing.contacts import Ground, find_contacts, foot_points, level_under, point_positions
 from ..core.editing.floor import Floor, lowest_sole
 from ..core.editing.path import move_roots
 from ..core.editing.timed_pins import WHOLE_BODY, TimedPin, hold_pin
 from ..core.formats.recipe import Angles, Moment, Named, RecipeFile, Support, bones_named, bones_of, path_of, track_of
 from ..core.generate import Recipe, Track, key_pose
 from ..core.generate.recipe import ALL
-from ..core.motion import forward_of
+from ..core.motion import forward_of, shifted
 from ..core.rotation import Array
-from ..core.skeleton import Flags
+from ..core.skeleton import Flags, frozen
 from .evaluation import evaluate
 from .held_motion import HeldMotion
+from .motion_edit import Progress
 
 TURNED: Final = 1e-6  # radians between the key poses up to which a bone does not move
 PUSH: Final = 0.2  # seconds in which legs push off before a flight, and give after it
@@ -50,7 +51,7 @@ class Generated(HeldMotion):
         up = bridge.world_up(self.worlds[0])
         self._up = up / np.linalg.norm(up)
         self.low, self.high = (self._pose(context, armature, given) for given in (recipe.low, recipe.high))
-        self._root = carrier_of(self.skeleton, self.roles)
+        self._root, self._feet = carrier_of(self.skeleton, self.roles), foot_points(self.skeleton, self.roles)
         made, self.always_keyed = self._made(recipe)
         self._check_driven()
         self.after = made.motion(self.skeleton, self.low, self.high, self.before.frames, self.before.fps)
@@ -61,22 +62,42 @@ class Generated(HeldMotion):
         self.floor = self._floor(made)
 
     def _floor(self, made: Recipe) -> Floor | None:
-        """Return the floor on which the key poses and the path have the feet of a human body."""
-        if not self.roles.humanoid or not (points := foot_points(self.skeleton, self.roles)):
+        """Return the level floor on which the key poses and the path have the feet of a human body."""
+        if not self.roles.humanoid or not self._feet:
             return None
         poses = self.low, self.high
-        lowest = min(float(lowest_sole(self.skeleton, pose, points, self._up)) for pose in poses)
+        lowest = min(float(lowest_sole(self.skeleton, pose, self._feet, self._up)) for pose in poses)
         sunk = 0.0 if made.path is None else float((made.path.shifts @ self._up).min())
-        return Floor(self._up, lowest + min(sunk, 0.0), levels=False, surface=self.surface)
+        return Floor(self._up, lowest + min(sunk, 0.0), levels=False)
+
+    def compute(self, progress: Progress) -> None:
+        """Make the motion on its level floor, and then plant what touches that on the meshes of the ground."""
+        super().compute(progress)
+        if self.surface is None or self.floor is None:
+            return
+        level = Ground(self._up, float(self.floor.height))
+        contacts = find_contacts(self.skeleton, self.after, self._feet, level, drifts=False)
+        feet = {point.bone for point in self._feet}
+        others = [pin for pin in self.pins if pin.bone != self._root and self.skeleton.index(pin.bone) not in feet]
+        onto = replace(level, surface=self.surface)
+        self.pins = [*self.plant(self.after, contacts), *(_raised(pin, level, onto) for pin in others)]
+        super().compute(progress)
 
     def settings(self, motion: Motion) -> tuple[Skeleton, PinAndDrag]:
+        if self.floor is not None and self.floor.surface is not None:
+            return super().settings(motion)
         return self.skeleton, replace(WHOLE_BODY, root_bone=self._root)
 
     def pose_of_frame(self, frame: int) -> Pose:
         """Return the pose of one frame, or of the nearest one, without solving the others."""
         place = int(np.abs(self.after.frames - frame).argmin())
         alone = Motion(self.after.pose[[place]], self.after.frames[[place]], self.after.fps)
-        return self.hold(alone, [pin.within(np.array([place])) for pin in self.pins]).pose[0]
+        alone = self.hold(alone, [pin.within(np.array([place])) for pin in self.pins])
+        if self.surface is not None and self.floor is not None and self._root is not None:
+            here = point_positions(self.skeleton, alone.pose, self._feet)[0]
+            rise = level_under(self.surface, here, self.floor.height).mean() - self.floor.height
+            return shifted(self.skeleton, alone.pose, self._root, rise * self._up)[0]
+        return alone.pose[0]
 
     def _made(self, recipe: RecipeFile) -> tuple[Recipe, Flags]:
         """Return the recipe for this skeleton, and the bones (J,) that it moves."""
@@ -138,6 +159,13 @@ class Generated(HeldMotion):
         start, fps = self.before.frames[0], self.before.fps
         first, last, at = (start + round(fps * seconds) for seconds in (support.start, support.end, support.at))
         return hold_pin(self.skeleton, self.after, bone, first, last, at, EASE * fps, rotates=True)
+
+
+def _raised(pin: TimedPin, level: Ground, onto: Ground) -> TimedPin:
+    """Return a pin of a place as high above another ground."""
+    if pin.position is None:
+        return pin
+    return replace(pin, position=frozen(pin.position + (onto.under(pin.position) - level.height)[..., None] * level.up))
 
 
 def pose_at(

@@ -226,7 +226,7 @@ def stands_on(
 ) -> bool:
     """Return whether a motion is on a surface; else it is on a level plane.
 
-    It is on that above which the heights of slow points spread less.
+    It is on that above which the heights of slow points spread less, if it is as near as a contact is.
     """
     positions = point_positions(skeleton, motion.pose, points)
     speed = rotation.lengths(velocities(positions, motion)) / skeleton.size
@@ -236,7 +236,8 @@ def stands_on(
     plane = find_ground(positions, up)
     above = [point.above for point in points]
     level, high = ((one.heights(positions) - above)[slow] for one in (plane, replace(plane, surface=surface)))
-    return bool(np.abs(high - np.median(high)).mean() <= np.abs(level - np.median(level)).mean())
+    near = abs(np.median(high)) < BANDS[1] * skeleton.size
+    return bool(near and np.abs(high - np.median(high)).mean() <= np.abs(level - np.median(level)).mean())
 
 
 def runs(flags: Flags) -> list[tuple[int, int]]:
