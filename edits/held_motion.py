@@ -16,10 +16,12 @@ from ..core.editing.foot_lock import EASE, contact_pins, foot_lock_settings, rai
 from ..core.editing.root_motion import with_object
 from ..core.editing.timed_pins import TimedPin, pin_errors, pin_motion
 from ..core.formats.report import GoalReport
+from ..core.motion import forward_of
 from ..core.rotation import Array, lengths
 from ..core.skeleton import Flags
 from .body_motion import BodyMotion
 from .motion_edit import POSITION_TOLERANCE, ROTATION_TOLERANCE, Frames, Progress, no_progress
+from .words import counted
 
 _STILL: Final = 1e-6  # change of an object's matrix, as a share of the size, up to which it does not move
 
@@ -140,8 +142,23 @@ class HeldMotion(BodyMotion):
             if cause is not None:
                 causes.setdefault(cause, []).append(goal.bone)
         told = {cause: ", ".join(dict.fromkeys(bones)) for cause, bones in causes.items()}
-        self.reasons = [self._reason(cause, bones) for cause, bones in told.items()]
+        self.reasons = [*(self._reason(cause, bones) for cause, bones in told.items()), *self._roofs()]
         return (*super().explain(goals), *self.reasons)
+
+    def _roofs(self) -> list[str]:
+        """Return a sentence where the hips are lower than the ground there: under faces that were taken for a roof."""
+        if self.surface is None or not self.roles.chain("hips"):
+            return []
+        motion = self.on_ground(self.after)
+        hips = forward_of(self.skeleton, motion.pose, self.roles.chain("hips")[:1])[0][:, 0]
+        up = bridge.world_up(self.worlds[0])
+        under = int((self.surface(hips) > hips @ up / np.linalg.norm(up)).sum())
+        if not under:
+            return []
+        where = counted(under, "frame")
+        return [
+            f"The hips are below faces of the ground in {where}. If these are not a roof, begin the motion above them"
+        ]
 
     def _reason(self, driver: str, bones: str) -> str:
         """Return why pins of bones do not hold: what drives them, or else that they are out of reach."""

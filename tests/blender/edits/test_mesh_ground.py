@@ -232,6 +232,21 @@ def test_locked_feet_come_down_to_a_floor_far_below() -> None:
     check_soles(rig, ground, frames)
 
 
+def test_a_motion_through_a_thin_roof_is_reported() -> None:
+    (rig,) = load(RIG)
+    _, frames = brought(rig)
+    top, under = (across(np.array([0.0, 9.0]), np.array([0.0, -9.0]), level, level) for level in (1.2, 1.1))
+    ground = make_ground(rig, top, under[::-1])
+    locked = LockedFeet(context, rig, (frames[0], frames[-1]))
+    locked.solve()
+    report = locked.write(rig)
+    assert soles_above(rig, ground, frames)[0].max() < -0.5
+    assert any(
+        text.startswith(f"The hips are below faces of the ground in {len(frames)} frames")
+        for text in report.explanations
+    )
+
+
 def test_feet_of_a_rig_whose_object_moves_stand_on_the_ground() -> None:
     """The object goes along a curve while it turns, and the hips go back as much: in the world as if it stood."""
     rig, ground, walk, frames = on_ground(30, 0.1)
