@@ -170,7 +170,9 @@ def hold_in_both(hand: Any, name: str) -> Generator[float, None, dict[str, Any]]
     yield from hand.until(lambda: bpy.data.objects[name].poise_result is not None, 40.0)
     yield from hand.until(lambda: not at_work())
     rig, pole = bpy.data.objects[name], bpy.data.objects["Pole"]
-    seen: dict[str, Any] = {"pins": [[pin.bone, pin.target.name, pin.start, pin.end] for pin in rig.poise_timed_pins]}
+    seen: dict[str, Any] = {
+        "pins": [[pin.bone, pin.target and pin.target.name, pin.start, pin.end] for pin in rig.poise_timed_pins]
+    }
     beside = []
     for frame in range(SPAN[0], SPAN[1] + 1):
         bpy.context.scene.frame_set(frame)

@@ -33,6 +33,7 @@ def listen(
     seen: dict[str, Any] = {}
     object = armature()
     more_bones(object)
+    object.poise_live_port += 1  # that of a tutorial, which may listen meanwhile
     open_panel()
     hand.rest()
     yield 0.3

@@ -39,6 +39,7 @@ def test_all_fingers_close_around_a_cup(seen: dict[str, Any]) -> None:
 
 def test_two_hands_stay_where_they_are_on_a_prop_that_moves(seen: dict[str, Any]) -> None:
     held = seen["held"]
-    assert held["pins"] == [["DEF-hand.L", "Pole", 10, 14], ["DEF-hand.R", "Pole.001", 10, 14]]
+    hands = [["DEF-hand.L", "Pole", 10, 14], ["DEF-hand.R", "Pole.001", 10, 14]]
+    assert held["pins"] == [["DEF-foot.L", None, 10, 14], ["DEF-foot.R", None, 10, 14], *hands]
     beside = np.array(held["beside"])
     np.testing.assert_allclose(beside, np.broadcast_to(beside[0], beside.shape), atol=5e-3)
