@@ -115,7 +115,7 @@ def unchanged(rig: Any, before: dict[int, np.ndarray]) -> None:
         np.testing.assert_allclose(seen(rig, frame), matrices, atol=SAME * size_of(rig))
 
 
-@pytest.mark.parametrize("keying", KEYING)
+@pytest.mark.parametrize("keying", ["off", *(pytest.param(how, marks=pytest.mark.long) for how in [*KEYING][1:])])
 @pytest.mark.parametrize("name", NAMES)
 def test_a_drag_changes_no_other_frame(name: str, keying: str, capfd: Any) -> None:
     forbid, reason = KEYING[keying]

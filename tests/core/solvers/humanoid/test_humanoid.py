@@ -12,6 +12,8 @@ from core.limits import EulerBox
 from tests.core.rigs import FIGURE, random_pose, skeleton_of
 from tests.core.solvers.humanoid.rigs import ALONE, ENDS, MILLIMETRE, place, six_points, turned
 
+pytestmark = pytest.mark.long
+
 
 def test_six_points_of_a_pose_are_reached_exactly(figure: Skeleton) -> None:
     truth = random_pose(figure, np.random.default_rng(0), (60,), 0.15)

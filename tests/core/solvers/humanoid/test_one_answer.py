@@ -10,6 +10,8 @@ from core.body.masses import masses_of
 from core.goals import SUPPORT_RADIUS, AnyGoal
 from tests.core.solvers.humanoid.rigs import MILLIMETRE, place, six_points, turned
 
+pytestmark = pytest.mark.long
+
 FEET = ("foot.L", "foot.R")
 CENTIMETRE = 10.0 * MILLIMETRE
 CALM = 12.0  # degrees of a joint for a centimetre of the mouse
