@@ -226,6 +226,7 @@ class ControlPoser:
         used = np.unique([self.turned, self.moved, self.aims, self.begins, self.blends])
         self.posed = used[used >= 0]
         self._writer = PoseWriter(rig, self.posed)
+        self._written: tuple[dict[str, Array], Pose] | None = None  # channels and the pose of them by the last step
         self._modes = {mode: group[np.isin(group, self.posed)] for mode, group in rig.modes.items()}
         matrices = rig.skeleton.rest_matrices
         own = rotation.mul(frame_rotations(matrices[controlled.frames, :, :3]), controlled.aligned)
@@ -243,15 +244,18 @@ class ControlPoser:
 
         Blender does not evaluate the rig here. `frames`: heads (N, 3) and rotations (N, 4) of the body in the pose.
         """
-        channels = read_channels(armature, self.rig.channels, np.float32)
-        # of scales that constraints make, and of bones that are driven, a pose that is not kept needs nothing
-        exact = {name: values.astype(float) for name, values in channels.items()}
-        now = channels_to_pose(self.rig, exact, None, self._modes)
+        if self._written is None:
+            channels = read_channels(armature, self.rig.channels, np.float32)
+            # of scales that constraints make, and of bones that are driven, a pose that is not kept needs nothing
+            exact = {name: values.astype(float) for name, values in channels.items()}
+            self._written = channels, channels_to_pose(self.rig, exact, None, self._modes)
+        channels, now = self._written
         task = _Task(self, pose, now, matrices, frames)
         task.look(matrices)
         if task.is_done():
             return ControlPose(now, [], [], task.heads, True, task.at_limits)
         after = self._writer.write(armature, task.next(now), channels)
+        self._written = channels, after
         return ControlPose(after, [], [], task.heads, self._agree(now, after), task.at_limits)
 
     def pose(self, armature: ArmatureObject, pose: Pose, passing: bool = False) -> ControlPose:
@@ -262,6 +266,7 @@ class ControlPoser:
         """
         context: Any = bpy.context
         update(context)
+        self._written = None
         rig, controlled = self.rig, self.controlled
         channels = read_channels(armature, rig.channels)
         start = now = read_pose(armature, rig)
@@ -451,12 +456,12 @@ class _Task:
         lever *= (poser.apart[parts] | (rotation.lengths(lever) < SAME_PLACE * skeleton.size))[:, None]
         swung = np.where((bones == turners[parts])[:, None], rotation.rotate(self._led_by[parts], lever), lever)
         step = self.heads[parts] - swung - self._places[bones]
-        first, along = movers[0], controlled.along[parts]
-        if first >= 0 and along.any():
-            carried = self._led_by[0] if turners[0] == first else rotation.IDENTITY
-            lever = self._places[bones] - self._places[first]
-            step = step - along[:, None] * (step[0] + rotation.rotate(carried, lever) - lever)
-            base = np.where(along[:, None], rotation.mul(carried, base), base)
+        along = controlled.along[parts][:, None]
+        if movers[0] >= 0 and along.any():
+            carried = self._led_by[0] if turners[0] == movers[0] else rotation.IDENTITY
+            lever = self._places[bones] - self._places[movers[0]]
+            step = step - along * (step[0] + rotation.rotate(carried, lever) - lever)
+            base = np.where(along, rotation.mul(carried, base), base)
         translations[bones] += rotation.rotate(rotation.inv(base), step)
         parts = np.flatnonzero(self.aims >= 0)
         bones = self.aims[parts]

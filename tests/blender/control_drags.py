@@ -157,13 +157,14 @@ def key_step(rig: Any, frames: Sequence[int], sparse: bool = False) -> None:
     scene: Any = bpy.context.scene
     whole = bridge.read_rig(rig)
     controlled = bridge.find_controlled(rig, whole, bridge.read_roles(rig, whole.skeleton))
-    assert controlled is not None
-    moved = sorted({*controlled.bones_that("moves").tolist()} - {-1})
+    moved, posed = [0], [*range(len(rig.pose.bones))]
+    if controlled is not None:
+        moved, posed = sorted({*controlled.bones_that("moves").tolist()} - {-1}), sorted(controlled.keyed)
     for frame in frames:
         for number, bone in enumerate(moved):
             share = 0.05 * whole.skeleton.size * (frame / 40.0) * (-1.0) ** number
             rig.pose.bones[bone].location = (share, 0.5 * share, 0.3 * share)
-        for bone in moved if sparse else sorted(controlled.keyed):
+        for bone in moved if sparse else posed:
             keyed = rig.pose.bones[bone]
             keyed.keyframe_insert("location", frame=frame)
             if not sparse:
@@ -192,12 +193,14 @@ def drag_bone(rig: Any, bone: str, way: Sequence[float]) -> Shown:
     session.finish()
     short = float(np.linalg.norm(world(rig, bone) - wanted)) / size
     body = session.body
-    assert body.controlled is not None
-    matrices = bridge.read_matrices(rig)
-    seen = bridge.read_controlled(body.controlled, matrices)
+    matrices, bones = bridge.read_matrices(rig), np.arange(len(body.skeleton))
+    if body.controlled is None:
+        seen = bridge.read_pose(rig, body.rig)
+    else:
+        seen, bones = bridge.read_controlled(body.controlled, matrices), body.controlled.bones
     own, names = np.flatnonzero(body.skeleton.movable), body.skeleton.names
     frames = [forward(body.skeleton, pose) for pose in (session.pose, seen)]
-    places = np.stack([frames[1][0], matrices[body.controlled.bones, :, 3]])  # of the bones that deform, too
+    places = np.stack([frames[1][0], matrices[bones, :, 3]])  # of the bones that deform, too
     off = np.linalg.norm(places - frames[0][0], axis=-1).max(axis=0)[own] / size
     turned = np.degrees(rotation.angle_between(frames[0][1], frames[1][1]))[own]
     worst = names[own[off.argmax()]], names[own[turned.argmax()]]
