@@ -106,7 +106,8 @@ def changed(path: Path, name: str, parts: dict[str, str]) -> Iterator[tuple[floa
             before = {frame: seen(rig, frame) for frame in FRAMES}, settings(rig), keys(rig)
             context.scene.frame_set(FRAMES[1])
             pin(rig, parts, role)
-            bpy.ops.poise.drag(bone=bone, shift=tuple(size_of(rig) * np.array(way(role))))
+            shift = tuple(size_of(rig) * np.array(way(role)))
+            bpy.ops.poise.drag(bone=bone, shift=shift)  # pyright: ignore[reportAttributeAccessIssue]
             here = float(FRAMES[1])
             after = settings(rig), {curve: {**points, here: 0.0} for curve, points in keys(rig).items()}
             same = after == (before[1], {curve: {**points, here: 0.0} for curve, points in before[2].items()})
