@@ -318,7 +318,8 @@ class BalanceBlock(Block):
         self.begins: NDArray[np.int64]  # (sides,) corners; diagonals and points are sides, too
         self.stops: NDArray[np.int64]
         self.begins, self.stops = np.triu_indices(len(self.soles))
-        self.up = up = np.asarray(goal.up)
+        up = np.asarray(goal.up)
+        self.across: Array = skew(up)  # d @ skew(up) is d x up
         side = np.cross(up, np.eye(3)[np.argmin(np.abs(up))])
         side /= np.linalg.norm(side)
         self.plane: Array = np.stack([side, np.cross(up, side)])  # (2, 3)
@@ -348,7 +349,7 @@ class BalanceBlock(Block):
     def _gap(self, links: Links, nearest: "_Nearest") -> Array:
         """Return the shares (B, P) of the points in the way from the nearest point of the polygon to the centre."""
         frames, shares = np.arange(len(nearest.share)), links.tree.centres[self.centre]
-        gap = np.tile(shares, (len(frames), 1))
+        gap = np.repeat(shares[None], len(frames), axis=0)
         gap[frames, nearest.ends[0]] -= 1.0 - nearest.share
         gap[frames, nearest.ends[1]] -= nearest.share
         return gap
@@ -376,7 +377,7 @@ class BalanceBlock(Block):
         gap, side = self._gap(links, nearest), np.zeros(at.points.shape[:2])
         side[frames, nearest.ends[1]] += 1.0
         side[frames, nearest.ends[0]] -= 1.0
-        across = np.cross(nearest.direction, self.up)
+        across = nearest.direction @ self.across
         aside = _along(gap, across, raw)
         length = np.sum(nearest.side * across, axis=-1)
         corner = (nearest.share == 0.0) | (nearest.share == 1.0) | (np.abs(length) < numbers.DAMPING)
