@@ -120,7 +120,7 @@ def _retarget(arguments: argparse.Namespace) -> int:
     edit.solve()
     report = edit.write(armature, arguments.action or unused_name(f"{armature.name} {name}"))
     tell(f'The motion of "{name}", {len(edit.pins)} ground contacts.')
-    for sentence in assumptions:
+    for sentence in [*assumptions, *edit.jumps()]:
         tell(f"{sentence}.")
     if len(takes) > 1:
         tell(f"Takes in the file: {', '.join(takes)}.")
@@ -187,7 +187,7 @@ def _retargeted(arguments: argparse.Namespace, armature: Any, source: Any, mappi
     take_mapping([armature, source], mapping)
     check_sure(armature)
     check_sure(source, by_motion=True)
-    frames = frames_within(arguments, bridge.keyed_range(source))
+    frames = None if arguments.frames is None else frames_within(arguments, bridge.keyed_range(source))
     return Retargeted(
         bpy.context, armature, source, frames, not arguments.no_feet, arguments.parts, arguments.fade, arguments.start,
         arguments.source_keys, arguments.scale, arguments.hands,

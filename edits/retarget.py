@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from .. import bridge
 from ..bridge.errors import BridgeError
 from ..bridge.turns import in_main_thread
-from ..core import CoreError, Pose, Skeleton
+from ..core import CoreError, Motion, Pose, Skeleton
 from ..core.body import SIDES, Roles
 from ..core.body.anatomy import carrier_of
 from ..core.body.axes import axis_vector
@@ -33,6 +33,7 @@ from ..core.editing.retarget import (
     with_other_toes,
 )
 from ..core.editing.root_motion import with_object
+from ..core.editing.smoothing import steady_part
 from ..core.editing.timed_pins import share_within
 from ..core.formats.recipe import bones_of
 from ..core.rotation import Array
@@ -91,6 +92,11 @@ class Retargeted(HeldMotion):
         super().__init__(context, armature, numbers + shift)
         meshes = bridge.read_ground_surface(context, armature, self.worlds[0]) if hands else None
         own, motion, worlds = bridge.read_figure(source, numbers)
+        if frames is None and not sparse:  # the file may begin with the rest pose of its skeleton
+            part = steady_part(own, motion)
+            self.left_out = np.delete(numbers, part).tolist()
+            self.keep(part)
+            motion, worlds = Motion(motion.pose[part], motion.frames[part], motion.fps), worlds[part]
         motion = replace(with_object(own, motion, worlds, scale), frames=self.before.frames)
         meshed = self.surface is not None and source.poise_ground is not None
         roles = bridge.read_roles(source, own)
@@ -142,6 +148,9 @@ class Retargeted(HeldMotion):
         self.pins = [pin for pin in self.pins if share[slice(*pin.span(moved))].all()]
         palms = [bone for side in SIDES for bone in self.roles.chain(f"hand.{side}")]
         self.rests = sum(pin.bone in palms for pin in self.pins)
+
+    def jumps(self) -> list[str]:
+        return [f"frame {frame:g} of the source, from which the body jumps, is left out" for frame in self.left_out]
 
     def compute(self, progress: Progress) -> None:
         super().compute(progress)

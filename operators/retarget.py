@@ -191,6 +191,7 @@ class POISE_OT_retarget(Background, RetargetOptions, bpy.types.Operator):
         said = [f'Retargeted {frames} from "{self._from}" with {contacts}']
         if self.filepath:
             said += assumed(chosen_path(self.filepath))
+        said += edit.jumps()
         if self.hands:
             said.append(counted(edit.rests, "hand contact"))
         if "\n" in self.takes:

@@ -23,9 +23,9 @@ from .roles import SIDES, Roles
 
 # Lengths as shares of the skeleton's size: metres of a human of 1.7 m.
 # Height of the lowest joint of a foot above the ground, if that is at the origin, and else where it is taken to be.
-_MADE_ON: Final = {"toe": (-0.02, 0.08, 0.0), "foot": (-0.02, 0.17, 0.08)}
 _ANKLE: Final = (0.03, 0.17)  # height of an ankle above the sole; others are replaced by _HIGH
 _HIGH: Final = 0.08
+_MADE_ON: Final = {"toe": (-0.02, 0.08, 0.0), "foot": (*_ANKLE, _HIGH)}
 _BALL: Final = 0.12  # from ankle to ball, without toe bones
 _TOES: Final = 0.06  # from ball to tip, at least
 _FLAT: Final = 100.0  # weight of the turn of a foot: as a last goal it bends an ankle up to its stop

@@ -75,7 +75,8 @@ def _humanoid(skeleton: Skeleton, tree: BodyTree, body: HumanLimbs) -> Roles:
         bones |= {"hips": trunk.hips, "spine": trunk.spine}
         if trunk.head >= 0:
             bones |= {"neck": trunk.neck, "head": trunk.head}
-            up = tree.heads[trunk.head] - tree.heads[trunk.hips]
+            below = [trunk.hips] if body.upright else [leg[-1] for leg in body.chains("leg")]
+            up = tree.heads[trunk.head] - tree.heads[below].mean(axis=0)
         confidence |= dict.fromkeys(bones, trust)
         _doubt(skeleton, tree, body, trunk, confidence)
     up_axis = nearest_axis(up)

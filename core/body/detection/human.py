@@ -43,12 +43,13 @@ _AGREED: Final = 0.8  # share of them that names the same side
 
 @dataclass
 class HumanLimbs:
-    """Limb roles ("upper_arm.L" -> bone); `sided` if names tell the sides."""
+    """Limb roles ("upper_arm.L" -> bone); `sided` if names tell the sides, `upright` if the trunk is above the legs."""
 
     tree: BodyTree
     limbs: dict[str, int]
     sided: bool
     confidence: dict[str, float] = field(default_factory=dict[str, float])
+    upright: bool = True
 
     def of(self, part: str) -> list[int]:
         """Return the bones of one part, left and right."""
@@ -116,6 +117,7 @@ class HumanLimbs:
 def find_limbs(tree: BodyTree, shape: BodyShape | None) -> HumanLimbs | None:
     """Return two arms, an arm and two legs, or all; None for less, or if the trunk is horizontal.
 
+    Where names tell all four limbs and no tail, the trunk may be horizontal, as of a rest pose that bends down or sits.
     Two legs alone, by their names, are a body if a head is above them and no other bone has a side.
     """
     named = named_limbs(tree)
@@ -143,7 +145,9 @@ def find_limbs(tree: BodyTree, shape: BodyShape | None) -> HumanLimbs | None:
             body.confidence[role] = _BY_BOTH
         else:
             body.confidence[role] = _DISPUTED if tree.readings[bone].rest else BY_NAME
-    return body if _is_upright(tree, body) else None
+    body.upright = _is_upright(tree, body)
+    clear = len(complete) == 4 and all(reading.part != "tail" for reading in tree.readings)
+    return body if body.upright or clear else None
 
 
 def named_limbs(tree: BodyTree) -> dict[str, int]:

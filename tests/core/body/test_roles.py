@@ -300,6 +300,24 @@ def test_a_lying_body_with_human_names_is_an_animals() -> None:
     assert {"leg.front.L", "leg.hind.R"} <= roles.limbs.keys()
 
 
+@pytest.mark.parametrize("degrees", [70.0, 90.0, 110.0])
+def test_named_limbs_without_a_tail_are_a_humans_whose_rest_pose_bends_down(degrees: float) -> None:
+    hips = next(np.array(head, float) for name, _, head, _ in HUMAN if name == "hips")
+    bend = rotation.exp((np.radians(degrees), 0.0, 0.0))
+
+    def bent(name: str, point: Any) -> np.ndarray:
+        below = name == "hips" or name.startswith(("thigh", "shin", "foot", "toe"))
+        return np.array(point, float) if below else hips + rotation.rotate(bend, np.array(point, float) - hips)
+
+    rows = [(name, parent, bent(name, head), bent(name, tail)) for name, parent, head, tail in HUMAN]
+    roles = find_roles(skeleton_of(rows))
+    assert roles.humanoid
+    assert named(skeleton_of(rows), roles) == answer()
+    assert (roles.facing, roles.up) == ("-Y", "+Z")
+    assert min(roles.confidence.values()) >= 0.8  # sure enough to go on without asking
+    assert not find_roles(skeleton_of(rows), use_names=False).humanoid
+
+
 def test_arms_are_in_front_of_legs_that_hang_on_a_tail_parented_by_its_tip() -> None:
     """Rigify's cat has such a tail, and no bone that is called a head."""
     human = {"front_thigh": "upper_arm", "front_shin": "forearm", "front_foot": "hand", "head": "neck.001",
