@@ -212,7 +212,8 @@ def _stood(sole: Sole, heads: Array, frames: Array, floor: Floor, motion: Motion
     points = [place + rotation.rotate(turned[0], point) for point in sole.under[0]]
     if sole.toe >= 0:
         toes = rotation.mul(over, frames[:, 1])
-        for end, bends in zip(sole.ends, (np.ones(len(free)), free), strict=False):  # not under the ball that stands
+        behind = free if slopes else np.ones(len(free))  # toes that stand have their sides in a slope, not their rear
+        for end, bends in zip(sole.ends, (np.ones(len(free)), behind), strict=False):
             toes = rotation.mul(_bent(sole, end, raised, turned[0], toes, under, up, motion, free, bends, slopes), toes)
         turned.append(toes)
         points += [raised + rotation.rotate(toes, point) for point in sole.under[1]]
