@@ -57,6 +57,7 @@ from .interpolation import key_interpolation, set_interpolation
 from .interrupt import check_stopped, interruptible, undisturbed
 from .keys import (
     changed_bones,
+    changed_frames,
     check_target,
     key_frames,
     meets_curves,

@@ -74,19 +74,28 @@ def changed_bones(
 
     size: of the skeleton. `least`: radians, or share of the size or of the largest location; less is rounding.
     """
-    old, new = before.reshape((-1,)), after.reshape((-1,))
+    parts = _differences(before.reshape((-1,)), after.reshape((-1,)), size, least)
+    changes = np.any([[np.any(one, axis=(0, -1)) for one in each] for each in parts], axis=0)
+    turned, moved, grown = (np.flatnonzero(change) for change in changes)
+    return turned, moved, grown
+
+
+def changed_frames(before: Pose, after: Pose, size: float) -> NDArray[np.bool_]:
+    """Return in which of the poses (F) bones differ, (F,), as in `changed_bones`."""
+    parts = _differences(before, after, size, _MOVED)
+    return np.concatenate([np.any([np.any(one, axis=(1, -1)) for one in each], axis=0) for each in parts])
+
+
+def _differences(old: Pose, new: Pose, size: float, least: float) -> Iterator[tuple[NDArray[np.bool_], ...]]:
+    """Yield whether rotations (n, J, 1), locations and scales (n, J, 3) differ, for a block of the poses (F) each."""
     largest = max(size, *(float(np.max(np.abs(p.translations), initial=0.0)) for p in (old, new)))
-    changes: list[list[NDArray[np.bool_]]] = []
     for part in blocks(len(old.rotations)):
         scales = [np.ones(3) if p.scales is None else p.scales[part] for p in (old, new)]
-        each = (
+        yield (
             rotation.angle_between(old.rotations[part], new.rotations[part])[..., None] > least,
             np.abs(new.translations[part] - old.translations[part]) > least * largest,
             np.broadcast_to(np.abs(scales[1] - scales[0]) > _GROWN * np.abs(scales[0]), old.translations[part].shape),
         )
-        changes.append([np.any(change, axis=(0, -1)) for change in each])
-    turned, moved, grown = (np.flatnonzero(change) for change in np.any(changes, axis=0))
-    return turned, moved, grown
 
 
 def write_keys(

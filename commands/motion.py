@@ -248,7 +248,7 @@ def _carry_out(
     """Solve an edit, say by how much it changes the motion, and write it; return the exit code."""
     edit.solve()
     tell(f"{edit.summary()}.")
-    return tell_report(arguments, edit.write(armature, arguments.action))
+    return tell_report(arguments, edit.write(armature, arguments.action), warnings=edit.advice())
 
 
 def _root_options(parser: argparse.ArgumentParser) -> None:

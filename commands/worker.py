@@ -105,7 +105,8 @@ def record_of(output: Path) -> Path:
 def answer_of(report: Mapping[str, Any]) -> Answer:
     """Return the answer for a file that is done."""
     first, last = report["frames"]
-    said = "; ".join(report.get("explanations", ())) if report["batch"]["code"] == UNMET else ""
+    missed = report.get("explanations", ()) if report["batch"]["code"] == UNMET else ()
+    said = "; ".join([*missed, *report.get("warnings", ())])
     made = {name: report["batch"][name] for name in ("code", "digest")}
     return {**made, "said": said, "frames": last - first + 1, "seconds": sum(report["seconds"].values())}
 

@@ -12,7 +12,7 @@ from ..core.editing.contacts import SLOWEST, BodyPoint, Contacts, Surface, foot_
 from ..core.editing.foot_lock import EASE, count_skating, steadied
 from ..core.editing.hand_contacts import find_hand_contacts, hand_pins
 from ..core.editing.timed_pins import TimedPin, share_within
-from .held_motion import HeldMotion
+from .held_motion import HeldMotion, PartOfMotion
 
 FEET: Final = "feet"
 HANDS: Final = "hands"
@@ -20,7 +20,7 @@ DRIFTS: Final = ("remove", "keep", "none")
 SKATING: Final = SLOWEST  # sizes of the skeleton a second from which on a point in contact skates
 
 
-class LockedFeet(HeldMotion):
+class LockedFeet(PartOfMotion):
     """A motion with its contacts held; `points`: see `contact_points`; `ease` in seconds.
 
     Contacts are found in the whole motion, and those that overlap `frames` are held. `drift` of the ground: "remove" it

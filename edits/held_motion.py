@@ -20,7 +20,7 @@ from ..core.motion import forward_of
 from ..core.rotation import Array, lengths
 from ..core.skeleton import Flags
 from .body_motion import BodyMotion
-from .motion_edit import POSITION_TOLERANCE, ROTATION_TOLERANCE, Frames, Progress, no_progress
+from .motion_edit import POSITION_TOLERANCE, ROTATION_TOLERANCE, ChangedBones, Frames, Progress, no_progress
 from .words import counted
 
 _STILL: Final = 1e-6  # change of an object's matrix, as a share of the size, up to which it does not move
@@ -179,3 +179,20 @@ class HeldMotion(BodyMotion):
             return ""
         above = [names[one] for one in (*self.skeleton.ancestors(bone)[1:], bone)]
         return next((self.rig.driven[name] for name in above if name in self.rig.driven), None)
+
+
+class PartOfMotion(HeldMotion):
+    """A motion with pins that is keyed from the first frame that changes to the last; all others stay as they were."""
+
+    beside = True
+
+    def control_frames(self) -> Frames:
+        at = np.flatnonzero(bridge.changed_frames(self.before.pose, self.after.pose, self.skeleton.size))
+        return np.arange(at[0], at[-1] + 1) if len(at) else super().control_frames()
+
+    def rig_motion(self, armature: Any, changed: ChangedBones, new: bool) -> tuple[Motion, ChangedBones]:
+        motion, changed = super().rig_motion(armature, changed, new)
+        if self.controlled is None:
+            on = self.control_frames()
+            motion = Motion(motion.pose[on], motion.frames[on], motion.fps)
+        return motion, changed

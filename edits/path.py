@@ -10,7 +10,7 @@ from ..core import CoreError
 from ..core.editing.contacts import foot_points
 from ..core.editing.path import edit_path
 from ..core.editing.timed_pins import share_within
-from .held_motion import HeldMotion
+from .held_motion import PartOfMotion
 
 EASE: Final = 0.5  # seconds
 FARTHEST: Final = (
@@ -20,7 +20,7 @@ SMALLEST: Final = 0.01  # scale; the largest is its inverse
 MOST_BENT: Final = 3600.0  # degrees: ten circles
 
 
-class PathEdit(HeldMotion):
+class PathEdit(PartOfMotion):
     """A motion on another path: `offset` in metres of the world, `bend` in degrees.
 
     frames   the first and the last frame of the change, see `edit_path`

@@ -39,10 +39,15 @@ class Travel:
     @property
     def matrices(self) -> Array:
         """The same as matrices (F, 4, 4)."""
-        found = np.tile(np.eye(4), (len(self.turns), 1, 1))
-        found[:, :3, :3] = rotation.to_matrix(self.turns)
-        found[:, :3, 3] = self.start + self.shifts - rotation.rotate(self.turns, self.start)
-        return found
+        return _about(self.start, self.turns, self.shifts)
+
+
+def _about(start: Array, turns: Array, shifts: Array) -> Array:
+    """Return matrices (F, 4, 4) that turn by `turns` (F, 4) about a point (3,) and then move by `shifts` (F, 3)."""
+    found = np.tile(np.eye(4), (len(turns), 1, 1))
+    found[:, :3, :3] = rotation.to_matrix(turns)
+    found[:, :3, 3] = start + shifts - rotation.rotate(turns, start)
+    return found
 
 
 def find_travel(
@@ -70,7 +75,7 @@ def find_travel(
     angles = np.unwrap(2.0 * np.arctan2(twists[:, 1:] @ vertical, twists[:, 0]))
     way, reach = np.column_stack([flat, angles]), int(np.ceil(_WIDE * smooth * motion.fps))
     if _is_loop(skeleton, motion, bone, heads @ vertical):
-        even = smoothed(_repeated(way, vertical, reach, bone), smooth * motion.fps)[reach : reach + len(way)]
+        even = smoothed(_repeated(way, vertical, reach), smooth * motion.fps)[reach : reach + len(way)]
     else:
         even = smoothed(way, smooth * motion.fps)
     shifts = even[:, :3] - even[0, :3]
@@ -89,13 +94,13 @@ def _is_loop(skeleton: Skeleton, motion: Motion, bone: int, heights: Array) -> b
     return len(motion) > 2 and max(turned, abs(heights[-1] - heights[0]) / skeleton.size) < _CLOSED
 
 
-def _repeated(way: Array, up: Array, reach: int, bone: int) -> Array:
+def _repeated(way: Array, up: Array, reach: int) -> Array:
     """Return the way (F, 4) of a loop, places over the ground and angles about `up`, and `reach` frames on either side.
 
     Each cycle is the one before it, moved as the body has from the first frame to the last.
     """
     gone = (way[-1] - way[0])[None]
-    travel = Travel(way[0, :3], rotation.exp(gone[:, 3:] * up), gone[:, :3], bone).matrices[0]
+    travel = _about(way[0, :3], rotation.exp(gone[:, 3:] * up), gone[:, :3])[0]
     cycles, frames = np.divmod(np.arange(-reach, len(way) + reach), len(way) - 1)
     powers: list[Array] = [np.linalg.matrix_power(travel, cycle) for cycle in cycles.tolist()]
     by = np.array(powers)

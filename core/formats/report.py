@@ -202,6 +202,11 @@ REPORT: Final = Table(
             ("action", by_type({type(None): NULL}, NAME), "action with the keys"),
         ),
         Field("skating", object_of(UNIT, "shares"), "of `lock-feet`: shares of the frames in contact that slide"),
+        Field(
+            "warnings",
+            list_of(NAME),
+            "of verbs that change a motion: what may not be wanted, and what to do",
+        ),
         Field("recipe", NAME, "of `generate`: name of the recipe"),
         Field("takes", list_of(NAME), "of `retarget`: the motions in the file, starting with the one that was used"),
         Field(

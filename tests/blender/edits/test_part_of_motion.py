@@ -9,7 +9,9 @@ import pytest
 
 from bridge.motion import all_curves
 from edits.fix_ground import FixedGround
+from edits.foot_lock import LockedFeet
 from edits.loop import LoopEdit
+from edits.path import PathEdit
 from edits.root_motion import RootMotion
 from edits.smoothing import SmoothEdit
 from tests.blender.rigs import context, load
@@ -25,6 +27,8 @@ TOOLS: dict[str, Callable[[Any, tuple[int, int]], Any]] = {
     "nobody": lambda rig, part: RootMotion(context, rig, part, "nobody"),
     "loop": lambda rig, part: LoopEdit(context, rig, part),
     "smooth": lambda rig, part: SmoothEdit(context, rig, part, cutoff=1.0, plant=False),
+    "path": lambda rig, part: PathEdit(context, rig, part, (0.0, 0.1 * rig.dimensions.z, 0.0), ease=0.1, plant=False),
+    "feet": lambda rig, part: LockedFeet(context, rig, (part[1], part[1])),
     "ground": lambda rig, part: FixedGround(context, rig, part, 0.06 * rig.dimensions.z),
 }
 
@@ -59,15 +63,25 @@ def seen(rig: Any) -> np.ndarray:
     return np.array(found)
 
 
+def keyed(rig: Any) -> np.ndarray:
+    """The frames of all keys of bones but the root."""
+    curves = [curve for curve in all_curves(rig.animation_data.action) if '"' in curve.data_path]
+    return np.unique([key.co.x for curve in curves if '"root"' not in curve.data_path for key in curve.keyframe_points])
+
+
 @pytest.mark.parametrize("step", [1, 6])
 @pytest.mark.parametrize("name", TOOLS)
 def test_a_tool_leaves_frames_beside_its_range_as_they_were(name: str, step: int) -> None:
     rig = walker(step)
-    before, frames = seen(rig), np.arange(FRAMES[0], FRAMES[1] + 1)
-    beside = (frames < PART[0]) | (frames > PART[1])
+    before, frames, keys = seen(rig), np.arange(FRAMES[0], FRAMES[1] + 1), keyed(rig)
     edit = TOOLS[name](rig, PART)
     edit.solve()
+    first, *_, last = edit.before.frames[edit.control_frames()]  # contacts reach beyond the part
+    beside = (frames < first) | (frames > last)
     edit.write(rig)
+    added = np.setdiff1d(keyed(rig), keys)
+    assert ((added >= first - 1) & (added <= last + 1)).all()
+    assert beside.sum() > len(frames) / 3
     after, height = seen(rig), np.ptp(before[0, :, 2])
     np.testing.assert_allclose(after[beside], before[beside], rtol=0.0, atol=SAME * height)
     changes = np.abs(after - before)[~beside].max() > 0.01 * height
