@@ -6,10 +6,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..core import CoreError, Motion, PinAndDrag, Skeleton, rotation
+from .. import bridge
+from ..core import CoreError, Motion, PinAndDrag, Skeleton, forward, rotation
 from ..core.body.anatomy import carrier_of
-from ..core.editing.contacts import BodyPoint, foot_points
+from ..core.editing.contacts import BodyPoint, foot_points, runs
 from ..core.editing.smoothing import CUTOFF, STICKS_OUT, smooth_motion
+from ..core.editing.timed_pins import TimedPin
 from .held_motion import HeldMotion
 from .motion_edit import Progress
 from .reduce import chosen_bones
@@ -41,6 +43,8 @@ class SmoothEdit(HeldMotion):
         self._chosen = np.array(sorted(self._find_chosen(armature, bones)), int)
         self._without_pops = smooth_motion(self.skeleton, self.before, self._chosen, np.inf, float(np.radians(pop)))
         self._free = np.isin(np.arange(len(self.skeleton)), self._chosen)
+        self._limbs = np.zeros(len(self.skeleton), bool)
+        self._hold_ends()
         self._points = self._plantable() if plant else []
         self.smooth(cutoff)
 
@@ -56,6 +60,30 @@ class SmoothEdit(HeldMotion):
         if not found:
             raise CoreError("None of the bones moves with the body. Name bones of the body, or controls that pose it.")
         return found
+
+    def _hold_ends(self) -> None:
+        """Let IK bend limbs that would go with a chosen bone, and whose ends stay where their targets have them.
+
+        Controls of what is not chosen keep their keys, where they go along or stay by themselves.
+        """
+        if self.controlled is None:
+            return
+        heads, turns = forward(self.skeleton, self.before.pose)
+        for number, body in enumerate(self.controlled.bodies):
+            ends = [end for end in body.planted if self._free[self.skeleton.ancestors(end)].any()]
+            for end in np.setdiff1d(ends, self._chosen).astype(int).tolist():
+                self._limbs |= body.ends == end
+                spans = [self.before.frames[[*span]].tolist() for span in runs(self.controlled.which == number)]
+                self.staying += [TimedPin(end, first, last, heads[:, end], turns[:, end]) for first, last in spans]
+        self._free |= self._limbs
+        self.controlled = self.controlled.without(self._keeping)
+
+    def _keeping(self, body: bridge.ControlledBody) -> bridge.ControlledBody:
+        """Return a body without the controls that keep their keys."""
+        kept = ~self._free & body.hangs
+        kept[np.setdiff1d(body.planted, self._chosen).astype(int)] = True
+        controls = tuple(bridge.Control() if stays else one for one, stays in zip(body.controls, kept, strict=True))
+        return replace(body, controls=controls)
 
     def _plantable(self) -> list[BodyPoint]:
         """Return the points of feet that the chosen bones move; none where one of their legs is not all chosen.
@@ -76,18 +104,21 @@ class SmoothEdit(HeldMotion):
     def compute(self, progress: Progress) -> None:
         if self._points:
             self.pins = self.plant(self.after, self.find_contacts(self.after, self._points, drifts=False))
-            self.after = self._with_others(self.after)
         super().compute(progress)
-        self.after = self._with_others(self.after)
 
     def settings(self, motion: Motion) -> tuple[Skeleton, PinAndDrag]:
-        """Return the skeleton in which the chosen bones alone move, and the method."""
+        """Return the skeleton in which the chosen bones alone move, and limbs that follow them, and the method.
+
+        Without contacts the chosen ones are where they go, and limbs follow.
+        """
         skeleton, method = super().settings(motion)
-        movable, translatable = skeleton.movable & self._free, skeleton.translatable & self._free[:, None]
+        free = self._free if self._points else self._limbs
+        movable, translatable = skeleton.movable & free, skeleton.translatable & free[:, None]
         return replace(skeleton, movable=movable, translatable=translatable), method
 
-    def _with_others(self, motion: Motion) -> Motion:
-        """Return a motion with the bones that are not chosen as they were."""
+    def with_below(self, motion: Motion) -> Motion:
+        """Return a motion with the bones that are not chosen as they were, too."""
+        motion = super().with_below(motion)
         was, pose, free = self.before.pose, motion.pose, self._free[:, None]
         rotations = np.where(free, pose.rotations, was.rotations)
         translations = np.where(free, pose.translations, was.translations)

@@ -26,10 +26,10 @@ from .floor import Floor, lowest_sole
 from .timed_pins import TimedPin, smootherstep
 
 LASTS: Final = 0.6  # seconds for which the velocity at a key is felt
-QUICKEST, SLOWEST = 0.25, 0.5  # seconds that a step takes at least, and at most
+QUICKEST, SLOWEST = 0.2, 0.4  # seconds that a step takes at least, and at most
 AROUND: Final = 1.0  # seconds before and after a key in which the ground is nearly level
 # Lengths relative to the skeleton's size
-NEAR: Final = 0.05  # height of soles that bear, at most
+NEAR: Final = 0.05  # height of soles that bear, at most; where keys are less than a second apart, a share of it
 SLOPE: Final = 0.1  # by which the ground differs around a key, at most; a lowest foot that is higher is in the air
 LEVEL: Final = 0.001  # feet at keys whose heights differ by less rise as much
 SAME: Final = 0.03  # feet that move by less from one key to the next stay, on whatever they are
@@ -161,10 +161,10 @@ class _Steps:
         # a foot that goes further than it can step from one key to another swings at both, however low it is
         steps = self.seconds >= np.maximum(QUICKEST, moved / (PACE * skeleton.size))
         swings = ~steps & (moved > FASTEST * skeleton.size * self.seconds)
-        bears = (soles < ground + NEAR * skeleton.size) & ~(
-            np.pad(swings, ((0, 0), (1, 0))) | np.pad(swings, ((0, 0), (0, 1)))
-        )
-        stands = np.stack([bears[:, :-1], bears[:, 1:]]) & steps & once
+        swings = np.pad(swings, ((0, 0), (1, 0))) | np.pad(swings, ((0, 0), (0, 1)))
+        high = np.where(swings, np.inf, (soles - ground) / skeleton.size)
+        near = NEAR * np.minimum(self.seconds, 1.0)
+        stands = np.stack([high[:, :-1] < near, high[:, 1:] < near]) & steps & once
         middles = np.stack([places.mean(axis=1) for places in at])  # (feet, K, 3)
         self.held = same | (stands & (not self._in_place(carrier, middles)))
         self.ways = np.where(self.held.any(axis=0), moved, 0.0)

@@ -206,16 +206,23 @@ def test_what_makes_no_sense_is_refused_and_nothing_changes(
     assert contents() == before
 
 
-@pytest.mark.parametrize(("chosen", "moves"), [("arm.L", "hand.L"), ("hand_ik.L", "forearm.L")])
+@pytest.mark.parametrize(("chosen", "moves"), [("arm.L", "hand.L"), ("hand_ik.L", "forearm.L"), ("torso", "spine.003")])
 def test_parts_of_a_control_rig_are_smoothed_by_the_names_of_roles_and_controls(chosen: str, moves: str) -> None:
-    """Roles were asked of the body, which has fewer bones than the rig: the tool failed."""
+    """Roles were asked of the body, which has fewer bones than the rig: the tool failed. With the torso the controls
+    of hands and feet were moved along.
+    """
     rig, _ = RIGS["Rigify on IK"]()
     key_step(rig, (1, 20, 40))
     before = heads_over(rig, 1, 40)
     edit = SmoothEdit(context, rig, (1, 40), [chosen], cutoff=1.0, plant=False)
     edit.solve()
+    was = curves(rig.animation_data.action, rig)
+    points = {key: len(curve.keyframe_points) for key, curve in was.items() if "_ik" in key[0] and ".R" in key[0]}
     edit.write(rig)
     moved = np.linalg.norm(heads_over(rig, 1, 40) - before, axis=-1).max(axis=0)
     assert moved[rig.pose.bones.find(f"DEF-{moves}")] > 1e-3
-    assert max(moved[rig.pose.bones.find(f"DEF-shin.{side}")] for side in "LR") < 1e-4
+    still = "foot" if chosen == "torso" else "shin"
+    assert max(moved[rig.pose.bones.find(f"DEF-{still}.{side}")] for side in "LR") < 1e-4
     assert moved[rig.pose.bones.find("DEF-hand.R")] < 1e-4
+    now = curves(rig.animation_data.action, rig)
+    assert {key: len(now[key].keyframe_points) for key in points} == points
