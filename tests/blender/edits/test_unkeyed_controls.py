@@ -119,7 +119,7 @@ def unchanged(rig: Any, before: dict[int, np.ndarray]) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_drag_changes_no_other_frame(name: str, keying: str, capfd: Any) -> None:
     forbid, reason = KEYING[keying]
-    for half in (0, 1):
+    for half in (0, 1) if keying == "off" else (0,):  # bodies whose other half may move are solved for seconds
         rig, parts = captured(name, half)
         before, channels, set_before = others(rig), keys(rig).keys(), settings(rig)
         forbid()
