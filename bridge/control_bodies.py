@@ -4,6 +4,7 @@ What counts is what drives the body now: a limb on IK is posed by its IK control
 controls. No setting of the rig is changed.
 """
 
+from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -231,7 +232,9 @@ def _find_riding(
     turners = {**between, **{control.turns: part for part, control in controls.items()}}
     carriers = graph.upstream(graph.carrier).keys()  # the body moves no bones that it depends on
     poles = graph.poles
-    more = [bone for bone in dict.fromkeys((*besides, *poles)) if bone not in controls and bone not in carriers]
+    ends = Counter(chain.pole for chain in graph.ends.values())  # one pole of several limbs cannot go with each
+    own = (pole for pole in poles if ends[pole] <= 1)
+    more = [bone for bone in dict.fromkeys((*besides, *own)) if bone not in controls and bone not in carriers]
     found = {bone: turners.get(bone, poles.get(bone, graph.part_of(bone, controls))) for bone in more}
     return {bone: part for bone, part in found.items() if part >= 0}
 

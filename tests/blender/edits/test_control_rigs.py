@@ -36,7 +36,7 @@ from tests.blender.control_drags import (
     size_of,
     solve_here,
 )
-from tests.blender.rigs import FULL, select, world
+from tests.blender.rigs import FULL, load, select, world
 from tests.paths import DATA, SHARED
 
 context: Any = bpy.context
@@ -118,6 +118,17 @@ def test_a_dragged_root_takes_the_rig_along_unrotated_and_pinned_feet_stay(name:
     found = drag_bone(rig, root, WAYS["hips"])
     assert max(found.short, found.pins, found.off) < NEAR
     assert found.turned < TURNED
+
+
+def test_a_pole_of_several_legs_does_not_go_with_one_of_them() -> None:
+    """It bent the other legs by up to 43 degrees."""
+    for bone in ("FrontFoot.L", "Body"):
+        rig = load(SHARED / "rigs" / "real" / "quaternius_spider.blend")[0]
+        rig.animation_data_clear()
+        select(rig, [])
+        found = drag_bone(rig, bone, CONTROL_WAY)
+        assert max(found.off, found.short) < NEAR
+        assert found.turned < TURNED
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")
