@@ -135,6 +135,7 @@ def test_a_drag_changes_no_other_frame(name: str, keying: str, capfd: Any) -> No
         unchanged(rig, before)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_solved_with_what_stays_is_what_is_shown(name: str) -> None:
     for half in (0, 1):
