@@ -20,8 +20,7 @@ from .worlds import world_matrix
 
 _FACED: Final = ("MESH", "CURVE", "SURFACE", "META", "FONT")  # objects that have faces, or may have
 _SAME: Final = 1e-6  # of the size of a mesh: vertices so near are one, as where a file has split them
-_CORNER: Final = 1e-4  # a barycentric coordinate that is smaller is 0
-_RESTING: Final = 1e-5  # of the size of a mesh: nearer points have the normal of the surface
+_RESTING: Final = 1e-5  # of the size of a mesh: nearer points have the normal of the surface, or are on an edge
 
 
 class MeshSurface:
@@ -53,7 +52,7 @@ class MeshSurface:
             return np.zeros(0), np.zeros((0, 3))
         places = np.array([place for place, *_ in found])
         faces = np.array([face for *_, face, _ in found])
-        normals = self._normals[faces, _features(places, self._places[self._corners[faces]])]
+        normals = self._normals[faces, _features(places, self._places[self._corners[faces]], self._least)]
         away = points - places
         distances = np.linalg.norm(away, axis=-1)
         inside = self._closed[faces] & ((away * normals).sum(axis=-1) < 0.0)
@@ -76,12 +75,10 @@ def read_faces(context: Any, owners: Iterable[Any], world: Array) -> list[tuple[
         if evaluated.type not in _FACED:
             return
         with _seen_mesh(evaluated, matrix, world) as (mesh, places):
-            mesh.calc_loop_triangles()
-            corners = np.empty(3 * len(mesh.loop_triangles), np.int32)
-            mesh.loop_triangles.foreach_get("vertices", corners)
+            corners = _corners(mesh)
         if len(corners):
             mirrored = np.linalg.det(np.linalg.solve(world, np.array(matrix, float))) < 0.0
-            parts.append((places, corners.reshape(-1, 3)[:, :: -1 if mirrored else 1]))
+            parts.append((places, corners[:, :: -1 if mirrored else 1]))
 
     for owner in owners:
         read(owner.evaluated_get(graph), owner.evaluated_get(graph).matrix_world)
@@ -89,6 +86,14 @@ def read_faces(context: Any, owners: Iterable[Any], world: Array) -> list[tuple[
         if one.is_instance and one.parent.name in names:
             read(one.object, one.matrix_world)
     return parts
+
+
+def _corners(mesh: Any) -> NDArray[np.int32]:
+    """Return the triangles (m, 3) of a mesh."""
+    mesh.calc_loop_triangles()
+    corners = np.empty(3 * len(mesh.loop_triangles), np.int32)
+    mesh.loop_triangles.foreach_get("vertices", corners)
+    return corners.reshape(-1, 3)
 
 
 def _solid(places: Array, corners: NDArray[np.integer[Any]]) -> tuple[Array, bool]:
@@ -119,22 +124,24 @@ def _solid(places: Array, corners: NDArray[np.integer[Any]]) -> tuple[Array, boo
     return (-normals if closed and volume < 0.0 else normals), closed
 
 
-def _features(places: Array, triangles: Array) -> NDArray[np.int64]:
-    """Return on what of their triangles (n, 3, 3) places (n, 3) are: the face, 0, an edge, 1 to 3, a corner, 4 to 6."""
-    a, b, c = np.moveaxis(triangles, 1, 0)
-    normal = np.cross(b - a, c - a)
-    whole = np.maximum((normal * normal).sum(axis=-1), np.finfo(float).tiny)
-    sides = ((b, c), (c, a), (a, b))
-    parts = [(np.cross(end - start, places - start) * normal).sum(axis=-1) for start, end in sides]
-    shares = np.stack(parts, axis=-1) / whole[:, None]
-    none = shares < _CORNER
-    count = none.sum(axis=-1)
-    return np.where(count == 0, 0, np.where(count == 1, 1 + none.argmax(axis=-1), 4 + shares.argmax(axis=-1)))
+def _features(places: Array, triangles: Array, near: float) -> NDArray[np.int64]:
+    """Return on what of their triangles (n, 3, 3) places (n, 3) are: the face, 0, an edge, 1 to 3, a corner, 4 to 6.
+
+    On edges and corners they are that are nearer than `near`: shares of area would be wrong in thin triangles.
+    """
+    away, ways = places[:, None] - triangles, triangles[:, (2, 0, 1)] - triangles[:, (1, 2, 0)]
+    along = away[:, (1, 2, 0)]  # from where the edges begin
+    shares = (along * ways).sum(axis=-1) / np.maximum((ways * ways).sum(axis=-1), np.finfo(float).tiny)
+    edges = np.linalg.norm(along - np.clip(shares, 0.0, 1.0)[..., None] * ways, axis=-1)
+    corners = np.linalg.norm(away, axis=-1)
+    on_edge = np.where(edges.min(axis=1) < near, 1 + edges.argmin(axis=1), 0)
+    return np.where(corners.min(axis=1) < near, 4 + corners.argmin(axis=1), on_edge)
 
 
 def read_skin(context: Any, armature: ArmatureObject, body: Body, side: str, besides: Iterable[Any] = ()) -> Skin:
     """Return the skin of the fingers of a hand, as Blender shows it now; `besides`: meshes that are none.
 
+    Its triangles are those of which fingers move a corner more than the hand does.
     All other bones count as the hand, which does not move while fingers close.
     """
     skeleton, hand = body.skeleton, body.roles.bone(f"hand.{side}")
@@ -143,7 +150,7 @@ def read_skin(context: Any, armature: ArmatureObject, body: Body, side: str, bes
     for bone in armature.data.bones:
         above = (one.name for one in (bone, *bone.parent_recursive))
         owners[bone.name] = next((own[name] for name in above if name in own), hand)
-    places, rows = [np.zeros((0, 3))], list[dict[int, float]]()
+    places, rows, triangles = [np.zeros((0, 3))], list[dict[int, float]](), [np.zeros((0, 3), int)]
     avoided = {one.name for one in besides}
     for owner in context.view_layer.objects:
         if owner.type != "MESH" or owner.name in avoided or not owner.visible_get():
@@ -155,13 +162,21 @@ def read_skin(context: Any, armature: ArmatureObject, body: Body, side: str, bes
                 found = {point: {owners[owner.parent_bone]: 1.0} for point in range(len(points))}
             else:
                 continue
+            number = np.full(len(points), -1)
+            number[[*found]] = np.arange(len(rows), len(rows) + len(found))
+            mostly = np.zeros(len(points), bool)
+            mostly[[point for point, row in found.items() if row.get(hand, 0.0) < 0.5]] = True
+            corners = _corners(mesh)
+            inside = (number[corners] >= 0).all(axis=1) & mostly[corners].any(axis=1)
+            triangles.append(number[corners[inside]])
             places.append(points[[*found]])
             rows += found.values()
     width = max(map(len, rows), default=1)
     bones, weights = np.full((len(rows), width), hand), np.zeros((len(rows), width))
     for number, row in enumerate(rows):
         bones[number, : len(row)], weights[number, : len(row)] = [*row], [*row.values()]
-    return rest_skin(skeleton, forward_matrices(skeleton, body.pose), np.concatenate(places), bones, weights)
+    shown = np.concatenate(places), bones, weights, np.concatenate(triangles)
+    return rest_skin(skeleton, forward_matrices(skeleton, body.pose), *shown)
 
 
 def _weights(

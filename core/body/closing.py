@@ -30,7 +30,9 @@ from .skin import LEAST, Skin, capsule_distances, round_bones, with_round_finger
 # Lengths as shares of the skeleton's size: metres of a human of 1.7 m.
 TOUCH: Final = 2.5e-4  # what is nearer touches
 _NEAR: Final = 3e-3  # skin that is so far off counts by 1/e, where ways to close are compared
-_SAMPLE: Final = 60  # points of a finger by which ways to close are compared
+_APART: Final = 1.5e-3  # between points of the skin: no edge of the surface gets in further
+_BEGIN: Final = 300  # points of a finger by which it is seen how it may begin
+_SAMPLE: Final = 150  # the same by which ways to close are compared
 _STEPS: Final = 1000  # of a hand, at most
 _STALE: Final = 0.5  # a distance is measured again when it may be less than this share of what it was
 _OPEN: Final = {"thumb": -30.0}  # degrees of the first joint of open fingers, of others _FLAT; the next are straight
@@ -82,7 +84,7 @@ def close_fingers(
     chains = finger_chains(roles, side)
     if not chains:
         raise CoreError(f"No fingers of hand.{side} were found. Assign their bones.")
-    start, skin = pose, with_round_fingers(skeleton, chains.values(), skin)
+    start, whole = pose, with_round_fingers(skeleton, chains.values(), skin).filled(skeleton, _APART * skeleton.size)
     at_rest = [rotation.rotate(rest_turn(skeleton, hand), way) for way in (palm, ahead)]
     pressed = -forward_matrices(skeleton, pose)[hand, :, :3] @ palm  # the normal of what touches the palm
     touching, places = list[str](), [np.zeros((0, 3))]
@@ -92,11 +94,11 @@ def close_fingers(
     ):
         if not names:
             continue
-        fingers = _Fingers(skeleton, roles, pose, {name: chains[name] for name in names}, skin, *at_rest)
-        swings = np.repeat(fingers.begun(surface), len(_CURLS), axis=1)
+        fingers = _Fingers(skeleton, roles, pose, {name: chains[name] for name in names}, whole, *at_rest)
+        swings = np.repeat(fingers.sampled(_BEGIN).begun(surface), len(_CURLS), axis=1)
         curls = np.tile(_CURLS, (len(fingers.swings), 1))
         if before is None:
-            ways[part] = fingers.sampled().close(swings, curls, taken, surface, margin).best(pressed)
+            ways[part] = fingers.sampled(_SAMPLE).close(swings, curls, taken, surface, margin).best(pressed)
         else:
             ways[part] = before.ways[part]
         best = [ways[part]]
@@ -171,10 +173,10 @@ class _Fingers:
     """
 
     def __init__(
-        self, skeleton: Skeleton, roles: Roles, pose: Pose, chains: Mapping[str, tuple[int, ...]], skin: Skin,
-        palm: Array, ahead: Array,
+        self, skeleton: Skeleton, roles: Roles, pose: Pose, chains: Mapping[str, tuple[int, ...]],
+        skin: tuple[Array, Indices, Array], palm: Array, ahead: Array,
     ) -> None:  # fmt: skip
-        """`palm` and `ahead` (3,): the normal of the palm and the direction of the fingers at rest."""
+        """`skin` as of `Skin.filled`; `palm` and `ahead` (3,): the palm's normal and the fingers' direction at rest."""
         self._skeleton, self._pose = skeleton, pose
         self._near = TOUCH * skeleton.size
         hinges = finger_hinges(skeleton, roles)
@@ -204,7 +206,7 @@ class _Fingers:
         limited = [bone for group in skeleton.limits for bone in group.bones.tolist()]
         still = ~skeleton.movable[self._bones[:, 0]] | np.isin(self._bones[:, 0], limited)
         self._ends[0, still, 0], self.swings[:, still] = 0.0, 0.0
-        self._take(skin)
+        self._take(*skin)
 
     def _allowed(self, bone: int, hinge: Array, angles: Array) -> tuple[float, float]:
         """Return the first and the last of some angles of a joint, radians, that the bone's own limits let it take."""
@@ -215,22 +217,21 @@ class _Fingers:
         inside = angles[~clamp_rotations(self._skeleton.limits, rotations)[1][:, bone]]
         return (float(inside[0]), float(inside[-1])) if len(inside) else (0.0, 0.0)
 
-    def _take(self, skin: Skin) -> None:
-        """Take the points of a skin that these fingers move, finger by finger."""
+    def _take(self, local: Array, bones: Indices, weights: Array) -> None:
+        """Take the points of a skin, as of `Skin.filled`, that these fingers move, finger by finger."""
         finger_of, joint_of = np.full((2, len(self._skeleton)), -1)
         for (finger, joint), bone in np.ndenumerate(self._bones):
             if bone >= 0:
                 finger_of[bone], joint_of[bone] = finger, joint
-        weights = np.where(skin.weights > LEAST, skin.weights, 0.0)
-        of = finger_of[skin.bones]
+        weights, of = np.where(weights > LEAST, weights, 0.0), finger_of[bones]
         shares = np.stack([np.where(of == finger, weights, 0.0).sum(axis=1) for finger in range(len(self._bones))])
         mostly = shares.argmax(axis=0)
         points = np.flatnonzero(shares.any(axis=0))
         points = points[np.argsort(mostly[points], kind="stable")]
         own = (of == mostly[:, None]) & (weights > 0.0)
-        self._finger, skin = mostly[points], skin.of(points)
-        self._joint = np.where(own[points], joint_of[skin.bones], -1).max(axis=1)
-        self._local, self._moved_by, self._weights = skin.in_bones(self._skeleton), skin.bones, skin.weights
+        self._finger = mostly[points]
+        self._local, self._moved_by, self._weights = local[points], bones[points], weights[points]
+        self._joint = np.where(own[points], joint_of[self._moved_by], -1).max(axis=1)
         matrices = forward_matrices(self._skeleton, self._pose)
         heads = matrices[self._bones][..., 3]
         ways = np.cumsum(lengths(np.diff(heads, axis=1, prepend=heads[:, :1])), axis=1)
@@ -239,11 +240,11 @@ class _Fingers:
         number: Array = np.arange(self._bones.shape[1], dtype=float)
         self._levers: Array = np.where(number <= self._joint[:, None], reach[:, None] - ways[self._finger], 0.0)
 
-    def sampled(self) -> "_Fingers":
-        """Return the same fingers with fewer points."""
+    def sampled(self, most: int) -> "_Fingers":
+        """Return the same fingers with at most so many points each."""
         counts = np.bincount(self._finger)
         number = np.arange(len(self._finger)) - np.searchsorted(self._finger, self._finger)
-        few = number % -(-counts // _SAMPLE)[self._finger] == 0
+        few = number % -(-counts // most)[self._finger] == 0
         other = copy(self)
         for name in ("_finger", "_joint", "_local", "_moved_by", "_weights", "_levers"):
             setattr(other, name, getattr(self, name)[few])

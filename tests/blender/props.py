@@ -16,18 +16,24 @@ from tests.blender.rigs import skin_of
 
 context: Any = bpy.context
 OFF = 5e-4  # metres
+NEARER = 1e-5  # metres
+APART = 8e-4  # metres
 WAYS = tuple(Vector(way).normalized() for way in ((0.3, 0.5, 0.81), (-0.7, 0.2, 0.68), (0.1, -0.9, 0.42)))
 
 
 def make_prop(kind: str, radius: float) -> Any:
-    """A mesh about the origin: "cylinder" along Z, "sphere", "box", or "mug", a thick wall that is open at its ends."""
+    """A mesh about the origin: "cylinder" or "prism" of three sides along Z, "sphere", "box", or "mug", a wall open at
+    its ends.
+    """
     if kind == "sphere":
         bpy.ops.mesh.primitive_uv_sphere_add(radius=radius, segments=48, ring_count=32)
     elif kind == "box":
         bpy.ops.mesh.primitive_cube_add(size=2.0 * radius)
     else:
         ends = "NOTHING" if kind == "mug" else "NGON"
-        bpy.ops.mesh.primitive_cylinder_add(radius=radius, depth=0.2, vertices=64, end_fill_type=ends)
+        bpy.ops.mesh.primitive_cylinder_add(
+            radius=radius, depth=0.2, vertices=3 if kind == "prism" else 64, end_fill_type=ends
+        )
     prop = context.active_object
     prop.name = kind
     if kind == "mug":
@@ -62,7 +68,10 @@ def put_in_hand(rig: Any, side: str, kind: str, radius: float) -> Any:
         prop.matrix_world = Matrix.Translation((place + room * normal).tolist()) @ turned
         context.view_layer.update()
         far = [gaps.min() for finger, gaps in skin_distances(rig, side, prop).items() if finger != "thumb"]
-        room += max(OFF - min(far, default=OFF), 0.0)
+        nearer = OFF - min(far, default=OFF)
+        if nearer < NEARER:
+            break
+        room += nearer
     prop.select_set(False)
     context.view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode=mode)
@@ -78,7 +87,10 @@ def finger_names(rig: Any, side: str) -> dict[str, str]:
 
 
 def skin_distances(rig: Any, side: str, prop: Any) -> dict[str, np.ndarray]:
-    """Finger -> how far the vertices of its skin are from a prop in the world, below 0 inside, by parity of rays."""
+    """Finger -> how far its skin is from a prop in the world, below 0 inside, by parity of rays.
+
+    Of all vertices, and of points of the faces that are near, but for those of the palm.
+    """
     fingers = finger_names(rig, side)
     depsgraph = context.evaluated_depsgraph_get()
     shown = prop.evaluated_get(depsgraph)
@@ -92,13 +104,34 @@ def skin_distances(rig: Any, side: str, prop: Any) -> dict[str, np.ndarray]:
             continue
         skin = owner.evaluated_get(depsgraph)
         groups = {group.index: fingers[group.name] for group in owner.vertex_groups if group.name in fingers}
-        for vertex in skin.to_mesh().vertices:
+        flesh, on, palm = skin.to_mesh(), dict[int, str](), set[int]()
+        for vertex in flesh.vertices:
             weights = [(one.weight, groups[one.group]) for one in vertex.groups if one.group in groups]
             if weights and max(weights)[0] > 0.01:
-                place = skin.matrix_world @ vertex.co
-                far = tree.find_nearest(place)[3]
-                found.setdefault(max(weights)[1], []).append(-far if is_inside(tree, place) else far)
+                on[vertex.index] = max(weights)[1]
+            if sum(weight for weight, _ in weights) < 0.5:
+                palm.add(vertex.index)
+        points = [(finger, skin.matrix_world @ flesh.vertices[index].co) for index, finger in on.items()]
+        flesh.calc_loop_triangles()
+        for face in flesh.loop_triangles:
+            if on.keys() >= {*face.vertices} and not palm >= {*face.vertices}:
+                corners = [skin.matrix_world @ flesh.vertices[index].co for index in face.vertices]
+                points += [(on[face.vertices[0]], place) for place in points_within(corners, tree)]
+        for finger, place in points:
+            far = tree.find_nearest(place)[3]
+            found.setdefault(finger, []).append(-far if is_inside(tree, place) else far)
     return {finger: np.array(far) for finger, far in found.items()}
+
+
+def points_within(corners: list[Vector], tree: Any) -> list[Vector]:
+    """Points of a triangle at most `APART` from each other, if a surface may touch it."""
+    middle = sum(corners, Vector()) / 3.0
+    radius = max((corner - middle).length for corner in corners)
+    if tree.find_nearest(middle)[3] > radius + OFF:
+        return []
+    count = int(np.ceil(2.0 * radius / APART))
+    a, b, c = corners
+    return [(i * a + j * b + (count - i - j) * c) / count for i in range(count + 1) for j in range(count + 1 - i)]
 
 
 def is_inside(tree: Any, place: Vector) -> bool:

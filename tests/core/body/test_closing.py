@@ -119,7 +119,20 @@ def test_a_skin_at_rest_is_where_it_was_posed() -> None:
     local = np.linalg.solve(rest[bones][..., :3], (places[:, None] - rest[bones][..., 3])[..., None])
     moved = (matrices[bones][..., :3] @ local)[..., 0] + matrices[bones][..., 3]
     shown = (weights[..., None] * moved).sum(axis=1)
-    np.testing.assert_allclose(rest_skin(skeleton, matrices, shown, bones, weights).places, places, atol=1e-9)
+    corners = np.array([(0, 1, 2), (2, 3, 4)])
+    skin = rest_skin(skeleton, matrices, shown, bones, weights, corners)
+    np.testing.assert_allclose(skin.places, places, atol=1e-9)
+    inside, others, shares = skin.filled(skeleton, 0.5)  # its triangles stay flat in another pose
+    assert len(inside) > 60
+    turned = forward_matrices(skeleton, Pose(pose.rotations[::-1], pose.translations))
+    filled, kept = (
+        (part[..., None] * ((turned[bone][..., :3] @ local[..., None])[..., 0] + turned[bone][..., 3])).sum(axis=1)
+        for local, bone, part in ((inside, others, shares), (local[..., 0], bones, weights))
+    )
+    np.testing.assert_allclose(filled[:50], kept, atol=1e-9)
+    normals = np.cross(kept[corners[:, 1]] - kept[corners[:, 0]], kept[corners[:, 2]] - kept[corners[:, 0]])
+    off = np.abs(((filled[50:, None] - kept[corners[:, 0]]) * normals).sum(axis=-1)).min(axis=1)
+    np.testing.assert_allclose(off, 0.0, atol=1e-9)
 
 
 def test_capsules_are_as_thick_as_the_skin_round_them() -> None:
