@@ -1,12 +1,15 @@
 """Tools that change a part of a captured walk leave the rest as Blender showed it, whatever has keys there."""
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import bpy
 import numpy as np
 import pytest
 
+import commands
 from bridge.motion import all_curves
 from edits.fix_ground import FixedGround
 from edits.foot_lock import LockedFeet
@@ -88,13 +91,18 @@ def test_a_tool_leaves_frames_beside_its_range_as_they_were(name: str, step: int
     assert changes == (name not in ("root", "object"))  # the body stays where it is
 
 
-def test_in_place_on_a_part_says_how_far_the_body_jumps() -> None:
+def test_in_place_on_a_part_says_how_far_the_body_jumps(tmp_path: Path) -> None:
     rig = walker(1)
     edit = RootMotion(context, rig, PART, "nobody")
     edit.solve()
     (told,) = edit.advice()
     way = np.linalg.norm(edit.worlds[0, :3, :3] @ edit.travel.shifts[-1])
     assert told == f"the body jumps by {way:.2f} m after frame 44. Set End to the last frame"
+    place = tmp_path / "report.json"
+    frames = [str(frame) for frame in PART]
+    assert commands.run(["root-motion", "--to", "nobody", "--frames", *frames, "--report", str(place)]) == 0
+    assert json.loads(place.read_text(encoding="utf-8"))["warnings"] == [told]
+    rig = walker(1)
     edit.write(rig)
     hips = [seen(rig)[frame - FRAMES[0], 0] for frame in (PART[1], PART[1] + 1)]
     assert np.linalg.norm((hips[1] - hips[0])[:2]) == pytest.approx(way, rel=0.1)
