@@ -15,7 +15,8 @@ from chain_acts import open_panel
 from motion_acts import FIND, SOLVE
 
 RISE, TREAD, STEPS = 0.15, 0.3, 7  # metres, and how many
-LEVEL = 0.5  # metres, before the first step
+ORIGIN = (-0.005, 0.255, 0.0)  # of the clip: the walk begins two metres before it
+LEVEL = 0.5  # metres from there to the first step
 FEET = ("DEF-foot.L", "DEF-foot.R", "DEF-toe.L", "DEF-toe.R")
 
 
@@ -36,7 +37,7 @@ def climb(hand: Any, clip: str) -> Generator[float, None, dict[str, Any]]:
         for frame in (first, last):
             bpy.context.scene.frame_set(frame)
             places.append(rig.matrix_world @ rig.pose.bones["DEF-hips"].head)
-        make_stairs(*places)
+        make_stairs(Vector(ORIGIN), places[1])
     bpy.ops.ed.undo_push(message="walk and stairs")
     space = hand.viewport.spaces.active
     space.overlay.show_bones = space.overlay.show_floor = False
