@@ -1,6 +1,5 @@
 """The ground that a body moves on, where that is meshes: the armature's setting Ground."""
 
-from itertools import chain
 from typing import Any, Final
 
 import numpy as np
@@ -9,7 +8,7 @@ from mathutils.bvhtree import BVHTree
 from ..core.rotation import Array
 from .channels import ArmatureObject
 from .errors import BridgeError
-from .surfaces import MeshSurface, read_faces
+from .surfaces import MeshSurface, joined, read_faces
 from .worlds import world_up
 
 _STEP: Final = 0.35  # sizes of the skeleton: what is so far above a foot is a step up, as three stairs at once are
@@ -30,12 +29,8 @@ class MeshGround:
         read = read_faces(context, collection.all_objects, world)
         if not read:
             raise BridgeError(f'The collection "{collection.name}" has no mesh with faces to use as the ground.')
-        starts = np.cumsum([0, *(len(places) for places, _ in read)])
-        corners = [(own + start).tolist() for (_, own), start in zip(read, starts, strict=False)]
-        tree: Any = BVHTree.FromPolygons(
-            np.concatenate([places for places, _ in read]).tolist(), [*chain(*corners)], all_triangles=True
-        )
-        self._tree = tree
+        places, corners = joined(read)
+        self._tree: Any = BVHTree.FromPolygons(places.tolist(), corners.tolist(), all_triangles=True)
 
     def __call__(self, positions: Array) -> Array:
         """Return heights, see the class."""
@@ -54,21 +49,16 @@ class MeshGround:
     def _under(self, place: Array) -> tuple[Any, Any]:
         """Return the point and the normal of the ground at a place (3,), or None and None."""
         start = place + self._step * self._up
-        depth, above = 0, list[tuple[Any, Any, int]]()  # how many solids the start is in
+        depth, above = 0, list[tuple[Any, Any, int]]()  # how many more solids end than begin above the start
         hit, normal, *_ = self._tree.ray_cast(start.tolist(), self._up.tolist())
         while hit is not None:
-            leaves = 1 if np.dot(normal, self._up) > 0.0 else -1
-            depth += leaves
-            above.append((hit, normal, leaves))
+            depth += 1 if np.dot(normal, self._up) > 0.0 else -1
+            above.append((hit, normal, depth))
             hit, normal, *_ = self._tree.ray_cast(
                 (np.array(hit) + _BEYOND * self._step * self._up).tolist(), self._up.tolist()
             )
-        for hit, normal, leaves in above:
-            if depth <= 0:
-                break
-            depth -= leaves
-            if depth <= 0:
-                return hit, normal
+        if depth > 0:  # the start is in so many
+            return next((hit, normal) for hit, normal, ended in above if ended == depth)
         hit, normal, *_ = self._tree.ray_cast(start.tolist(), (-self._up).tolist())
         return hit, normal
 

@@ -1,6 +1,6 @@
 """Surfaces of meshes: how far points are from them, and the skin of an armature."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -36,9 +36,7 @@ class MeshSurface:
         read = read_faces(context, objects, world)
         if not read:
             raise BridgeError("There are no faces to grip.")
-        starts = np.cumsum([0, *(len(places) for places, _ in read)])
-        self._places = np.concatenate([places for places, _ in read])
-        self._corners = np.concatenate([corners + start for (_, corners), start in zip(read, starts, strict=False)])
+        self._places, self._corners = joined(read)
         solid = [_solid(places, corners) for places, corners in read]
         self._normals = np.concatenate([normals for normals, _ in solid])  # (m, 7, 3)
         self._closed = np.concatenate([np.full(len(normals), closed) for normals, closed in solid])
@@ -86,6 +84,13 @@ def read_faces(context: Any, owners: Iterable[Any], world: Array) -> list[tuple[
         if one.is_instance and one.parent.name in names:
             read(one.object, one.matrix_world)
     return parts
+
+
+def joined(parts: Sequence[tuple[Array, NDArray[np.integer[Any]]]]) -> tuple[Array, NDArray[np.integer[Any]]]:
+    """Return the points (n, 3) and triangles (m, 3) of several meshes as those of one."""
+    starts = np.cumsum([0, *(len(places) for places, _ in parts)])
+    corners = [own + start for (_, own), start in zip(parts, starts, strict=False)]
+    return np.concatenate([places for places, _ in parts]), np.concatenate(corners)
 
 
 def _corners(mesh: Any) -> NDArray[np.int32]:

@@ -1,10 +1,11 @@
 """Motions: poses with frame numbers and a frame rate."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Any, Final, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .errors import CoreError
 from .pose import Pose, PoseBuffer, forward_matrices, frame_rotations
@@ -37,6 +38,10 @@ class Motion:
 
     def __len__(self) -> int:
         return len(self.frames)
+
+    def __getitem__(self, part: slice | NDArray[np.integer[Any]] | NDArray[np.bool_]) -> Self:
+        """Return the motion of some of the frames, counted from 0."""
+        return replace(self, pose=self.pose[part], frames=self.frames[part])
 
 
 def matrices_of(skeleton: Skeleton, pose: Pose, bones: Sequence[int]) -> Array:

@@ -148,9 +148,7 @@ class BodyMotion(MotionEdit):
 
     def keep(self, part: slice) -> None:
         """Keep some of the frames, counted from 0, as if only they had been read."""
-        self.before, self.channels = (
-            Motion(motion.pose[part], motion.frames[part], motion.fps) for motion in (self.before, self.channels)
-        )
+        self.before, self.channels = self.before[part], self.channels[part]
         self.after, self.worlds = self.before, self.worlds[part]
         self.staying = [pin.within(part) for pin in self.staying]
         self.controlled = None if self.controlled is None else self.controlled.take(part)

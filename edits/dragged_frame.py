@@ -201,7 +201,7 @@ class DraggedFrame(HeldMotion):
             motion = replace(
                 self.channels, pose=replace(self.channels.pose, rotations=rotations, translations=translations)
             )
-        keyed = Motion(motion.pose[self._keyed], motion.frames[self._keyed], motion.fps)
+        keyed = motion[self._keyed]
         written = change_keys(armature, self.rig, keyed, *bones, [self.frame], self.edges, action, new)
         self._key_between(armature, motion, *bones)
         return written
@@ -213,7 +213,7 @@ class DraggedFrame(HeldMotion):
         """
         inside = np.flatnonzero((motion.frames >= self.edges[0]) & (motion.frames <= self.edges[1]))
         part, near = slice(int(inside[0]), int(inside[-1]) + 1), SLID * self.skeleton.size
-        motion, after = (Motion(one.pose[part], one.frames[part], one.fps) for one in (motion, self.after))
+        motion, after = (one[part] for one in (motion, self.after))
         on = {*np.flatnonzero(self._keyed[part]).tolist()}
         edges = {0, len(motion) - 1} - on  # which have keys and stay as they are
         dragged = replace(self.pins[0], start=self.falloff.start, end=self.falloff.end)

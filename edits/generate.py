@@ -91,11 +91,11 @@ class Generated(HeldMotion):
     def pose_of_frame(self, frame: int) -> Pose:
         """Return the pose of one frame, or of the nearest one, without solving the others."""
         place = int(np.abs(self.after.frames - frame).argmin())
-        alone = Motion(self.after.pose[[place]], self.after.frames[[place]], self.after.fps)
-        alone = self.hold(alone, [pin.within(np.array([place])) for pin in self.pins])
+        here = np.array([place])
+        alone = self.hold(self.after[here], [pin.within(here) for pin in self.pins])
         if self.surface is not None and self.floor is not None and self._root is not None:
-            here = point_positions(self.skeleton, alone.pose, self._feet)[0]
-            rise = level_under(self.surface, here, self.floor.height).mean() - self.floor.height
+            feet = point_positions(self.skeleton, alone.pose, self._feet)[0]
+            rise = level_under(self.surface, feet, self.floor.height).mean() - self.floor.height
             return shifted(self.skeleton, alone.pose, self._root, rise * self._up)[0]
         return alone.pose[0]
 

@@ -192,7 +192,4 @@ class PartOfMotion(HeldMotion):
 
     def rig_motion(self, armature: Any, changed: ChangedBones, new: bool) -> tuple[Motion, ChangedBones]:
         motion, changed = super().rig_motion(armature, changed, new)
-        if self.controlled is None:
-            on = self.control_frames()
-            motion = Motion(motion.pose[on], motion.frames[on], motion.fps)
-        return motion, changed
+        return motion[self.control_frames()] if self.controlled is None else motion, changed

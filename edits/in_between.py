@@ -68,7 +68,7 @@ class InBetweenEdit(HeldMotion):
     def rig_motion(self, armature: Any, changed: ChangedBones, new: bool) -> tuple[Motion, ChangedBones]:
         motion, changed = super().rig_motion(armature, changed, new)
         if self.controlled is None:
-            return Motion(motion.pose[self._range], motion.frames[self._range], motion.fps), changed
+            return motion[self._range], changed
         keys = ~self._between[self._range]
         rotations, translations = np.array(motion.pose.rotations), np.array(motion.pose.translations)
         kept = self.channels.pose[self._range]  # controls have other poses that show the same body

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from .. import bridge
 from ..bridge.errors import BridgeError
 from ..bridge.turns import in_main_thread
-from ..core import CoreError, Motion, Pose, Skeleton
+from ..core import CoreError, Pose, Skeleton
 from ..core.body import SIDES, Roles
 from ..core.body.anatomy import carrier_of
 from ..core.body.axes import axis_vector
@@ -96,7 +96,7 @@ class Retargeted(HeldMotion):
             part = steady_part(own, motion)
             self.left_out = np.delete(numbers, part).tolist()
             self.keep(part)
-            motion, worlds = Motion(motion.pose[part], motion.frames[part], motion.fps), worlds[part]
+            motion, worlds = motion[part], worlds[part]
         motion = replace(with_object(own, motion, worlds, scale), frames=self.before.frames)
         meshed = self.surface is not None and source.poise_ground is not None
         roles = bridge.read_roles(source, own)

@@ -416,7 +416,7 @@ class _PinSolver:
             first, stop = self._spans[number]
             asked = first + np.flatnonzero(self.only[first:stop])
             if len(asked):
-                part = Motion(motion.pose[asked], motion.frames[asked], motion.fps)
+                part = motion[asked]
                 gaps = pin_errors(self.skeleton, part, pin.within(asked))
                 errors[:, number] = [rotation.lengths(one).max() for one in gaps]
         return PinMotionResult(motion, changed, *errors)

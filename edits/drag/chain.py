@@ -9,7 +9,7 @@ from ...core.rotation import Array
 from ..chains import chain_bones, chain_method, named_bones, store_solve
 from .body import DragBody, Effector
 from .pins import DragPins
-from .problem import DragProblem, Solved, Target
+from .problem import DragProblem, Solved, Target, Wanted
 from .session import DragSession
 
 
@@ -52,26 +52,12 @@ class ChainProblem(DragProblem):
         self._skeleton, self._method = chain_method(armature, chain, body.skeleton, start)
         self.bones = chain_bones(body.skeleton, chain)
 
-    @property
-    def ranked(self) -> bool:
-        return True
-
     def manner(self, wins: str) -> str:
         return f'by the list of "{self.name}"'
 
-    def prepare(
-        self,
-        effectors: Sequence[Effector],
-        targets: Sequence[Target],
-        start: Pose,
-        pose: Pose,
-        wins: str,
-        turning: bool,
-    ) -> Solved:
-        effector, (place, _) = effectors[0], targets[0]
-        goal = Goal(effector.bone, place, point=effector.point)
-        self.asked = 1
-        self.solver = self._method.prepare(self._skeleton, start, [goal])
+    def prepare(self, wanted: Wanted) -> Solved:
+        effector, self.asked = wanted.effectors[0], 1
+        self.solver = self._method.prepare(self._skeleton, wanted.start, [_goal(effector, wanted.targets[0])])
         return Solved(self.bones, nodes=self.body.skeleton.ancestors(effector.bone))
 
     def aim(self, number: int, place: Array, turn: Array | None) -> None:
@@ -92,7 +78,8 @@ class ChainDrag(DragSession):
             raise CoreError(
                 f"This drag cannot rotate, because it is solved {self.manner}. Turn off Use in Drags of the chain."
             )
-        super().switch(wins, turning, kind)
+        if kind is not None:  # a list has no priorities
+            self.pins.hold_as(kind)
 
     def _takes_shown(self) -> bool:
         return not self._chain.successive and super()._takes_shown()
@@ -107,7 +94,10 @@ class ChainDrag(DragSession):
         changes = super().finish()
         chains, place = self.body.find().poise_chains, self._chain.place
         if place < len(chains):  # nothing has removed it meanwhile
-            effector, (target, _) = self.effectors[0], self.targets[0]
-            goal = Goal(effector.bone, target, point=effector.point)
+            goal = _goal(self.effectors[0], self.targets[0])
             store_solve(chains[place], self.body.skeleton, self._chain.bones, self.start, self.pose, goal)
         return changes
+
+
+def _goal(effector: Effector, target: Target) -> Goal:
+    return Goal(effector.bone, target[0], point=effector.point)

@@ -1,6 +1,7 @@
 """What a drag says about what is missed, held or not shown."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final
 
 import bpy
@@ -37,13 +38,10 @@ def explain(session: DragSession) -> list[str]:
     def as_seen(cause: Cause) -> Cause:
         return cause.seen(names, _DRAGGED if cause.bone in dragged else {})
 
-    def say_length(length: float) -> str:
-        return _say_length(session, length)
-
     tacit, finish = range(problem.asked, len(solution.goals)), solution.explain_finish()
-    explained = solution.explain(say_length=say_length, tacit=tacit, names=names, seen=as_seen)
-    stays = [*_driven(session, _missed(session))]
-    stays += _staying(session, [*(effector.bone for effector in session.effectors), *pinned])
+    explained = solution.explain(say_length=partial(_say_length, session), tacit=tacit, names=names, seen=as_seen)
+    asked = [*(effector.bone for effector in session.effectors), *pinned]
+    stays = [*_driven(session, _missed(session)), *_staying(session, asked)]
     turns = zip(reversed(problem.yielding), reversed(solution.met()), strict=False)
     stays += [body.held.explain_yielded(turn) for turn, met in turns if not met]
     said = [*session.fk.said.values(), *body.notes, *_short(session), *stays]
@@ -85,7 +83,7 @@ def _short(session: DragSession) -> list[str]:
         far = 0.0 if place is None else float(rotation.lengths(matrix[:3, :3] @ point + matrix[:3, 3] - place))
         if turn is not None and isinstance(goal, Goal) and goal.rotation is not None:
             turned = float(rotation.angle_between(frame_rotations(matrix[None, :3, :3])[0], turn))
-        away = bridge.say_beside(body.skeleton.size, far, turned, lambda length: _say_length(session, length))
+        away = bridge.say_beside(body.skeleton.size, far, turned, partial(_say_length, session))
         if met and away:
             said.append(Explanation(f'"{name}" is {away} short of its target', [Cause(Kind.RIG)]))
     return said

@@ -53,6 +53,10 @@ class DragPins:
         }
         self.kinds = {bone: pin_kind(armature, names[0]) for bone, names in self.names.items()}
 
+    def hold_as(self, kind: str) -> None:
+        """Give the pins of all effectors another kind."""
+        self.kinds = dict.fromkeys(self.kinds, kind)
+
     def holding(self, turning: bool) -> list[PinTarget]:
         """Return what the pins hold now: of an effector its rotation, as long as that is pinned and not turned."""
         found: list[PinTarget] = []

@@ -24,6 +24,18 @@ _LIVE: Final[dict[str, Any]] = {"iterations": 8, "turn": float(np.radians(11.5))
 Target = tuple[Array, Array]  # the place (3,) and the turn (4,) of an effector, in armature space
 
 
+@dataclass(frozen=True, eq=False)
+class Wanted:
+    """What a drag is to do."""
+
+    effectors: Sequence[Effector]
+    targets: Sequence[Target]
+    start: Pose  # at the press, to which the body comes back
+    pose: Pose  # that it has now
+    wins: str  # "PINS" or "DRAG", what comes first
+    turning: bool  # effectors have rotations
+
+
 @dataclass(frozen=True)
 class Solved:
     """The bones of a problem, by their places in the skeleton: what `DragWriter.prepare` takes."""
@@ -89,27 +101,15 @@ class DragProblem:
             return "as a humanoid"
         return "" if wins == "PINS" else "drag takes precedence"
 
-    def prepare(
-        self,
-        effectors: Sequence[Effector],
-        targets: Sequence[Target],
-        start: Pose,
-        pose: Pose,
-        wins: str,
-        turning: bool,
-    ) -> Solved:
-        """Prepare the goals of effectors and pins, from a pose on. Return what a solve may change.
-
-        start: the pose at the press, to which the body comes back; wins: "PINS" or "DRAG", what comes first; turning:
-        whether effectors have rotations.
-        """
-        body, held = self.body, self.body.held
-        level = 0 if wins == "DRAG" else next_priority(self.pins.targets)
+    def prepare(self, wanted: Wanted) -> Solved:
+        """Prepare the goals of effectors and pins. Return what a solve may change."""
+        body, held, turning, drag_wins = self.body, self.body.held, wanted.turning, wanted.wins == "DRAG"
+        level = 0 if drag_wins else next_priority(self.pins.targets)
         goals: list[AnyGoal] = [
             Goal(effector.bone, place, turn if turning else None, effector.point, priority=level)
-            for effector, (place, turn) in zip(effectors, targets, strict=True)
+            for effector, (place, turn) in zip(wanted.effectors, wanted.targets, strict=True)
         ]
-        holding = self.pins.goals(turning, int(wins == "DRAG"))
+        holding = self.pins.goals(turning, int(drag_wins))
         last = max(goal.priority for goal in [*goals, *holding])
         pins = [held.yielding(pin) for pin in holding]
         self.yielding = [turn for _, turn in pins if turn is not None]
@@ -122,15 +122,15 @@ class DragProblem:
             self._balance = "OFF"
         self.asked += self._balance not in ("OFF", "FEET")
         if not self.ranked:
-            self.solver = self._method.prepare(self._skeleton, start, goals)
+            self.solver = self._method.prepare(self._skeleton, wanted.start, goals)
             everything = range(len(self._skeleton))
             return Solved(everything, nodes=everything)
         goals += [*self._planted(goals), *self.yielding]
         limbs = () if body.controlled is None else body.controlled.hinged
-        method = replace(self._method, reference=start, strength_at=last)
+        method = replace(self._method, reference=wanted.start, strength_at=last)
         if body.controlled is not None and body.controlled.beyond and not turning:
             method = replace(method, root="fixed" if method.root == "fixed" else "translate")
-        self.solver = method.prepare(*within_reach(self._skeleton, limbs, pose, body.start), goals)
+        self.solver = method.prepare(*within_reach(self._skeleton, limbs, wanted.pose, body.start), goals)
         tree = self.solver.tree
         solved = {*tree.nodes[tree.joints].tolist(), *tree.nodes[tree.roots].tolist()}
         asked = [self._skeleton.index(goal.bone) for goal in goals]

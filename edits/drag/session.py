@@ -15,7 +15,7 @@ from ...core.rotation import Array
 from ..fk_limbs import FKLimbs
 from .body import DragBody
 from .pins import DragPins
-from .problem import DragProblem, Target
+from .problem import DragProblem, Target, Wanted
 from .switch import DraggedLimbs
 from .writer import DragWriter
 
@@ -65,8 +65,8 @@ class DragSession:
 
     def renew(self) -> None:
         """Prepare the problem for the present settings: who wins, what turns and what is pinned."""
-        solved = self.problem.prepare(self.effectors, self.targets, self.start, self.pose, self.wins, self.turning)
-        self.writer.prepare(solved)
+        wanted = Wanted(self.effectors, self.targets, self.start, self.pose, self.wins, self.turning)
+        self.writer.prepare(self.problem.prepare(wanted))
 
     def switch(self, wins: str | None = None, turning: bool | None = None, kind: str | None = None) -> None:
         """Change who wins ("PINS", "DRAG"), whether the effectors turn, too, or the kind of their pins (KINDS)."""
@@ -74,7 +74,7 @@ class DragSession:
             self.wins = wins
         self.turning = self.turning if turning is None else turning
         if kind is not None:
-            self.pins.kinds = dict.fromkeys(self.pins.kinds, kind)
+            self.pins.hold_as(kind)
         self.renew()
 
     def drag(self, shift: Array, turn: Array) -> Solution:

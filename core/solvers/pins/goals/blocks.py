@@ -387,9 +387,7 @@ class BalanceBlock(Block):
         line = -(mixed + np.swapaxes(mixed, -1, -2)) - far * turn[:, :, None] * turn[:, None, :]
         second = np.where(corner[:, None, None], aside[:, :, None] * aside[:, None, :] / far, line)
         pulls = np.zeros(raw.shape[:2])
-        pulls[:, : 3 * gap.shape[1]] = (gap[..., None] * (nearest.direction * force[:, None])[:, None]).reshape(
-            len(raw), -1
-        )
+        pulls[:, : 3 * gap.shape[1]] = force[:, None] * _pulls(gap, nearest.direction)
         return pulls, force[:, None, None] * second
 
 
@@ -431,8 +429,13 @@ def point_rows(raw: Array, point: int) -> Array:
 
 def _along(shares: Array, direction: Array, raw: Array) -> Array:
     """Return the rows (B, D) of points' sum by shares (B, P) along a direction (B, 3)."""
-    along = (shares[..., None] * direction[:, None]).reshape(len(shares), 1, -1)
-    return (along @ raw[:, : along.shape[2]])[:, 0]
+    pulls = _pulls(shares, direction)
+    return (pulls[:, None] @ raw[:, : pulls.shape[1]])[:, 0]
+
+
+def _pulls(shares: Array, direction: Array) -> Array:
+    """Return the rows (B, 3 P) of points with shares (B, P) of a direction (B, 3)."""
+    return (shares[..., None] * direction[:, None]).reshape(len(shares), -1)
 
 
 def end_rows(raw: Array, end: int, points: int) -> Array:
