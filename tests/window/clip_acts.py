@@ -5,17 +5,17 @@ from typing import Any
 
 
 def retarget_clips(hand: Any, walk: str, folder: str) -> Generator[float, None, dict[str, Any]]:
-    """Give the armature a walk, export it, and retarget each clip to it; returns the last frame of each action."""
+    """Give the armature a walk, export it, and retarget each clip to it; returns the range of each action."""
     import bpy
 
     rig: Any = next(object for object in bpy.data.objects if object.type == "ARMATURE")
     bpy.context.view_layer.objects.active = rig
     rig.select_set(True)
-    seen: dict[str, Any] = {"last": {}}
+    seen: dict[str, Any] = {"range": {}}
 
     def retarget(name: str) -> None:
         bpy.ops.poise.retarget(filepath=name, plant=False)
-        seen["last"][name.rpartition(".")[2]] = rig.animation_data.action.frame_range[1]
+        seen["range"][name.rpartition(".")[2]] = [*rig.animation_data.action.frame_range]
 
     retarget(walk)
     bpy.ops.poise.export_vrma(filepath=f"{folder}/walk.vrma")
@@ -32,7 +32,7 @@ def retarget_clips(hand: Any, walk: str, folder: str) -> Generator[float, None, 
         retarget(f"{folder}/walk.{kind}")
         yield 0.3
     seen["kept"] = (len(bpy.data.objects), scene.render.fps, scene.world) == before
-    scene.frame_set(round(seen["last"]["npz"]))
+    scene.frame_set(round(seen["range"]["npz"][1]))
     yield 0.3
     seen["picture"] = hand.screenshot("retargeted_smpl")
     return seen

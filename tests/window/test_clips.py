@@ -17,8 +17,10 @@ def test_clips_of_all_kinds_are_retargeted_and_leave_nothing_else(person: Any, t
     turns[:, 16, 1] = np.linspace(0.0, -1.5, 61)  # the left arm goes forward
     np.savez(tmp_path / "walk.npz", poses=turns.reshape(61, 72), fps=30)
     seen = person(retarget_clips, str(CLIP), str(tmp_path), blend=RIG)
-    last = seen["last"].pop("bvh")
-    assert seen["last"].pop("npz") == 49  # two seconds at 24 frames a second
-    assert seen["last"].keys() >= {"vrma", "fbx"}
-    assert max(abs(frame - last) for frame in seen["last"].values()) <= 1  # a file may begin at frame 0
+    first, last = seen["range"].pop("bvh")
+    assert first == 2  # without the rest pose that the clip begins with
+    assert seen["range"].pop("npz")[1] == 49  # two seconds at 24 frames a second
+    assert seen["range"].keys() >= {"vrma", "fbx"}
+    for begin, end in seen["range"].values():  # a file may begin at any frame
+        assert end - begin == last - first, seen["range"]
     assert seen["kept"]
