@@ -1,9 +1,9 @@
 """Live keypoints: packets pose the armature, and nothing that comes over the port can do harm."""
 
+import json
 import socket
 import subprocess
 import sys
-import json
 import time
 from collections.abc import Iterator
 from typing import Any

@@ -324,12 +324,18 @@ class BalanceBlock(Block):
         side /= np.linalg.norm(side)
         self.plane: Array = np.stack([side, np.cross(up, side)])  # (2, 3)
         self.radius = SUPPORT_RADIUS if goal.radius is None else goal.radius / skeleton.size
+        self._last: tuple[Array, _Nearest] | None = None  # the points it was found for: a step asks for it four times
 
     def aimed(self, goal: AnyGoal, flat: Flat) -> Self:
         """Return the block: a balance has no target."""
         return self
 
     def _nearest(self, at: Kinematics) -> "_Nearest":
+        if self._last is None or self._last[0] is not at.points:
+            self._last = at.points, self._nearest_at(at)
+        return self._last[1]
+
+    def _nearest_at(self, at: Kinematics) -> "_Nearest":
         corners, frames = at.points.take(self.soles, axis=1), np.arange(len(at.x))
         ways: Array = (at.centres[:, self.centre, None] - corners) @ self.plane.T  # (B, S, 2) from the corners
         begins: Array = ways.take(self.begins, axis=1)
