@@ -45,6 +45,8 @@ from .verbs import (
     tell_report,
 )
 
+_USUAL: Final = f"{1e3 * reduce.TOLERANCE:g} mm for a human of 1.7 m, in proportion for other sizes"
+
 
 def _feet_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
@@ -134,9 +136,9 @@ def _reduce_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tolerance",
         type=float,
-        default=reduce.TOLERANCE,
         metavar="M",
-        help="tolerance in world space in meters, of tails and of points one bone length beside heads",
+        help="tolerance in world space in meters, of tails and of points one bone length beside heads, "
+        f"by default {_USUAL}",
     )
     parser.add_argument(
         "--bones", nargs="+", default=[], metavar="BONE",
@@ -148,7 +150,8 @@ def _reduce_options(parser: argparse.ArgumentParser) -> None:
 
 def _check_reduce(arguments: argparse.Namespace) -> None:
     check_motion(arguments)
-    reduce.check_tolerance(arguments.tolerance)
+    if arguments.tolerance is not None:
+        reduce.check_tolerance(arguments.tolerance)
 
 
 def _reduce(arguments: argparse.Namespace) -> int:
@@ -413,8 +416,8 @@ def _between_options(parser: argparse.ArgumentParser) -> None:
         help="of the frames between key poses that get keys, at most, but one in any case",
     )  # fmt: skip
     parser.add_argument(
-        "--tolerance", type=float, default=in_between.TOLERANCE, metavar="M",
-        help="meters: use fewer breakdowns where the body stays this near",
+        "--tolerance", type=float, metavar="M",
+        help=f"meters: use fewer breakdowns where the body stays this near, by default {_USUAL}",
     )  # fmt: skip
     add_motion(parser)
 
@@ -423,7 +426,7 @@ def _check_between(arguments: argparse.Namespace) -> None:
     check_motion(arguments)
     if not 0.0 <= arguments.breakdowns <= 100.0:
         raise CoreError(f"The share of breakdowns is from 0 to 100 percent, not {arguments.breakdowns:g}.")
-    if arguments.tolerance != 0.0:
+    if arguments.tolerance not in (None, 0.0):
         reduce.check_tolerance(arguments.tolerance)
 
 

@@ -13,9 +13,9 @@ from ..core.editing.in_between import fill_between
 from ..core.rotation import Array
 from .held_motion import HeldMotion
 from .motion_edit import ChangedBones, Frames, Progress
+from .reduce import default_tolerance
 from .words import counted
 
-TOLERANCE: Final = 0.005  # metres
 SHARE: Final = 10.0  # percent of the frames between key poses
 
 
@@ -28,7 +28,7 @@ class InBetweenEdit(HeldMotion):
     keys       (K,) the frames of the key poses
     plant      whether feet stand and step, and whether the body is thrown where it falls
     share      percent of the frames between key poses that get keys, at most, but one in any case
-    tolerance  metres; there are fewer keys where the body stays so near
+    tolerance  metres; there are fewer keys where the body stays so near. By default that of Reduce Keys
     breakdowns (N,) the frames between them that have keys, once these are written
     error      metres by which the body is then off between them, as far as channels pose it
     """
@@ -43,13 +43,14 @@ class InBetweenEdit(HeldMotion):
         plant: bool = True,
         keys: Array | None = None,
         share: float = SHARE,
-        tolerance: float = TOLERANCE,
+        tolerance: float | None = None,
     ) -> None:
-        self.share, self.tolerance, self.error = share, tolerance, 0.0
+        self.share, self.error = share, 0.0
         self.keys = key_poses(armature, frames) if keys is None else keys
         whole = bridge.keyed_range(armature)
         first, last = int(self.keys[0]), int(self.keys[-1])
         super().__init__(context, armature, (max(first - 1, whole[0]), min(last + 1, whole[1])))
+        self.tolerance = default_tolerance(self.rig.skeleton, self.worlds) if tolerance is None else tolerance
         read = self.before.frames
         self._range = np.flatnonzero((read >= first) & (read <= last))
         stays = np.flatnonzero(np.isin(read, self.keys) | (read < first) | (read > last))

@@ -18,7 +18,7 @@ from ..core.rotation import Array, lengths
 from .motion_edit import ChangedBones, Frames, MotionEdit, Progress, no_action
 from .shown import WantedPose, wanted_pose
 
-TOLERANCE: Final = 0.005  # metres
+TOLERANCE: Final = 0.005  # metres of a human of 1.7 m
 BODY: Final = "body"  # for the bones of WATCHED
 WATCHED: Final = ("hips", "head", *(f"{part}.{side}" for part in ("hand", "foot") for side in SIDES))
 
@@ -27,7 +27,8 @@ class Reduced(MotionEdit):
     """Fewer keys on the chosen bones and their ancestors; `bones`: names, roles or BODY, by default all.
 
     With `alone`, ancestors keep their keys.
-    `tolerance` is in metres, at every frame and its quarters, for tails and points a bone's length beside its head.
+    `tolerance` is in metres, by default `default_tolerance`, at every frame and its quarters, for tails and points a
+    bone's length beside its head.
     Flat curves get one key. Bones with stepped keys keep them, and so do bones that would get no fewer. Once written,
     `kept` of `keyed` is the number of keys on these bones, a key being one frame of a bone, and `all_kept` of
     `all_keyed` the number on all bones.
@@ -41,21 +42,21 @@ class Reduced(MotionEdit):
         armature: Any,
         frames: tuple[int, int],
         bones: Sequence[str] = (),
-        tolerance: float = TOLERANCE,
+        tolerance: float | None = None,
         alone: bool = False,
     ) -> None:
-        check_tolerance(tolerance)
+        if tolerance is not None:
+            check_tolerance(tolerance)
         if armature.animation_data is None or armature.animation_data.action is None:
             raise CoreError(no_action(armature))
         super().__init__(context, armature, frames)
         skeleton = self.rig.skeleton
         self.chosen = chosen_bones(armature, skeleton, bones)
-        self.tolerance = tolerance
-        scale = np.linalg.norm(self.worlds[:, :3, :3], ord=2, axis=(-2, -1)).max()
-        self._own = tolerance / float(scale)
-        if self._own > skeleton.size:
-            size = f"{skeleton.size * scale:.2g}"
-            raise CoreError(f"The tolerance must be at most {size} m, the size of the body, not {tolerance:g} m.")
+        usual = default_tolerance(skeleton, self.worlds)
+        self.tolerance = tolerance = usual if tolerance is None else tolerance
+        if tolerance > (size := usual / TOLERANCE):
+            raise CoreError(f"The tolerance must be at most {size:.2g} m, the size of the body, not {tolerance:g} m.")
+        self._own = skeleton.size * (tolerance / size)
         self.pose_tolerance = self._own / skeleton.size, np.inf
         above = {one for bone in self.chosen for one in skeleton.ancestors(bone)}
         self._carrying = carriers = sorted(self.chosen if alone else above)
@@ -135,6 +136,11 @@ class Reduced(MotionEdit):
             left = [self.rig.skeleton.names[bone] for bone in self._left]
             sentence += f"; no keys could be removed from {listed(left)}"
         return sentence
+
+
+def default_tolerance(skeleton: Skeleton, worlds: Array) -> float:
+    """Return TOLERANCE for a body under matrices (..., 4, 4), in metres of the world: the same share of any size."""
+    return TOLERANCE * skeleton.size * float(np.linalg.norm(worlds[..., :3, :3], ord=2, axis=(-2, -1)).max())
 
 
 def check_tolerance(tolerance: float) -> None:

@@ -31,7 +31,7 @@ from ..edits.sample_curves import add_sample, check_generated, remove_sample, to
 from ..edits.words import counted
 from ..properties.generate import AXES
 from ..properties.overrides import linked_count
-from .keys import tolerance_property
+from .keys import tolerance_of, tolerance_property
 from .lasting import Background
 from .tool import Tool, fill_in, frame_property, selected_bones
 
@@ -88,12 +88,15 @@ class KeyedTool(Background):
             ("REDUCED", "Reduced", "Key only what is needed for all bones to stay within the tolerance"),
         ),
     )
-    tolerance: tolerance_property("Maximum distance in world space that bones may be off with reduced keys")
+    tolerance: tolerance_property(
+        "Maximum distance in world space that bones may be off with reduced keys. By default 5 mm for a human of 1.7 m, "
+        "in proportion for other sizes"
+    )
 
     def begin_more(self, context: Any, armature: Any) -> MotionEdit | None:
         if self.keys == "EVERY":
             return None
-        return Reduced(context, armature, bridge.keyed_range(armature), (), self.tolerance)
+        return Reduced(context, armature, bridge.keyed_range(armature), (), tolerance_of(self, armature))
 
     def end_more(self, context: Any, armature: Any, edit: Reduced) -> tuple[str, str]:
         report = edit.write(armature, new=False)

@@ -5,9 +5,9 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, FloatProperty
 
-from ..edits.in_between import SHARE, TOLERANCE, InBetweenEdit
+from ..edits.in_between import SHARE, InBetweenEdit
 from ..edits.motion_edit import MotionEdit
-from .keys import RangeTool
+from .keys import RangeTool, tolerance_of, tolerance_property
 
 
 class POISE_OT_fill_between(RangeTool, bpy.types.Operator):
@@ -31,20 +31,19 @@ class POISE_OT_fill_between(RangeTool, bpy.types.Operator):
         precision=0,
         subtype="PERCENTAGE",
     )
-    tolerance: FloatProperty(
-        name="Tolerance",
-        description="Distance in world space that the body may be off without further breakdowns",
-        default=TOLERANCE,
-        min=0.0,
-        soft_max=0.1,
-        precision=4,
-        subtype="DISTANCE",
-        unit="LENGTH",
+    tolerance: tolerance_property(
+        "Distance in world space that the body may be off without further breakdowns. By default 5 mm for a human of "
+        "1.7 m, in proportion for other sizes",
+        least=0.0,
     )
 
+    def fill_range(self, armature: Any) -> None:
+        super().fill_range(armature)
+        tolerance_of(self, armature)
+
     def begin(self, context: Any, armature: Any) -> MotionEdit:
-        frames = self.frames(armature)
-        return InBetweenEdit(context, armature, frames, self.plant, share=self.share, tolerance=self.tolerance)
+        frames, tolerance = self.frames(armature), tolerance_of(self, armature)
+        return InBetweenEdit(context, armature, frames, self.plant, share=self.share, tolerance=tolerance)
 
     def end(self, context: Any, armature: Any, edit: InBetweenEdit) -> tuple[str, str]:
         report = edit.write(armature)

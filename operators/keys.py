@@ -10,7 +10,7 @@ from ..core import CoreError
 from ..core.formats.report import Report
 from ..edits.bake import Baked
 from ..edits.motion_edit import MotionEdit, no_action
-from ..edits.reduce import BODY, TOLERANCE, Reduced
+from ..edits.reduce import BODY, TOLERANCE, Reduced, default_tolerance
 from ..edits.words import counted
 from .lasting import Background
 from .tool import fill_in, frame_property, selected_bones
@@ -21,12 +21,19 @@ WHERE = (
 )
 
 
-def tolerance_property(description: str) -> Any:
+def tolerance_property(description: str, least: float = 1e-5) -> Any:
     """Return a property of an operator that is how far bones may be off with fewer keys."""
     return FloatProperty(
-        name="Tolerance", description=description, default=TOLERANCE, min=1e-5, soft_max=0.1, precision=4,
+        name="Tolerance", description=description, default=TOLERANCE, min=least, soft_max=0.1, precision=4,
         subtype="DISTANCE", unit="LENGTH",
     )  # fmt: skip
+
+
+def tolerance_of(operator: Any, armature: Any) -> float:
+    """Return the tolerance of an operator, which is that of the body if nobody has set it."""
+    size = default_tolerance(bridge.read_rig(armature).skeleton, bridge.world_matrix(armature))
+    fill_in(operator, tolerance=size)
+    return operator.tolerance
 
 
 class RangeTool(Background):
@@ -83,7 +90,7 @@ class POISE_OT_reduce_keys(KeysTool, bpy.types.Operator):
 
     tolerance: tolerance_property(
         "Maximum distance that bones may deviate from the original motion, measured at their tails and one bone "
-        "length beside their heads"
+        "length beside their heads. By default 5 mm for a human of 1.7 m, in proportion for other sizes"
     )
     bones: EnumProperty(
         name="Bones",
@@ -105,10 +112,15 @@ class POISE_OT_reduce_keys(KeysTool, bpy.types.Operator):
         if armature.animation_data.action is None:
             raise CoreError(no_action(armature))
 
+    def fill_range(self, armature: Any) -> None:
+        super().fill_range(armature)
+        tolerance_of(self, armature)
+
     def begin(self, context: Any, armature: Any) -> MotionEdit:
         bridge.check_target(armature, None, self.action == "NEW")
         bones = {"SELECTED": selected_bones, "BODY": lambda _: [BODY]}.get(self.bones, lambda _: [])(context)
-        return Reduced(context, armature, self.frames(armature, beyond=True), bones, self.tolerance)
+        tolerance = tolerance_of(self, armature)
+        return Reduced(context, armature, self.frames(armature, beyond=True), bones, tolerance)
 
     def end(self, context: Any, armature: Any, edit: Reduced) -> tuple[str, str]:
         report = self.written(armature, edit)

@@ -146,7 +146,7 @@ def select_only(context: Any, armature: Any, bone: Any, extend: bool = False) ->
     armature.data.bones.active = bone.bone
 
 
-def fill_in(operator: Any, **values: int) -> None:
+def fill_in(operator: Any, **values: float) -> None:
     """Set the properties that were not given."""
     for name, value in values.items():
         if not operator.properties.is_property_set(name):

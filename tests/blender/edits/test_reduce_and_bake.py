@@ -72,12 +72,19 @@ def test_all_bones_and_points_a_bones_length_beside_them_stay_within_the_toleran
                 found.append(clip.matrix_world.to_scale()[0] * (head + bone.bone.length * ways @ axes.T))
         return np.array(found)
 
-    before = beside()
-    edit = Reduced(context, clip, (20, 40), (), 0.005)
+    before, original = beside(), clip.animation_data.action
+    edit = Reduced(context, clip, (20, 40))
+    assert edit.tolerance == pytest.approx(0.005, rel=1e-5)  # this body is that of a human of 1.7 m
     edit.solve()
     assert edit.write(clip).met
     assert np.linalg.norm(beside() - before, axis=-1).max() < 0.005
     assert edit.all_kept < 0.4 * edit.all_keyed
+    clip.animation_data.action = original  # in any other unit the same keys are left
+    clip.scale *= 40.0
+    context.view_layer.update()
+    assert bpy.ops.poise.reduce_keys(frame_start=20, frame_end=40) == {"FINISHED"}
+    kept = [at for frames in bridge.key_frames(clip, 20.0, 40.0).values() for at in frames]
+    assert len(kept) == pytest.approx(edit.all_kept, rel=0.02)
 
 
 def test_flat_curves_get_one_key_unless_there_are_keys_outside_the_range(clip: Any) -> None:
