@@ -89,8 +89,8 @@ class KeyedTool(Background):
         ),
     )
     tolerance: tolerance_property(
-        "Maximum distance in world space that bones may be off with reduced keys. By default 5 mm for a human of 1.7 m, "
-        "in proportion for other sizes"
+        "Maximum distance in world space that bones may be off with reduced keys. By default 5 mm for a human of "
+        "1.7 m, in proportion for other sizes"
     )
 
     def begin_more(self, context: Any, armature: Any) -> MotionEdit | None:
