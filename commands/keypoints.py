@@ -9,12 +9,14 @@ import bpy
 import numpy as np
 
 from ..core import CoreError
+from ..core.formats.table import FRAME_LIMIT, number
 from ..core.keypoints import AXES, LAYOUTS, METHODS, UNITS
 from ..edits.info import find_armature
 from ..edits.keypoints import READABLE, KeypointsJob, load_recording, perform_keypoints
 from ..edits.parts import check_sure
 from .verbs import Verb, add_action, add_armature, add_ground, add_mapping, take_ground, tell, tell_report
 
+_NOISIEST: Final = 1e4  # millimetres
 _CHOICES: Final = {None: None, "yes": True, "no": False, "hips": True, "feet": False}
 
 
@@ -49,8 +51,9 @@ def _options(parser: argparse.ArgumentParser) -> None:
 def _check(arguments: argparse.Namespace) -> None:
     if arguments.fps is not None and not 0.0 < arguments.fps < np.inf:
         raise CoreError(f"--fps: must be a positive number, not {arguments.fps}.")
-    if arguments.noise is not None and not 0.0 <= arguments.noise < np.inf:
-        raise CoreError(f"--noise: must be 0 or a positive number, not {arguments.noise}.")
+    if arguments.noise is not None:
+        number(0.0, _NOISIEST).read(arguments.noise, "--noise")
+    number(-FRAME_LIMIT, FRAME_LIMIT).read(arguments.start, "--start")
 
 
 def _keypoints(arguments: argparse.Namespace) -> int:

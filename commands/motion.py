@@ -12,7 +12,7 @@ from .. import bridge
 from ..core import CoreError
 from ..core.editing.foot_lock import EASE
 from ..core.formats.recipe import PART_TRACK, RECIPE, preset_names, read_recipe
-from ..core.formats.table import FRAME_LIMIT
+from ..core.formats.table import FRAME_LIMIT, number
 from ..edits import in_between, loop, path, reduce, root_motion, smoothing
 from ..edits.bake import Baked
 from ..edits.dragged_frame import MOST, DraggedFrame, falloff_at
@@ -66,8 +66,7 @@ def _feet_options(parser: argparse.ArgumentParser) -> None:
 
 def _check_feet(arguments: argparse.Namespace) -> None:
     check_motion(arguments)
-    if not arguments.ease >= 0.0:
-        raise CoreError(f"--ease: must be at least 0, not {arguments.ease:g}.")
+    number(0.0, root_motion.LONGEST).read(arguments.ease, "--ease")
 
 
 def _lock_feet(arguments: argparse.Namespace) -> int:
@@ -120,6 +119,9 @@ def _generate(arguments: argparse.Namespace) -> int:
     context: Any = bpy.context
     start = context.scene.frame_start if arguments.start is None else arguments.start
     take_ground(arguments, armature)
+    if arguments.tolerance is not None:
+        size = reduce.size_in_world(bridge.read_rig(armature).skeleton, bridge.world_matrix(armature))
+        reduce.check_tolerance(arguments.tolerance, size)
     edit = Generated(context, armature, recipe, start)
     edit.solve()
     report = edit.write(armature, arguments.action or f"{armature.name} {recipe.name}")
@@ -388,7 +390,9 @@ def _drag_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _check_drag(arguments: argparse.Namespace) -> None:
-    if not np.isfinite(arguments.shift).all() or not any(arguments.shift):
+    for shift in arguments.shift:
+        number(-path.FARTHEST, path.FARTHEST).read(shift, "--shift")
+    if not any(arguments.shift):
         raise CoreError("--shift: give the movement of the bone as numbers in meters.")
     if not 0.0 <= arguments.falloff <= MOST:
         raise CoreError(f"A falloff must be between 0 and {MOST} frames.")

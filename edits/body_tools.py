@@ -22,6 +22,7 @@ from ..core.body.ground import Plane, lay_hands, plant_feet, plant_legs
 from ..core.body.mirror import mirror_pose
 from ..core.body.posture import take_posture
 from ..core.rotation import Array
+from .fix_ground import FARTHEST
 from .words import counted
 
 _INSIDE: Final = 1e-3  # metres: fingers that are deeper in a mesh are reported
@@ -218,8 +219,10 @@ class GripObject(BodyTool):
             return [found]
         if self.target == "COLLECTION":
             collection = bpy.data.collections.get(self.collection)
-            if collection is None:
+            if collection is None and not self.collection:
                 raise CoreError("Choose a collection in Adjust Last Operation.")
+            if collection is None:
+                raise CoreError(f'No collection "{self.collection}" in the file.')
             objects: Any = collection.all_objects
             return [one for one in objects if one.type == "MESH" and not bridge.is_deformed(one, armature)]
         return bridge.meshes_near(context, armature, *hand_reach(body.skeleton, body.roles, body.pose, side))
@@ -259,7 +262,10 @@ class SurfaceTool(BodyTool):
             ("OBJECT", "Object", "The nearest place of a mesh, or the XY plane of another object"),
         ),
     )  # fmt: skip
-    height: float = _setting(0.0, "Height", "Height above the surface", subtype="DISTANCE", precision=4)
+    height: float = _setting(
+        0.0, "Height", "Height above the surface", subtype="DISTANCE", precision=4, min=-FARTHEST,
+        max=FARTHEST,
+    )  # fmt: skip
     object: str = _setting("", "Object", "Object with the surface")
 
     def planes(self, context: Any, armature: Any, bones: Mapping[str, int], heads: Array) -> dict[str, Plane]:

@@ -13,7 +13,7 @@ from ..core.editing.in_between import fill_between
 from ..core.rotation import Array
 from .held_motion import HeldMotion
 from .motion_edit import ChangedBones, Frames, Progress
-from .reduce import default_tolerance
+from .reduce import TOLERANCE, size_in_world
 from .words import counted
 
 SHARE: Final = 10.0  # percent of the frames between key poses
@@ -50,7 +50,8 @@ class InBetweenEdit(HeldMotion):
         whole = bridge.keyed_range(armature)
         first, last = int(self.keys[0]), int(self.keys[-1])
         super().__init__(context, armature, (max(first - 1, whole[0]), min(last + 1, whole[1])))
-        self.tolerance = default_tolerance(self.rig.skeleton, self.worlds) if tolerance is None else tolerance
+        usual = TOLERANCE * size_in_world(self.rig.skeleton, self.worlds)
+        self.tolerance = usual if tolerance is None else tolerance
         read = self.before.frames
         self._range = np.flatnonzero((read >= first) & (read <= last))
         stays = np.flatnonzero(np.isin(read, self.keys) | (read < first) | (read > last))

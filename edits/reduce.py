@@ -19,6 +19,7 @@ from .motion_edit import ChangedBones, Frames, MotionEdit, Progress, no_action
 from .shown import WantedPose, wanted_pose
 
 TOLERANCE: Final = 0.005  # metres of a human of 1.7 m
+LEAST: Final = 1e-6  # of the size of the body, what single precision tells apart
 BODY: Final = "body"  # for the bones of WATCHED
 WATCHED: Final = ("hips", "head", *(f"{part}.{side}" for part in ("hand", "foot") for side in SIDES))
 
@@ -27,7 +28,7 @@ class Reduced(MotionEdit):
     """Fewer keys on the chosen bones and their ancestors; `bones`: names, roles or BODY, by default all.
 
     With `alone`, ancestors keep their keys.
-    `tolerance` is in metres, by default `default_tolerance`, at every frame and its quarters, for tails and points a
+    `tolerance` is in metres, by default TOLERANCE of its size, at every frame and its quarters, for tails and points a
     bone's length beside its head.
     Flat curves get one key. Bones with stepped keys keep them, and so do bones that would get no fewer. Once written,
     `kept` of `keyed` is the number of keys on these bones, a key being one frame of a bone, and `all_kept` of
@@ -45,17 +46,14 @@ class Reduced(MotionEdit):
         tolerance: float | None = None,
         alone: bool = False,
     ) -> None:
-        if tolerance is not None:
-            check_tolerance(tolerance)
         if armature.animation_data is None or armature.animation_data.action is None:
             raise CoreError(no_action(armature))
         super().__init__(context, armature, frames)
         skeleton = self.rig.skeleton
         self.chosen = chosen_bones(armature, skeleton, bones)
-        usual = default_tolerance(skeleton, self.worlds)
-        self.tolerance = tolerance = usual if tolerance is None else tolerance
-        if tolerance > (size := usual / TOLERANCE):
-            raise CoreError(f"The tolerance must be at most {size:.2g} m, the size of the body, not {tolerance:g} m.")
+        size = size_in_world(skeleton, self.worlds)
+        self.tolerance = tolerance = TOLERANCE * size if tolerance is None else tolerance
+        check_tolerance(tolerance, size)
         self._own = skeleton.size * (tolerance / size)
         self.pose_tolerance = self._own / skeleton.size, np.inf
         above = {one for bone in self.chosen for one in skeleton.ancestors(bone)}
@@ -138,15 +136,20 @@ class Reduced(MotionEdit):
         return sentence
 
 
-def default_tolerance(skeleton: Skeleton, worlds: Array) -> float:
-    """Return TOLERANCE for a body under matrices (..., 4, 4), in metres of the world: the same share of any size."""
-    return TOLERANCE * skeleton.size * float(np.linalg.norm(worlds[..., :3, :3], ord=2, axis=(-2, -1)).max())
+def size_in_world(skeleton: Skeleton, worlds: Array) -> float:
+    """Return the size of a body under matrices (..., 4, 4): 1 for a human of 1.7 m."""
+    return skeleton.size * float(np.linalg.norm(worlds[..., :3, :3], ord=2, axis=(-2, -1)).max())
 
 
-def check_tolerance(tolerance: float) -> None:
-    """Raise CoreError unless the tolerance is a positive, finite number."""
+def check_tolerance(tolerance: float, size: float | None = None) -> None:
+    """Raise CoreError unless the tolerance is a positive, finite number; or one that a body of a `size` can have."""
     if not 0.0 < tolerance < np.inf:
         raise CoreError(f"The tolerance must be a positive number of meters, not {tolerance:g}.")
+    if size is not None and not LEAST * size <= tolerance <= size:
+        raise CoreError(
+            f"The tolerance must be between {LEAST * size:.2g} and {size:.2g} m, the size of the body, "
+            f"not {tolerance:g} m."
+        )
 
 
 def check_bones(armature: Any, bones: Sequence[str]) -> None:

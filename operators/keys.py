@@ -10,7 +10,7 @@ from ..core import CoreError
 from ..core.formats.report import Report
 from ..edits.bake import Baked
 from ..edits.motion_edit import MotionEdit, no_action
-from ..edits.reduce import BODY, TOLERANCE, Reduced, default_tolerance
+from ..edits.reduce import BODY, TOLERANCE, Reduced, size_in_world
 from ..edits.words import counted
 from .lasting import Background
 from .tool import fill_in, frame_property, selected_bones
@@ -31,8 +31,8 @@ def tolerance_property(description: str, least: float = 1e-5) -> Any:
 
 def tolerance_of(operator: Any, armature: Any) -> float:
     """Return the tolerance of an operator, which is that of the body if nobody has set it."""
-    size = default_tolerance(bridge.read_rig(armature).skeleton, bridge.world_matrix(armature))
-    fill_in(operator, tolerance=size)
+    size = size_in_world(bridge.read_rig(armature).skeleton, bridge.world_matrix(armature))
+    fill_in(operator, tolerance=TOLERANCE * size)
     return operator.tolerance
 
 

@@ -218,7 +218,7 @@ def test_clips_go_onto_a_body_by_the_verbs_own_way_of_reading_them_and_another_j
         ((), '{"bones": ["hips", "--json=x"]}', 'bones: "--json=x" looks like an option'),
         ((), '{"frames": [9, 2]}', "--frames: the range runs backwards"),
         ((), '{"step": 0}', "--step: must be at least 1"),
-        (("--verb", "lock-feet"), '{"ease": -1}', "--ease: must be at least 0"),
+        (("--verb", "lock-feet"), '{"ease": -1}', "--ease: must be between 0 and 60"),
         (("--verb", "reduce-keys"), '{"tolerance": -1}', "tolerance must be a positive number of meters"),
         (("--verb", "edit-path"), '{"ease": -1}', "The ease of a path must be between 0 and"),
         (("--verb", "generate"), '{"recipe": "jump.json", "tolerance": 0}', "tolerance must be a positive number"),

@@ -1,0 +1,188 @@
+"""Numbers that make no sense, through every option of every verb: `python -m benchmarks.robust.numbers`.
+
+Options that take a number are read from the parser. A walk on a small body is given each value in each of them: refused
+by one sentence that names the field, or done. What is neither is listed, with what took longer than `SLOW`.
+
+    python -m benchmarks.robust.numbers                  all verbs, ten minutes
+    python -m benchmarks.robust.numbers --verbs bake     some of them
+"""
+
+import argparse
+import io
+import json
+import os
+import re
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Final
+
+import standalone
+
+DATA: Final = Path(__file__).resolve().parents[2] / "tests" / "data"
+BODY: Final = DATA / "rigs" / "named_mixamo_cm.blend"
+CLIP: Final = DATA / "motion" / "cmu_07_12.bvh"
+GOAL: Final = {"role": "hand.R", "position": [-0.4, -0.4, 1.3]}
+VALUES: Final = ("0", "-1", "1e-300", "1e9", "1e300", "nan", "inf", "2147483648")
+SLOW: Final = 10.0  # seconds
+# what a verb needs beside the number
+NEEDED: Final = {
+    "body": ("--tool", "relaxed", "--key"),
+    "grip": ("--collection", "Things", "--key"),
+    "apply-pose": ("--pose", "walk", "--key"),
+    "contribute": ("--chain", "mixamorig:RightArm:mixamorig:RightHand", "--preset", "arm", "--job", "{out}/job.json"),
+    "root-motion": ("--to", "object"),
+    "keypoints": ("--input", "docs/examples/walk_keypoints.jsonl"),
+    "learn": ("--what", "limits", "--file", "{out}/learned.json"),
+    "generate": ("--recipe", "wave_once"),
+    "edit-path": ("--bend", "10"),
+    "drag-frame": ("--bone", "mixamorig:LeftHand", "--shift", "0", "0", "0.1", "--frame", "15"),
+    "retarget": ("--motion", str(CLIP)),
+    "export-vrma": ("--file", "{out}/o.vrma"),
+}
+FILES: Final = {"in-betweens": "poses.blend"}
+# settings of `body --set`
+SETTINGS: Final = {
+    "a-pose": ("arms",),
+    "feet": ("roll", "height", "bank", "heading"),
+    "hands": ("height", "close"),
+    "fingers": ("close", "spread"),
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one command line ended."""
+
+    words: tuple[str, ...]
+    field: str
+    code: int
+    said: str
+    seconds: float
+
+    @property
+    def wrong(self) -> str:
+        """What is neither a sentence that names the field nor a result; else empty."""
+        if self.code not in (0, 1, 2):
+            return f"exit {self.code}"
+        if re.search("Traceback|Warning|Error:", self.said):
+            return "Python is heard"
+        if self.seconds > SLOW:
+            return f"{self.seconds:.0f} s"
+        lines = self.said.strip().splitlines()
+        if self.code == 2 and len(lines) != 1:
+            return f"{len(lines)} lines"
+        if self.code == 2 and not any(word in lines[0].lower() for word in re.split("[-_]", self.field)):
+            return "the field is not named"
+        return ""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--verbs", nargs="+", default=[], metavar="VERB")
+    parser.add_argument("--said", action="store_true", help="print what each command said")
+    arguments = parser.parse_args()
+    standalone.enable()
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        make_files(Path(folder))
+        for words, field in cases(arguments.verbs):
+            outcome = run(words, field, Path(folder, FILES.get(words[0], "walk.blend")), Path(folder))
+            found.append(outcome)
+            if outcome.wrong or arguments.said:
+                shown = " ".join(words)
+                print(f"{outcome.wrong or outcome.code:24} {shown}\n    {outcome.said.strip()[:300]}", flush=True)
+    refused = sum(outcome.code == 2 for outcome in found)
+    wrong = sum(bool(outcome.wrong) for outcome in found)
+    print(f"{len(found)} command lines: {refused} refused, {len(found) - refused - wrong} done, {wrong} wrong")
+    sys.stdout.flush()
+    os._exit(bool(wrong))  # bpy can hang as it ends
+
+
+def cases(verbs: list[str]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield the words of each command line, and the name of the field that has the number."""
+    import commands
+
+    parsers: Any = argparse.ArgumentParser().add_subparsers()
+    for verb in commands._VERBS:  # pyright: ignore[reportPrivateUsage]
+        verb.add(parsers)
+    for verb, parser in parsers.choices.items():
+        if verbs and verb not in verbs:
+            continue
+        for action in parser._actions:
+            if action.type in (int, float):
+                option, count = action.option_strings[0], action.nargs or 1
+                for value in VALUES:
+                    for place in range(count):
+                        values = [value if k == place else usual(action, k) for k in range(count)]
+                        fields = [f"{option}={value}"] if count == 1 else [option, *values]
+                        yield (verb, *needed(verb, option), *extra(verb, option), *fields), option.lstrip("-")
+    for tool, settings in SETTINGS.items():
+        for setting in settings:
+            for value in VALUES if not verbs or "body" in verbs else ():
+                yield ("body", "--tool", tool, "--key", "--set", f"{setting}={value}"), setting
+
+
+def needed(verb: str, option: str) -> tuple[str, ...]:
+    """Return the words that the verb needs, without those of the option itself."""
+    words = NEEDED.get(verb, ())
+    if option not in words:
+        return words
+    begin = words.index(option)
+    end = next((k for k in range(begin + 1, len(words)) if words[k].startswith("--")), len(words))
+    return (*words[:begin], *words[end:])
+
+
+def extra(verb: str, option: str) -> tuple[str, ...]:
+    """Return the words without which an option has no effect."""
+    if option == "--frames":
+        return ()
+    return ("--frames", "3", "9") if (verb, option) in (("grip", "--hold"), ("grip", "--tolerance")) else ()
+
+
+def usual(action: argparse.Action, place: int) -> str:
+    """Return a value with sense for one of several numbers."""
+    return ("3", "9")[place] if action.type is int else "0.1"
+
+
+def make_files(folder: Path) -> None:
+    """Write a .blend file with a walk, one with every twelfth of its frames, and a job."""
+    import bpy
+
+    import bridge
+
+    outcome = run(("retarget", "--motion", str(CLIP), "--action", "walk"), "", BODY, folder)
+    assert outcome.code in (0, 1), outcome.said
+    (folder / "job.json").write_text(json.dumps({"version": 1, "goals": [GOAL], "frames": [3, 9]}))
+    bpy.ops.wm.open_mainfile(filepath=str(folder / "o.blend"))
+    things = bpy.data.collections.new("Things")
+    bpy.context.scene.collection.children.link(things)
+    things.objects.link(bpy.data.objects.new("Ball", bpy.data.meshes.new("Ball")))
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / "walk.blend"))
+    for curve in bridge.motion.active_curves(bpy.data.objects["Armature"]):
+        for key in reversed(curve.keyframe_points):
+            if (key.co[0] - 1) % 12:
+                curve.keyframe_points.remove(key)
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / "poses.blend"))
+
+
+def run(words: tuple[str, ...], field: str, blend: Path, folder: Path) -> Outcome:
+    """Run a command line on a file."""
+    import commands
+
+    words = tuple(word.format(out=folder) for word in words)
+    place = () if words[0] == "export-vrma" else ("--output", str(folder / "o.blend"))
+    said, begin = io.StringIO(), perf_counter()
+    with redirect_stderr(said), redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("always")
+        code = commands.run([*words, "--blend", str(blend), *place])
+    return Outcome(words, field, code, said.getvalue(), perf_counter() - begin)
+
+
+if __name__ == "__main__":
+    main()
