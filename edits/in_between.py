@@ -13,7 +13,7 @@ from ..core.editing.in_between import fill_between
 from ..core.rotation import Array
 from .held_motion import HeldMotion
 from .motion_edit import ChangedBones, Frames, Progress
-from .reduce import TOLERANCE, size_in_world
+from .reduce import TOLERANCE, check_tolerance, size_in_world
 from .words import counted
 
 SHARE: Final = 10.0  # percent of the frames between key poses
@@ -28,7 +28,7 @@ class InBetweenEdit(HeldMotion):
     keys       (K,) the frames of the key poses
     plant      whether feet stand and step, and whether the body is thrown where it falls
     share      percent of the frames between key poses that get keys, at most, but one in any case
-    tolerance  metres; there are fewer keys where the body stays so near. By default that of Reduce Keys
+    tolerance  metres; there are fewer keys where the body stays so near. By default that of Reduce Keys; 0: all
     breakdowns (N,) the frames between them that have keys, once these are written
     error      metres by which the body is then off between them, as far as channels pose it
     """
@@ -50,8 +50,10 @@ class InBetweenEdit(HeldMotion):
         whole = bridge.keyed_range(armature)
         first, last = int(self.keys[0]), int(self.keys[-1])
         super().__init__(context, armature, (max(first - 1, whole[0]), min(last + 1, whole[1])))
-        usual = TOLERANCE * size_in_world(self.rig.skeleton, self.worlds)
-        self.tolerance = usual if tolerance is None else tolerance
+        size = size_in_world(self.rig.skeleton, self.worlds)
+        self.tolerance = TOLERANCE * size if tolerance is None else tolerance
+        if tolerance:
+            check_tolerance(tolerance, size)
         read = self.before.frames
         self._range = np.flatnonzero((read >= first) & (read <= last))
         stays = np.flatnonzero(np.isin(read, self.keys) | (read < first) | (read > last))

@@ -18,6 +18,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Final
@@ -33,7 +34,7 @@ SLOW: Final = 10.0  # seconds
 # what a verb needs beside the number
 NEEDED: Final = {
     "body": ("--tool", "relaxed", "--key"),
-    "grip": ("--collection", "Things", "--key"),
+    "grip": ("--object", "Cube", "--key"),
     "apply-pose": ("--pose", "walk", "--key"),
     "contribute": ("--chain", "mixamorig:RightArm:mixamorig:RightHand", "--preset", "arm", "--job", "{out}/job.json"),
     "root-motion": ("--to", "object"),
@@ -45,6 +46,7 @@ NEEDED: Final = {
     "retarget": ("--motion", str(CLIP)),
     "export-vrma": ("--file", "{out}/o.vrma"),
 }
+_WORDS: Final = {"at": ("frame",), "smooth": ("smoothing",), "pops": ("pops",)}  # what a sentence calls a field
 FILES: Final = {"in-betweens": "poses.blend"}
 # settings of `body --set`
 SETTINGS: Final = {
@@ -77,7 +79,7 @@ class Outcome:
         lines = self.said.strip().splitlines()
         if self.code == 2 and len(lines) != 1:
             return f"{len(lines)} lines"
-        if self.code == 2 and not any(word in lines[0].lower() for word in re.split("[-_]", self.field)):
+        if self.code == 2 and not any(word in lines[0].lower() for word in _WORDS.get(self.field, (self.field,))):
             return "the field is not named"
         return ""
 
@@ -91,12 +93,14 @@ def main() -> None:
     found = []
     with tempfile.TemporaryDirectory() as folder:
         make_files(Path(folder))
-        for words, field in cases(arguments.verbs):
-            outcome = run(words, field, Path(folder, FILES.get(words[0], "walk.blend")), Path(folder))
+        commands = ((run, words, field) for words, field in cases(arguments.verbs))
+        tools = ((run_tool, words, field) for words, field in tool_cases(arguments.verbs))
+        for call, words, field in chain(commands, tools):
+            outcome = call(words, field, Path(folder, FILES.get(words[0], "walk.blend")), Path(folder))
             found.append(outcome)
             if outcome.wrong or arguments.said:
                 shown = " ".join(words)
-                print(f"{outcome.wrong or outcome.code:24} {shown}\n    {outcome.said.strip()[:300]}", flush=True)
+                print(f"{outcome.wrong or str(outcome.code):24} {shown}\n    {outcome.said.strip()[:300]}", flush=True)
     refused = sum(outcome.code == 2 for outcome in found)
     wrong = sum(bool(outcome.wrong) for outcome in found)
     print(f"{len(found)} command lines: {refused} refused, {len(found) - refused - wrong} done, {wrong} wrong")
@@ -150,6 +154,42 @@ def usual(action: argparse.Action, place: int) -> str:
     return ("3", "9")[place] if action.type is int else "0.1"
 
 
+def tool_cases(tools: list[str]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield the operator, its property, its place and the value, and the property again."""
+    import bpy
+
+    for name in dir(bpy.ops.poise):
+        kind = getattr(bpy.ops.poise, name).get_rna_type()
+        for field in kind.properties if not tools or name in tools else ():
+            if field.type in ("FLOAT", "INT") and not field.is_readonly:
+                for value in VALUES:
+                    yield (name, field.identifier, value), field.identifier
+
+
+def run_tool(words: tuple[str, ...], field: str, blend: Path, folder: Path) -> Outcome:
+    """Call an operator on a file, in Pose Mode; 2 where it is refused, 1 where Blender takes no such value."""
+    import bpy
+
+    name, _, text = words
+    said, begin, code = io.StringIO(), perf_counter(), 0
+    with redirect_stderr(said), redirect_stdout(said), warnings.catch_warnings():
+        warnings.simplefilter("always")
+        bpy.ops.wm.open_mainfile(filepath=str(blend))
+        bpy.context.view_layer.objects.active = bpy.data.objects["Armature"]
+        bpy.ops.object.mode_set(mode="POSE")
+        tool = getattr(bpy.ops.poise, name)
+        found = tool.get_rna_type().properties[field]
+        value: Any = int(float(text)) if found.type == "INT" and text not in ("nan", "inf", "1e300") else float(text)
+        try:
+            tool(**{field: (value,) * found.array_length if found.is_array else value})
+        except (TypeError, OverflowError, ValueError):
+            return Outcome(words, field, 1, "", perf_counter() - begin)
+        except RuntimeError as error:
+            said.write(str(error).replace("Error: ", "", 1))
+            code = 2
+    return Outcome(words, field, code, said.getvalue(), perf_counter() - begin)
+
+
 def make_files(folder: Path) -> None:
     """Write a .blend file with a walk, one with every twelfth of its frames, and a job."""
     import bpy
@@ -160,11 +200,12 @@ def make_files(folder: Path) -> None:
     assert outcome.code in (0, 1), outcome.said
     (folder / "job.json").write_text(json.dumps({"version": 1, "goals": [GOAL], "frames": [3, 9]}))
     bpy.ops.wm.open_mainfile(filepath=str(folder / "o.blend"))
-    things = bpy.data.collections.new("Things")
-    bpy.context.scene.collection.children.link(things)
-    things.objects.link(bpy.data.objects.new("Ball", bpy.data.meshes.new("Ball")))
+    context: Any = bpy.context
+    rig = context.scene.objects["Armature"]
+    palm = rig.matrix_world @ rig.pose.bones["mixamorig:LeftHandMiddle1"].head
+    bpy.ops.mesh.primitive_cube_add(size=0.05, location=palm)
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / "walk.blend"))
-    for curve in bridge.motion.active_curves(bpy.data.objects["Armature"]):
+    for curve in bridge.motion.active_curves(rig):
         for key in reversed(curve.keyframe_points):
             if (key.co[0] - 1) % 12:
                 curve.keyframe_points.remove(key)

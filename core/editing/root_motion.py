@@ -21,6 +21,7 @@ from .path import move_roots
 Carrier = Literal["root", "object", "body", "nobody"]
 
 _WIDE: Final = 3.0  # standard deviations of the smoothing kernel on either side
+_NARROW: Final = 0.1  # frames: deviations below have a kernel of one frame
 _STILL: Final = 1e-5  # radians, and of the size: a bone that moves less beside its parent does not
 _CLOSED: Final = 1e-4  # radians, and of the size: a motion whose last pose differs less from the first is a loop
 
@@ -111,7 +112,7 @@ def _repeated(way: Array, up: Array, reach: int) -> Array:
 def smoothed(values: Array, deviation: float) -> Array:
     """Return values (F, n) after a local linear regression with a Gaussian kernel of a `deviation` in frames."""
     reach = int(np.ceil(_WIDE * deviation))
-    if reach == 0 or len(values) < 2:
+    if deviation < _NARROW or len(values) < 2:
         return values.copy()
     places = np.arange(-reach, reach + 1.0)
     kernel = np.exp(-0.5 * np.square(places / deviation))
