@@ -79,7 +79,7 @@ class Outcome:
         lines = self.said.strip().splitlines()
         if self.code == 2 and len(lines) != 1:
             return f"{len(lines)} lines"
-        if self.code == 2 and not any(word in lines[0].lower() for word in _WORDS.get(self.field, (self.field,))):
+        if self.code == 2 and not any(word in lines[0].lower() for word in (self.field, *_WORDS.get(self.field, ()))):
             return "the field is not named"
         return ""
 
@@ -158,8 +158,9 @@ def tool_cases(tools: list[str]) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield the operator, its property, its place and the value, and the property again."""
     import bpy
 
-    for name in dir(bpy.ops.poise):
-        kind = getattr(bpy.ops.poise, name).get_rna_type()
+    tools_of: Any = bpy.ops
+    for name in dir(tools_of.poise):
+        kind = getattr(tools_of.poise, name).get_rna_type()
         for field in kind.properties if not tools or name in tools else ():
             if field.type in ("FLOAT", "INT") and not field.is_readonly:
                 for value in VALUES:
@@ -171,13 +172,15 @@ def run_tool(words: tuple[str, ...], field: str, blend: Path, folder: Path) -> O
     import bpy
 
     name, _, text = words
+    context: Any = bpy.context
+    tools: Any = bpy.ops
     said, begin, code = io.StringIO(), perf_counter(), 0
     with redirect_stderr(said), redirect_stdout(said), warnings.catch_warnings():
         warnings.simplefilter("always")
         bpy.ops.wm.open_mainfile(filepath=str(blend))
-        bpy.context.view_layer.objects.active = bpy.data.objects["Armature"]
+        context.view_layer.objects.active = context.scene.objects["Armature"]
         bpy.ops.object.mode_set(mode="POSE")
-        tool = getattr(bpy.ops.poise, name)
+        tool = getattr(tools.poise, name)
         found = tool.get_rna_type().properties[field]
         value: Any = int(float(text)) if found.type == "INT" and text not in ("nan", "inf", "1e300") else float(text)
         try:
