@@ -17,7 +17,7 @@ from ..edits import in_between, loop, path, reduce, root_motion, smoothing
 from ..edits.bake import Baked
 from ..edits.dragged_frame import MOST, DraggedFrame, falloff_at
 from ..edits.fix_ground import FixedGround, check_height
-from ..edits.foot_lock import DRIFTS, FEET, HANDS, LockedFeet, check_points
+from ..edits.foot_lock import DRIFTS, FEET, HANDS, LONGEST, LockedFeet, check_points
 from ..edits.generate import Generated
 from ..edits.in_between import InBetweenEdit
 from ..edits.info import find_armature
@@ -66,7 +66,7 @@ def _feet_options(parser: argparse.ArgumentParser) -> None:
 
 def _check_feet(arguments: argparse.Namespace) -> None:
     check_motion(arguments)
-    number(0.0, root_motion.LONGEST).read(arguments.ease, "--ease")
+    number(0.0, LONGEST).read(arguments.ease, "--ease")
 
 
 def _lock_feet(arguments: argparse.Namespace) -> int:

@@ -17,6 +17,7 @@ from .held_motion import HeldMotion, PartOfMotion
 FEET: Final = "feet"
 HANDS: Final = "hands"
 DRIFTS: Final = ("remove", "keep", "none")
+LONGEST: Final = 60.0  # seconds of an ease
 SKATING: Final = SLOWEST  # sizes of the skeleton a second from which on a point in contact skates
 
 

@@ -7,7 +7,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from ..core import CoreError
 from ..core.editing.foot_lock import EASE
-from ..edits.foot_lock import FEET, HANDS
+from ..edits.foot_lock import FEET, HANDS, LONGEST
 from ..edits.motion_edit import MotionEdit, temporary_value
 from ..edits.pin_list import remove_or_mute
 from ..edits.pinned_actions import need_source, restore_source
@@ -49,6 +49,7 @@ class POISE_OT_find_contacts(MotionTool, Lasting, bpy.types.Operator):
         description="Time in seconds over which the motion eases in and out of a contact",
         default=EASE,
         min=0.0,
+        max=LONGEST,
         soft_max=1.0,
         subtype="TIME_ABSOLUTE",
         unit="TIME_ABSOLUTE",
