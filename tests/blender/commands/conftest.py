@@ -8,7 +8,7 @@ import bpy
 import pytest
 
 import commands
-from tests.blender.commands.rigs import Run, check_told
+from tests.blender.commands.rigs import Run, check_told, told
 from tests.blender.rigs import make_armature, make_empty, make_walk
 
 
@@ -29,7 +29,7 @@ def folder(empty_file: None, tmp_path: Path) -> Path:
 def run(capsys: pytest.CaptureFixture[str]) -> Run:
     def call(*argv: object) -> tuple[int, dict[str, Any], str]:
         capsys.readouterr()
-        code = commands.run([str(argument) for argument in argv])
+        code = commands.run(told([str(argument) for argument in argv]))
         out, error = capsys.readouterr()
         lines = [line for line in out.splitlines() if line.startswith("{")]
         data = json.loads(lines[0]) if lines else {}

@@ -13,6 +13,11 @@ from core.formats import schema
 Run = Callable[..., tuple[int, dict[str, Any], str]]  # exit code, JSON, and what is told
 
 
+def told(argv: Sequence[str]) -> list[str]:
+    """Return the words of a command line that prints JSON, so that each result is held against its schema."""
+    return [*argv, "--json"] if argv and "--json" not in argv else [*argv]
+
+
 def check_told(argv: Sequence[str], code: int, data: dict[str, Any]) -> None:
     """Fail if an exit code is none of those that the help names, or JSON does not follow the schema of its verb."""
     assert code in (0, 1, 2, 3, 130)

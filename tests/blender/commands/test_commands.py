@@ -16,7 +16,7 @@ from benchmarks.robust.corpus import corpus
 from bridge import all_curves
 from core import CoreError
 from edits.files import write_files
-from tests.blender.commands.rigs import check_told, job_file, opened, snapshot
+from tests.blender.commands.rigs import check_told, job_file, opened, snapshot, told
 from tests.blender.rigs import contents, make_armature, make_chain, make_empty, world, world_rotation
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -41,7 +41,7 @@ class Result:
 def run(capsys: pytest.CaptureFixture[str]) -> Run:
     def call(*argv: str | Path) -> Result:
         capsys.readouterr()
-        code = commands.run([str(argument) for argument in argv])
+        code = commands.run(told([str(argument) for argument in argv]))
         result = Result(code, *capsys.readouterr())
         lines = [line for line in result.out.splitlines() if line.startswith("{")]
         check_told([str(argument) for argument in argv], code, json.loads(lines[0]) if lines else {})
