@@ -213,3 +213,31 @@ def test_drag_frame_moves_a_bone_at_one_frame_in_a_new_action(run: Run) -> None:
     code, _, error = run("drag-frame", "--bone", "hand.L", "--frame", 4000, "--shift", 0, 0, far)
     assert code == 2
     assert "not 4000" in error
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("root-motion", "--to", "object"),
+        ("make-loop", "--no-feet"),
+        ("fix-ground",),
+        ("smooth", "--no-feet"),
+        ("in-betweens", "--no-feet"),
+        ("grip", "--object", "Cube", "--key"),
+        ("keypoints", "--input", "docs/examples/walk_keypoints.jsonl", "--no-lock", "--raw"),
+        ("export-vrma", "--file", "{folder}/o.vrma"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_verbs_print_what_their_schema_says(run: Run, tmp_path: Path, words: tuple[str, ...]) -> None:
+    """`run` holds all that verbs print against its schema; those of the others are in the tests beside this one."""
+    rig = load(DATA / "rigs" / "named_mixamo_cm.blend")[0]
+    for frame, angle in ((1, 0.0), (6, 0.4), (11, 0.1)):
+        bone = rig.pose.bones["mixamorig:LeftArm"]
+        bone.rotation_mode = "XYZ"
+        bone.rotation_euler.x = angle
+        bone.keyframe_insert("rotation_euler", frame=frame)
+    bpy.ops.mesh.primitive_cube_add(size=0.05, location=world(rig, "mixamorig:LeftHandMiddle1"))
+    code, data, error = run(*(word.format(folder=tmp_path) for word in words))
+    assert code in (0, 1), error
+    assert data["armature"] == rig.name
