@@ -206,23 +206,29 @@ def _weights(
 
 
 def meshes_near(context: Any, armature: ArmatureObject, centre: Array, radius: float) -> list[Any]:
-    """Return the visible meshes whose boxes are within a sphere of armature space, but for those of the armature."""
+    """Return the visible objects with faces within a sphere of armature space, by boxes, but for the armature's."""
     found, world = list[Any](), world_matrix(armature)
+
+    def is_near(corners: Array) -> bool:
+        away = np.maximum(np.maximum(corners.min(axis=0) - centre, centre - corners.max(axis=0)), 0.0)
+        return bool(np.linalg.norm(away) <= radius)
+
     for owner in context.view_layer.objects:
-        if (
-            owner.type != "MESH"
-            or not owner.visible_get()
-            or is_deformed(owner, armature)
-            or _hangs_on(owner, armature)
-        ):
+        if not owner.visible_get() or is_deformed(owner, armature) or _hangs_on(owner, armature):
             continue
         evaluated = owner.evaluated_get(evaluated_graph(context))
         matrix = np.linalg.solve(world, np.array(evaluated.matrix_world, float))
         corners = np.array([corner[:] for corner in evaluated.bound_box]) @ matrix[:3, :3].T + matrix[:3, 3]
-        away = np.maximum(np.maximum(corners.min(axis=0) - centre, centre - corners.max(axis=0)), 0.0)
-        if np.linalg.norm(away) <= radius and len(evaluated.data.polygons):
+        if not (evaluated.is_instancer or (owner.type in _FACED and is_near(corners))):
+            continue
+        if any(is_near(places) for places, _ in read_faces(context, [owner], world)):
             found.append(owner)
     return found
+
+
+def has_faces(context: Any, owner: Any) -> bool:
+    """Return whether an object, or anything that it instances, has faces."""
+    return bool(read_faces(context, [owner], np.eye(4)))
 
 
 def _hangs_on(owner: Any, armature: ArmatureObject) -> bool:

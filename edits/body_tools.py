@@ -214,8 +214,8 @@ class GripObject(BodyTool):
         """Return the objects that a hand is to grip."""
         if self.target == "OBJECT":
             found = _find_object(context, self.object, armature)
-            if found.type != "MESH":
-                raise CoreError(f'"{found.name}" is not a mesh.')
+            if not bridge.has_faces(context, found):
+                raise CoreError(f'"{found.name}" has no faces to grip.')
             return [found]
         if self.target == "COLLECTION":
             collection = bpy.data.collections.get(self.collection)
@@ -224,7 +224,7 @@ class GripObject(BodyTool):
             if collection is None:
                 raise CoreError(f'No collection "{self.collection}" in the file.')
             objects: Any = collection.all_objects
-            return [one for one in objects if one.type == "MESH" and not bridge.is_deformed(one, armature)]
+            return [one for one in objects if not bridge.is_deformed(one, armature) and bridge.has_faces(context, one)]
         return bridge.meshes_near(context, armature, *hand_reach(body.skeleton, body.roles, body.pose, side))
 
 

@@ -3,11 +3,12 @@
 Every finger flexes from straight towards a fist. A joint stops where its motion would press a touching point further
 in; the joints beyond go on, as in a finger that is pulled by a tendon (A. T. Miller and P. K. Allen, "GraspIt!", 2004).
 No step is so long that a point could pass its distance from the surface (conservative advancement, B. Mirtich 1996), so
-that no finger goes through what is thin. Ways to close, with other spread, curl and opposition of the thumb, are tried
-side by side, and the one in which most skin touches is taken.
+that no finger goes through what is thin. A finger that is inside when it is open begins less open. Ways to close, with
+other spread, curls and opposition of the thumb, are tried side by side, and those in which most skin touches are taken.
+The thumb closes after the fingers, or before them where it would meet them before it touches.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -31,12 +32,13 @@ from .skin import LEAST, Skin, capsule_distances, round_bones, with_round_finger
 TOUCH: Final = 2.5e-4  # what is nearer touches
 _NEAR: Final = 3e-3  # skin that is so far off counts by 1/e, where ways to close are compared
 _APART: Final = 1.5e-3  # between points of the skin: no edge of the surface gets in further
-_BEGIN: Final = 300  # points of a finger by which it is seen how it may begin
+_BEGIN: Final = (300, 3000)  # points of a finger by which it is seen how it may begin: in all ways, and in that taken
 _SAMPLE: Final = 150  # the same by which ways to close are compared
 _STEPS: Final = 1000  # of a hand, at most
 _STALE: Final = 0.5  # a distance is measured again when it may be less than this share of what it was
 _OPEN: Final = {"thumb": -30.0}  # degrees of the first joint of open fingers, of others _FLAT; the next are straight
 _FLAT: Final = -15.0
+_OPENED: Final = (0.0, 0.25, 0.5, 0.75)  # from open to a fist: where fingers may begin
 _THUMB: Final = tuple(most for _, most in THUMB_CLOSES)  # degrees: as far as thumbs go, for they meet the fingers first
 _CURLS: Final = ((1.0, 1.0), (1.0, 0.5), (0.6, 1.0))  # how fast knuckles and the other joints close
 _SPREADS: Final = (0.0, -0.25, 0.25, 0.5, 0.75, 1.0)  # shares of a spread hand
@@ -44,6 +46,7 @@ _OPPOSED: Final = (60.0, 30.0, 0.0, 90.0)  # degrees that a thumb is below the p
 _OUT: Final = -15.0  # the same of an open hand
 _BESIDE: Final = 5e-3  # skin so far from a surface that goes through the finger is on both of its sides
 _SWINGS: Final = 4.0  # how fast fingers swing to the side beside how fast they close
+_OWN: Final = 0.5  # of the weights of a point of a finger; others are of the palm, or between fingers
 _EASY: Final = 0.01  # of the skin that touches: the first ways are taken unless others have so much more each
 _ROUNDING: Final = 1e-9  # radians
 _CLAMPS: Final = 33  # angles at which a bone's own limits are looked at
@@ -60,14 +63,16 @@ class Grip:
     touching  the fingers of which skin touches it
     depth     how far the deepest point of the fingers is inside of it; 0 if none is
     places    (k, 3) where they touch
-    ways      the numbers of the ways in which fingers and thumb close
+    held      the number of fingers, of which those that do not touch count the less the further off they are
+    ways      finger -> the number of the way in which it closes, in the order in which they do
     """
 
     pose: Pose
     touching: tuple[str, ...]
     depth: float
     places: Array
-    ways: tuple[int, int]
+    held: float
+    ways: Mapping[str, int]
 
 
 def close_fingers(
@@ -80,39 +85,63 @@ def close_fingers(
     without points of `skin` are as thick as fingers are. Fingers that reach nothing close to a fist. Lengths are those
     of armature space. Raises CoreError if there is no hand, or it has no fingers.
     """
-    hand, palm, ahead, _ = find_palm(skeleton, roles, side)
     chains = finger_chains(roles, side)
+    roles.require(f"hand.{side}")
     if not chains:
         raise CoreError(f"No fingers of hand.{side} were found. Assign their bones.")
-    start, whole = pose, with_round_fingers(skeleton, chains.values(), skin).filled(skeleton, _APART * skeleton.size)
+    whole = with_round_fingers(skeleton, chains.values(), skin).filled(skeleton, _APART * skeleton.size)
+    near, thumb = TOUCH * skeleton.size, [name for name in chains if name == "thumb"]
+    parts = [part for part in ([name for name in chains if name != "thumb"], thumb) if part]
+    orders = [parts, parts[::-1]] if len(parts) > 1 else [parts]
+    if before is not None:
+        orders.sort(key=lambda order: order[0] != [*before.ways][: len(order[0])])
+        found = _close_in_turn(skeleton, roles, pose, side, whole, surface, margin, orders[0], before.ways)
+        if {*before.touching} <= {*found.touching}:
+            return found
+    grips = list[Grip]()
+    for order in orders:
+        grips.append(_close_in_turn(skeleton, roles, pose, side, whole, surface, margin, order, None))
+        if {*parts[-1]} <= {*grips[-1].touching} and grips[-1].depth <= near:
+            break  # the other fingers have no more room after the thumb
+    return max(grips, key=lambda grip: grip.held - grip.depth / near)
+
+
+def _close_in_turn(
+    skeleton: Skeleton, roles: Roles, pose: Pose, side: str, skin: tuple[Array, Indices, Array], surface: Surface,
+    margin: float, order: Sequence[Sequence[str]], taken_ways: Mapping[str, int] | None,
+) -> Grip:  # fmt: skip
+    """Return a pose (J) with fingers closed in an `order`, each group stopped by those before; see `close_fingers`.
+
+    `skin` as of `Skin.filled`.
+    """
+    hand, palm, ahead, _ = find_palm(skeleton, roles, side)
     at_rest = [rotation.rotate(rest_turn(skeleton, hand), way) for way in (palm, ahead)]
     pressed = -forward_matrices(skeleton, pose)[hand, :, :3] @ palm  # the normal of what touches the palm
-    touching, places = list[str](), [np.zeros((0, 3))]
-    deepest, taken, ways = 0.0, surface, [0, 0]
-    for part, names in enumerate(
-        ([one for one in chains if one != "thumb"], [one for one in chains if one == "thumb"])
-    ):
-        if not names:
-            continue
-        fingers = _Fingers(skeleton, roles, pose, {name: chains[name] for name in names}, whole, *at_rest)
-        swings = np.repeat(fingers.sampled(_BEGIN).begun(surface), len(_CURLS), axis=1)
-        curls = np.tile(_CURLS, (len(fingers.swings), 1))
-        if before is None:
-            ways[part] = fingers.sampled(_SAMPLE).close(swings, curls, taken, surface, margin).best(pressed)
+    chains, taken = finger_chains(roles, side), surface
+    touching, places, ways = list[str](), [np.zeros((0, 3))], dict[str, int]()
+    deepest, held = 0.0, 0.0
+    for names in order:
+        fingers = _Fingers(skeleton, roles, pose, {name: chains[name] for name in names}, skin, *at_rest)
+        swings = np.repeat(fingers.swings, len(_CURLS), axis=0)
+        curls = np.tile(np.repeat(np.array(_CURLS)[:, None], len(names), axis=1), (len(fingers.swings), 1, 1))
+        if taken_ways is None:
+            begins = np.repeat(fingers.sampled(_BEGIN[0]).begun(fingers.swings, surface), len(_CURLS), axis=0)
+            best = fingers.sampled(_SAMPLE).close(begins, swings, curls, taken, surface, margin).best(pressed)
         else:
-            ways[part] = before.ways[part]
-        best = [ways[part]]
-        found = fingers.close(swings[:, best], curls[best], taken, surface, margin)
+            best = np.array([taken_ways[name] for name in names])
+        ways |= dict(zip(names, best.tolist(), strict=True))
+        rows = best, np.arange(len(names))
+        begins = fingers.sampled(_BEGIN[1]).begun(swings[rows][None], surface)
+        found = fingers.close(begins, swings[rows][None], curls[rows][None], taken, surface, margin)
         near = found.gaps[0] <= found.near
         places.append(found.places[0, near])
-        touched = [*np.unique(found.finger[near]).tolist()]
+        touched = [*np.unique(found.finger[near & fingers.own]).tolist()]
         touching += [names[finger] for finger in touched]
+        held += found.held(fingers.own)
         pose, deepest = found.pose[0], max(deepest, -margin - float(found.gaps.min()))
         pressed = found.normal() if touched else pressed
         taken = _both(surface, fingers.capsules(found))
-    if before is not None and not {*before.touching} <= {*touching}:
-        return close_fingers(skeleton, roles, start, side, skin, surface, margin)
-    return Grip(pose, tuple(touching), deepest, np.concatenate(places), (ways[0], ways[1]))
+    return Grip(pose, tuple(touching), deepest, np.concatenate(places), held, ways)
 
 
 def _both(one: Surface, other: Surface) -> Surface:
@@ -150,11 +179,26 @@ class _Closed:
     finger: Indices
     near: float
 
-    def best(self, pressed: Array) -> int:
-        """Return the way in which most skin touches, the sum of the fingers' shares, pressing against a normal (3,)."""
+    def best(self, pressed: Array) -> Indices:
+        """Return the ways (F,) in which most skin touches, pressing against a normal (3,), with one spread for all.
+
+        Those count less in which a finger is further inside than in others.
+        """
         shares = self._weights() * 0.5 * (1.0 - self.normals @ pressed)
-        score = shares @ (1.0 / np.bincount(self.finger)[self.finger])
-        return int(np.argmax(score - _EASY * score.max() * np.arange(len(score))))
+        fingers = np.eye(int(self.finger.max()) + 1)[self.finger].T  # (F, V)
+        score = shares @ (fingers / fingers.sum(axis=1, keepdims=True)).T
+        deep = np.stack([-self.gaps[:, own > 0.0].min(axis=1) for own in fingers], axis=1)
+        score *= np.exp(np.minimum(np.maximum(deep.min(axis=0), 0.0) - deep, 0.0) / self.near)
+        eased = score - _EASY * score.max() * np.arange(len(score))[:, None]
+        spreads = eased.reshape(-1, len(_CURLS), eased.shape[1])
+        best = int(spreads.max(axis=1).sum(axis=1).argmax())
+        return len(_CURLS) * best + spreads[best].argmax(axis=0)
+
+    def held(self, own: Array) -> float:
+        """Return how many fingers touch in the first way with their `own` (V,) points, by how near these are."""
+        nearest = np.zeros(int(self.finger.max()) + 1)
+        np.maximum.at(nearest, self.finger, np.where(own, self._weights()[0], 0.0))
+        return float(nearest.sum())
 
     def normal(self) -> Array:
         """Return the mean normal (3,) of what is touched in the first way."""
@@ -169,7 +213,7 @@ class _Fingers:
 
     Joints that a finger lacks are -1 and never move. Of the points (V) of their skin it has the finger, the last joint
     that moves it, where it is in the frames of its bones (V, K, 3), their indices and weights (V, K), and how far it is
-    from the joints (V, n) at most, 0 from those after it. `swings` (C, F) are the angles of swings to try.
+    from the joints (V, n) at most, 0 from those after it; `own` (V,) are those that other bones move less. `swings` (C, F) are the angles of swings to try.
     """
 
     def __init__(
@@ -230,6 +274,7 @@ class _Fingers:
         points = points[np.argsort(mostly[points], kind="stable")]
         own = (of == mostly[:, None]) & (weights > 0.0)
         self._finger = mostly[points]
+        self.own = shares[mostly, np.arange(len(mostly))][points] >= _OWN
         self._local, self._moved_by, self._weights = local[points], bones[points], weights[points]
         self._joint = np.where(own[points], joint_of[self._moved_by], -1).max(axis=1)
         matrices = forward_matrices(self._skeleton, self._pose)
@@ -250,39 +295,60 @@ class _Fingers:
             setattr(other, name, getattr(self, name)[few])
         return other
 
-    def begun(self, surface: Surface) -> Array:
-        """Return where the swings to try begin and end (2, C, F).
+    def begun(self, swings: Array, surface: Surface) -> Array:
+        """Return the angles (C, F, n) at which fingers that are to swing (C, F) begin.
 
-        A hand takes its shape before it comes to the object: a finger begins with its swing, unless the surface then
-        goes through it: points are inside, or those near to it are on both of its sides.
+        A hand takes its shape before it comes to the object: a finger begins open with its swing. If the surface then
+        goes through it, points are inside, or those near to it are on both of its sides: it begins with the swing of an
+        open hand, or more closed, where it is free, and where it never is, where it is least inside.
         """
-        ways, points = len(self.swings), len(self._finger)
-        angles = np.tile(self._ends[0], (ways, 1, 1))
-        angles[..., 0] = self.swings
-        matrices = forward_matrices(self._skeleton, self._pose_at(angles))
-        distances, normals = surface(self._places(matrices, *np.indices((ways, points)).reshape(2, -1)))
-        distances, normals = distances.reshape(ways, points), normals.reshape(ways, points, 3)
-        near = (distances < _BESIDE * self._skeleton.size)[..., None]
-        blocked = np.zeros(self.swings.shape, bool)
-        for finger in range(len(self._bones)):
-            own = self._finger == finger
-            sides = lengths((normals[:, own] * near[:, own]).sum(axis=1)) < 0.5 * near[:, own].sum(axis=(1, 2))
-            blocked[:, finger] = sides | (distances[:, own] < -self._near).any(axis=1)
-        return np.stack([np.where(blocked, self._ends[0, :, 0], self.swings), self.swings])
+        found = np.tile(self._ends[0], (*swings.shape[:1], 1, 1))
+        least = np.full(swings.shape, np.inf)
+        free = np.zeros(swings.shape, bool)
+        tried = [(opened, swing) for opened in _OPENED for swing in (swings, self._ends[0, :, 0])]
+        for number, (opened, swing) in enumerate(tried):
+            angles = np.tile(self._ends[0] + opened * (self._ends[1] - self._ends[0]), (len(swings), 1, 1))
+            angles[..., 0] = swing
+            inside, blocked = self._inside(angles, ~free, surface)
+            inside = np.where(blocked, inside + (1 + number) * self._near, 0.0)  # unless later ones are much better
+            better = ~free & (inside < least)
+            found[better], least[better] = angles[better], inside[better]
+            free |= ~blocked
+            if free.all():
+                break
+        return found
 
-    def close(self, swings: Array, curls: Array, taken: Surface, surface: Surface, margin: float) -> _Closed:
-        """Return the fingers closed in C ways, with `begun` swings (2, C, F) and `_CURLS` (C, 2).
+    def _inside(self, angles: Array, due: Array, surface: Surface) -> tuple[Array, Array]:
+        """Return how far points are inside on average (C, F), and whether the surface goes through, of `due` fingers.
+
+        Of others both are 0.
+        """
+        way, point = np.nonzero(due[:, self._finger])
+        distances, normals = surface(self._places(forward_matrices(self._skeleton, self._pose_at(angles)), way, point))
+        near, of = distances < _BESIDE * self._skeleton.size, (way, self._finger[point])
+        count, deep, beside = (np.zeros(due.shape) for _ in range(3))
+        sides, through = np.zeros((*due.shape, 3)), np.zeros(due.shape, bool)
+        np.add.at(count, of, 1.0)
+        np.add.at(deep, of, np.maximum(-distances, 0.0))
+        np.add.at(beside, of, near)
+        np.add.at(sides, of, normals * near[:, None])
+        np.logical_or.at(through, of, distances < -self._near)
+        return deep / np.maximum(count, 1.0), through | (lengths(sides) < 0.5 * beside)
+
+    def close(
+        self, begins: Array, swings: Array, curls: Array, taken: Surface, surface: Surface, margin: float
+    ) -> _Closed:
+        """Return the fingers closed in C ways from `begun` angles (C, F, n), with swings (C, F) and curls (C, F, 2).
 
         They are stopped by what is `taken`, and their distances are those from the surface.
         """
         ways, points, joints = len(curls), len(self._finger), self._bones.shape[1]
         moves = np.array([self._levers[self._finger == one].any(axis=0) for one in range(len(self._bones))])
-        ends = np.tile(self._ends[1], (ways, 1, 1))
-        angles = np.tile(self._ends[0], (ways, 1, 1))
-        angles[..., 0], ends[..., 0] = swings
+        ends, angles = np.tile(self._ends[1], (ways, 1, 1)), begins
+        ends[..., 0] = swings
         rates: Any = np.where(moves, ends - angles, 0.0)  # (C, F, n)
         rates[..., 0] *= _SWINGS
-        rates[..., 1:] *= np.repeat(curls, (1, joints - 2), axis=1)[:, None]
+        rates[..., 1:] *= np.repeat(curls, (1, joints - 2), axis=2)
         gaps, measured = np.zeros((2, ways, points))
         normals = np.zeros((ways, points, 3))
         for _ in range(_STEPS):

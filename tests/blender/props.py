@@ -22,13 +22,23 @@ WAYS = tuple(Vector(way).normalized() for way in ((0.3, 0.5, 0.81), (-0.7, 0.2, 
 
 
 def make_prop(kind: str, radius: float) -> Any:
-    """A mesh about the origin: "cylinder" or "prism" of three sides along Z, "sphere", "box", or "mug", a wall open at
-    its ends.
+    """A mesh about the origin: "cylinder" or "prism" of three sides along Z, "cone", "sphere", "box", or "mug", a wall
+    open at its ends; or "curve", a tube along Z.
     """
     if kind == "sphere":
         bpy.ops.mesh.primitive_uv_sphere_add(radius=radius, segments=48, ring_count=32)
     elif kind == "box":
         bpy.ops.mesh.primitive_cube_add(size=2.0 * radius)
+    elif kind == "cone":
+        bpy.ops.mesh.primitive_cone_add(radius1=radius, radius2=radius / 7.0, depth=0.16, vertices=32)
+    elif kind == "curve":
+        data = bpy.data.curves.new("curve", "CURVE")
+        data.dimensions, data.bevel_depth, data.bevel_resolution, data.use_fill_caps = "3D", radius, 14, True
+        data.splines.new("POLY").points.add(1)
+        for point, end in zip(data.splines[0].points, (-0.1, 0.1), strict=True):
+            point.co = (0.0, 0.0, end, 1.0)
+        context.collection.objects.link(bpy.data.objects.new("curve", data))
+        context.view_layer.objects.active = bpy.data.objects["curve"]
     else:
         ends = "NOTHING" if kind == "mug" else "NGON"
         bpy.ops.mesh.primitive_cylinder_add(

@@ -1,5 +1,6 @@
 """Hands that grip: Blender's evaluated skin, its vertices and faces, against the prop's evaluated mesh."""
 
+from itertools import product
 from typing import Any
 
 import bpy
@@ -27,11 +28,12 @@ HANDS = {
 }  # the file, and the size of the hand beside that of the first
 PROPS = {
     "cylinder": ("cylinder", 0.024),
-    "handle": ("cylinder", 0.007),
+    "handle": ("curve", 0.007),
     "sphere": ("sphere", 0.04),
     "box": ("box", 0.03),
     "prism": ("prism", 0.02),
     "mug": ("mug", 0.042),
+    "cone": ("cone", 0.035),  # the fingers and the thumb of mesh2motion's hand are in it when open
 }  # its shape and radius, for the first hand
 MISSING = {("ozz", "handle"): 2}  # fingers: these cannot bend so far; of others a thumb may meet the fingers first
 
@@ -58,8 +60,9 @@ def prop_for(rig: Any, name: str, side: str, hand: str) -> Any:
     return put_in_hand(rig, side, kind, HANDS[hand][1] * radius)
 
 
-@pytest.mark.parametrize("prop", PROPS)
-@pytest.mark.parametrize("hand", HANDS)
+@pytest.mark.parametrize(
+    ("hand", "prop"), [pair for pair in product(HANDS, PROPS) if pair[0] == "mesh2motion" or pair[1] != "cone"]
+)
 def test_fingers_touch_and_are_not_inside(hand: str, prop: str) -> None:
     rig = body(hand)
     held = prop_for(rig, prop, "L", hand)
@@ -115,11 +118,8 @@ def test_fingers_that_reach_nothing_close_to_a_fist_and_hands_without_a_prop_sta
     context.view_layer.update()
     assert bpy.ops.poise.grip() == {"FINISHED"}
     far = skin_distances(rig, "L", held)
-    missing = [finger.title() for finger, gaps in far.items() if gaps.min() > 5e-3 and finger != "thumb"]
-    assert missing
-    angles = turns(rig, "L")
-    for finger in missing:
-        assert angles[f"mixamorig:LeftHand{finger}2"] == pytest.approx(100.0, abs=1.0)
+    assert far["pinky"].min() > 5e-3  # the index finger may meet the thumb
+    assert turns(rig, "L")["mixamorig:LeftHandPinky2"] == pytest.approx(100.0, abs=1.0)
     assert max(turns(rig, "R").values()) == 0.0
 
 
@@ -203,7 +203,7 @@ def test_a_prop_that_is_moved_turned_and_mirrored_with_the_body_is_gripped_alike
     ("settings", "sentence"),
     [
         ({}, "No finger reaches a mesh"),
-        ({"target": "OBJECT", "object": "lamp"}, '"lamp" is not a mesh'),
+        ({"target": "OBJECT", "object": "lamp"}, '"lamp" has no faces to grip'),
         ({"target": "OBJECT"}, "Choose an object"),
         ({"target": "COLLECTION"}, "Choose a collection"),
     ],
