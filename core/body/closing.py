@@ -213,7 +213,8 @@ class _Fingers:
 
     Joints that a finger lacks are -1 and never move. Of the points (V) of their skin it has the finger, the last joint
     that moves it, where it is in the frames of its bones (V, K, 3), their indices and weights (V, K), and how far it is
-    from the joints (V, n) at most, 0 from those after it; `own` (V,) are those that other bones move less. `swings` (C, F) are the angles of swings to try.
+    from the joints (V, n) at most, 0 from those after it; `own` (V,) are those that other bones move less. `swings`
+    (C, F) are the angles of swings to try.
     """
 
     def __init__(
