@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import rotation
 from ..errors import CoreError
@@ -108,7 +109,7 @@ def close_fingers(
 
 def _close_in_turn(
     skeleton: Skeleton, roles: Roles, pose: Pose, side: str, skin: tuple[Array, Indices, Array], surface: Surface,
-    margin: float, order: Sequence[Sequence[str]], taken_ways: Mapping[str, int] | None,
+    margin: float, order: Sequence[list[str]], taken_ways: Mapping[str, int] | None,
 ) -> Grip:  # fmt: skip
     """Return a pose (J) with fingers closed in an `order`, each group stopped by those before; see `close_fingers`.
 
@@ -194,7 +195,7 @@ class _Closed:
         best = int(spreads.max(axis=1).sum(axis=1).argmax())
         return len(_CURLS) * best + spreads[best].argmax(axis=0)
 
-    def held(self, own: Array) -> float:
+    def held(self, own: NDArray[np.bool_]) -> float:
         """Return how many fingers touch in the first way with their `own` (V,) points, by how near these are."""
         nearest = np.zeros(int(self.finger.max()) + 1)
         np.maximum.at(nearest, self.finger, np.where(own, self._weights()[0], 0.0))
@@ -292,7 +293,7 @@ class _Fingers:
         number = np.arange(len(self._finger)) - np.searchsorted(self._finger, self._finger)
         few = number % -(-counts // most)[self._finger] == 0
         other = copy(self)
-        for name in ("_finger", "_joint", "_local", "_moved_by", "_weights", "_levers"):
+        for name in ("own", "_finger", "_joint", "_local", "_moved_by", "_weights", "_levers"):
             setattr(other, name, getattr(self, name)[few])
         return other
 
@@ -305,21 +306,21 @@ class _Fingers:
         """
         found = np.tile(self._ends[0], (*swings.shape[:1], 1, 1))
         least = np.full(swings.shape, np.inf)
-        free = np.zeros(swings.shape, bool)
+        free: NDArray[np.bool_] = np.zeros(swings.shape, bool)
         tried = [(opened, swing) for opened in _OPENED for swing in (swings, self._ends[0, :, 0])]
         for number, (opened, swing) in enumerate(tried):
             angles = np.tile(self._ends[0] + opened * (self._ends[1] - self._ends[0]), (len(swings), 1, 1))
             angles[..., 0] = swing
             inside, blocked = self._inside(angles, ~free, surface)
             inside = np.where(blocked, inside + (1 + number) * self._near, 0.0)  # unless later ones are much better
-            better = ~free & (inside < least)
+            better: NDArray[np.bool_] = ~free & (inside < least)
             found[better], least[better] = angles[better], inside[better]
             free |= ~blocked
             if free.all():
                 break
         return found
 
-    def _inside(self, angles: Array, due: Array, surface: Surface) -> tuple[Array, Array]:
+    def _inside(self, angles: Array, due: NDArray[np.bool_], surface: Surface) -> tuple[Array, NDArray[np.bool_]]:
         """Return how far points are inside on average (C, F), and whether the surface goes through, of `due` fingers.
 
         Of others both are 0.
