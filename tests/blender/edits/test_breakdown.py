@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from edits.breakdown import Breakdown
-from tests.blender.edits.test_in_between import leave, rigify
+from tests.blender.edits.test_in_between import leave
+from tests.blender.retargets import rigify_walk
 from tests.blender.rigs import context, curves, load
 from tests.paths import DATA, SHARED
 
@@ -59,7 +60,7 @@ def test_all_of_one_key_pose_is_that_pose_keyed_and_other_key_poses_stay(
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the larger test data (../shared/data) is not here")
 @pytest.mark.parametrize("share", [0.0, 1.0], ids=["IK", "FK"])
 def test_on_rigify_all_of_one_key_pose_is_that_pose_with_its_knees(share: float) -> None:
-    rig = rigify(share)
+    rig = rigify_walk(share)
     leave(rig)
     context.scene.tool_settings.use_keyframe_insert_auto = True  # of the scene that was opened
     context.view_layer.objects.active = rig

@@ -14,12 +14,12 @@ from core import CoreError
 from core.editing.contacts import runs
 from edits.dragged_frame import SLID, DraggedFrame, Falloff, find_falloff
 from edits.pin_list import set_pins
-from edits.retarget import Retargeted, imported
 from edits.timed_pins import add_timed_pin
 from edits.trails import Trail
 from tests.blender.edits.test_in_between import leave
 from tests.blender.edits.test_trails import WALK, trails_of
-from tests.blender.rigs import contents, context, load, make_armature, make_ik_body, make_walk, put_on_fk, select, world
+from tests.blender.retargets import rigify_walk
+from tests.blender.rigs import contents, context, load, make_armature, make_ik_body, make_walk, select, world
 from tests.paths import SHARED
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -480,12 +480,7 @@ def test_of_an_animal_paws_and_the_spine_are_dragged_and_other_paws_stay() -> No
 
 def rigify_on_fk() -> Any:
     """Rigify's generated human with a captured walk on its FK controls."""
-    rig = next(one for one in load(SHARED / "rigs" / "scripted" / "rigify_generated_human.blend") if one.name == "rig")
-    put_on_fk(rig, 1.0)
-    with imported(context, WALK) as (source, _):
-        edit = Retargeted(context, rig, source, (2, 66))
-    edit.solve()
-    edit.write(rig)
+    rig = rigify_walk()
     context.view_layer.objects.active = rig
     context.scene.frame_start, context.scene.frame_end = 2, 66
     return rig

@@ -14,9 +14,9 @@ from core.editing.contacts import BodyPoint, find_contacts, foot_points, point_p
 from edits.bake import Baked
 from edits.body_motion import BodyMotion
 from edits.in_between import InBetweenEdit
-from edits.retarget import Retargeted, imported
 from tests.blender.edits.rigs import heads_over
-from tests.blender.rigs import contents, context, curves, load, put_on_fk
+from tests.blender.retargets import rigify_walk
+from tests.blender.rigs import contents, context, curves, load
 from tests.paths import DATA, SHARED
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -189,17 +189,6 @@ def test_what_makes_no_sense_is_refused_and_nothing_changes(
     assert contents() == before
 
 
-def rigify(share: float = 1.0) -> Any:
-    """Rigify's generated human with the walk on its FK controls, to a share from 0, IK, to 1."""
-    rig = next(one for one in load(SHARED / "rigs" / "scripted" / "rigify_generated_human.blend") if one.name == "rig")
-    put_on_fk(rig, share)
-    with imported(context, DATA / "motion" / "cmu_07_12.bvh") as (source, _):
-        edit = Retargeted(context, rig, source, FRAMES)
-    edit.solve()
-    edit.write(rig)
-    return rig
-
-
 def animal() -> Any:
     """A quadruped whose walk has a key in every frame."""
     rig = load(SHARED / "rigs" / "real" / "mesh2motion_quadruped.glb")[0]
@@ -218,7 +207,7 @@ def frog() -> Any:
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the larger test data (../shared/data) is not here")
-@pytest.mark.parametrize("make", [rigify, animal, frog])
+@pytest.mark.parametrize("make", [rigify_walk, animal, frog])
 def test_control_rigs_and_animals_keep_their_key_poses(make: Any) -> None:
     rig = make()
     first, last = bridge.keyed_range(rig)
