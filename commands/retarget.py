@@ -117,7 +117,7 @@ def _retarget(arguments: argparse.Namespace) -> int:
         with imported(context, motion, arguments.take, options) as (source, takes):
             name = takes[0] if len(takes) > 1 else name
             edit = _retargeted(arguments, armature, source, mapping)
-        assumptions = assumed(motion)
+        assumptions = assumed(motion, options)
     edit.solve()
     report = edit.write(armature, arguments.action or unused_name(f"{armature.name} {name}"))
     tell(f'The motion of "{name}", {len(edit.pins)} ground contacts.')

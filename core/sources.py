@@ -5,6 +5,7 @@ import json
 import math
 import re
 import zipfile
+import zlib
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import IO, Any, Final
@@ -84,6 +85,8 @@ def read_archive(data: bytes, used: Collection[str], needed: Sequence[str], sing
         return _read_archive(data, used, needed, single)
     except CoreError:
         raise
+    except (zipfile.BadZipFile, zlib.error, EOFError):
+        raise CoreError("The file is damaged, or not an .npz archive.") from None
     except Exception:  # zipfile's parser, too
         raise CoreError(f"{_NO_NUMPY}.") from None
 
@@ -112,6 +115,8 @@ def _read_array(stream: IO[bytes], size: int) -> Array:
     version = np.lib.format.read_magic(stream)
     header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     shape, by_columns, kind = header(stream)
+    if kind.kind == "c":
+        raise CoreError(f"The file has complex numbers ({kind}); real ones are needed.")
     if kind.kind not in "fiubSU":
         raise CoreError(f"{_NO_NUMPY}: it has {kind}.")
     check_counts(f"an array of {' x '.join(map(str, shape))} numbers", size, kind.itemsize, *shape)

@@ -80,9 +80,12 @@ def import_motion(path: Path, alone: bool = False, options: ClipOptions | None =
         raise CoreError(f'"{path.name}" cannot be read: {said[-1]}') from error
 
 
-def assumed(path: Path) -> list[str]:
+def assumed(path: Path, options: ClipOptions | None = None) -> list[str]:
     """Return what is taken for granted of a motion file that could be read, as sentences without a full stop."""
-    if path.suffix.lower() != ".npz" or not lacks_rate(read_bytes(path)):
+    if path.suffix.lower() != ".npz":
+        given = options is not None and options != ClipOptions()
+        return ["The file is not an SMPL motion; its own axes and units are used"] if given else []
+    if not lacks_rate(read_bytes(path)):
         return []
     return [f"The file has no frame rate; {DEFAULT_RATE:g} frames per second are assumed"]
 

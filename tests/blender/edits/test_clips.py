@@ -14,6 +14,7 @@ from mathutils import Matrix, Quaternion, Vector
 import bridge
 import commands
 from core import CoreError
+from core.formats.smpl import read_smpl
 from edits import clips
 from edits.clips import ClipOptions
 from edits.retarget import Retargeted, imported
@@ -228,6 +229,7 @@ def object_array() -> np.ndarray:
         ({"poses": np.full((2, 72), 90.0)}, '"poses" has numbers that are not from'),
         ({"poses": np.array(["a"] * 72)}, '"poses" is no array of numbers'),
         ({"poses": object_array()}, "without running code from it"),
+        ({"poses": np.zeros((2, 72), complex)}, "has complex numbers"),
         (
             {"poses": np.zeros((2, 72)), "trans": np.zeros((3, 3))},
             '"trans" is of shape (3, 3); it is to have x, y and z',
@@ -259,6 +261,9 @@ def test_a_file_that_is_no_motion_of_smpl_is_refused(arrays: dict[str, Any], sen
         pass
     assert sentence in str(said.value)
     assert set(bpy.data.user_map()) == before
+    whole = (tmp_path / "bad.npz").read_bytes()
+    with pytest.raises(CoreError, match="The file is damaged"):
+        read_smpl(whole[: len(whole) // 2])
 
 
 @pytest.mark.parametrize(

@@ -214,7 +214,7 @@ def test_every_field_that_the_page_shows_is_read() -> None:
         (job(space="bone"), 'space: needs "world" or "armature", not "bone"'),
         (job(frames=[120, 1]), "frames: the range runs backwards, from 120 to 1"),
         (job(frames=[1]), "frames: needs first and last frame"),
-        (job(frames=5), "frames: needs a list, not 5"),
+        (job(frames=5), "frames: needs a list of 2 numbers, not 5"),
         (job(frames=[1, 2.5]), r"frames\[1\]: needs a whole number, not 2.5"),
         (job(frames=[1, "2"]), r'frames\[1\]: needs a number, not "2"'),
         (job(frames=[1, True]), r"frames\[1\]: needs a number, not true"),
