@@ -75,7 +75,7 @@ REFUSED: list[tuple[str, Any, str]] = [
     ("job", job(roles=""), "roles: needs a name"),
     ("pose", {"version": 1, "turns": {"head": [[1, 0, 0, 0]]}, "posed": []}, "turns.hips: missing."),
     ("pose", {"version": 1, "turns": {"hips": []}, "posed": []}, "turns.hips: needs a quaternion."),
-    ("pose", {"version": 1, "turns": {"hips": [1, 0]}, "posed": []}, "turns.hips[0]: needs a list of 4 numbers, not 1."),
+    ("pose", {"version": 1, "turns": {"hips": [1]}, "posed": []}, "turns.hips[0]: needs a list of 4 numbers, not 1."),
     ("pose", {"version": 1, "turns": {"hips": [[1, 0, 0]]}, "posed": []}, "turns.hips[0]: needs 4 numbers, not 3."),
     ("pose", {"version": 1, "turns": {"hips": [[1, 0, 0, 0]], "wing": []}, "posed": []}, 'turns: "wing" is not a part'),
     *(
