@@ -18,6 +18,7 @@ context: Any = bpy.context
 OFF = 5e-4  # metres
 NEARER = 1e-5  # metres
 APART = 8e-4  # metres
+FAR = 1e3  # metres, as far as anything is
 WAYS = tuple(Vector(way).normalized() for way in ((0.3, 0.5, 0.81), (-0.7, 0.2, 0.68), (0.1, -0.9, 0.42)))
 
 
@@ -73,15 +74,18 @@ def put_in_hand(rig: Any, side: str, kind: str, radius: float) -> Any:
     place, normal, out, _ = palm_of(rig, side)
     along = np.cross(out, normal)
     turned = Matrix(np.stack([out, np.cross(along, out), along], axis=1).tolist()).to_4x4()
-    room = radius + 0.01
+    points, faces = skin_of_fingers(rig, side)
+    skin = [one for one in points if one[0] != "thumb"], [one for one in faces if one[0] != "thumb"]
+    room, reach = radius + 0.01, np.inf
     for _ in range(8):
         prop.matrix_world = Matrix.Translation((place + room * normal).tolist()) @ turned
         context.view_layer.update()
-        far = [gaps.min() for finger, gaps in skin_distances(rig, side, prop).items() if finger != "thumb"]
+        far = [gaps.min() for gaps in distances_of(skin, prop, reach).values()]
         nearer = OFF - min(far, default=OFF)
         if nearer < NEARER:
             break
         room += nearer
+        reach = OFF + 2.0 * abs(nearer)  # the nearest point is no farther after that
     prop.select_set(False)
     context.view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode=mode)
@@ -101,14 +105,17 @@ def skin_distances(rig: Any, side: str, prop: Any) -> dict[str, np.ndarray]:
 
     Of all vertices, and of points of the faces that are near, but for those of the palm.
     """
+    return distances_of(skin_of_fingers(rig, side), prop)
+
+
+Skin = tuple[list[tuple[str, Vector]], list[tuple[str, list[Vector]]]]  # vertices, and the corners of faces
+
+
+def skin_of_fingers(rig: Any, side: str) -> Skin:
+    """The skin of fingers in the world, each part with its finger."""
     fingers = finger_names(rig, side)
     depsgraph = context.evaluated_depsgraph_get()
-    shown = prop.evaluated_get(depsgraph)
-    mesh = shown.to_mesh()
-    mesh.calc_loop_triangles()
-    places = [shown.matrix_world @ vertex.co for vertex in mesh.vertices]
-    tree: Any = BVHTree.FromPolygons(places, [tuple(face.vertices) for face in mesh.loop_triangles], all_triangles=True)
-    found: dict[str, list[float]] = {}
+    points, faces = list[tuple[str, Vector]](), list[tuple[str, list[Vector]]]()
     for owner in context.view_layer.objects:
         if not any(one.type == "ARMATURE" and one.object == rig for one in owner.modifiers):
             continue
@@ -121,15 +128,31 @@ def skin_distances(rig: Any, side: str, prop: Any) -> dict[str, np.ndarray]:
                 on[vertex.index] = max(weights)[1]
             if sum(weight for weight, _ in weights) < 0.5:
                 palm.add(vertex.index)
-        points = [(finger, skin.matrix_world @ flesh.vertices[index].co) for index, finger in on.items()]
+        points += [(finger, skin.matrix_world @ flesh.vertices[index].co) for index, finger in on.items()]
         flesh.calc_loop_triangles()
         for face in flesh.loop_triangles:
             if on.keys() >= {*face.vertices} and not palm >= {*face.vertices}:
                 corners = [skin.matrix_world @ flesh.vertices[index].co for index in face.vertices]
-                points += [(on[face.vertices[0]], place) for place in points_within(corners, tree)]
-        for finger, place in points:
-            far = tree.find_nearest(place)[3]
-            found.setdefault(finger, []).append(-far if is_inside(tree, place) else far)
+                faces.append((on[face.vertices[0]], corners))
+    return points, faces
+
+
+def distances_of(skin: Skin, prop: Any, reach: float = np.inf) -> dict[str, np.ndarray]:
+    """Finger -> how far its skin is from a prop, of points within a reach of its surface."""
+    shown = prop.evaluated_get(context.evaluated_depsgraph_get())
+    mesh = shown.to_mesh()
+    mesh.calc_loop_triangles()
+    places = [shown.matrix_world @ vertex.co for vertex in mesh.vertices]
+    tree: Any = BVHTree.FromPolygons(places, [tuple(face.vertices) for face in mesh.loop_triangles], all_triangles=True)
+    (left, front, bottom), (right, back, top) = np.min(places, axis=0).tolist(), np.max(places, axis=0).tolist()
+    found: dict[str, list[float]] = {}
+    points, faces = skin
+    for finger, place in [*points, *((finger, one) for finger, face in faces for one in points_within(face, tree))]:
+        far = tree.find_nearest(place, min(reach, FAR))[3]
+        if far is None:
+            continue
+        in_box = left < place.x < right and front < place.y < back and bottom < place.z < top
+        found.setdefault(finger, []).append(-far if in_box and is_inside(tree, place) else far)
     return {finger: np.array(far) for finger, far in found.items()}
 
 
@@ -147,7 +170,9 @@ def points_within(corners: list[Vector], tree: Any) -> list[Vector]:
 def is_inside(tree: Any, place: Vector) -> bool:
     """Whether most of some rays from a place meet the surface an odd number of times."""
     odd = 0
-    for way in WAYS:
+    for number, way in enumerate(WAYS):
+        if number == 2 and odd != 1:
+            break  # the others agree
         start, count = place.copy(), 0
         while (hit := tree.ray_cast(start, way)[0]) is not None:
             start, count = hit + 1e-6 * way, count + 1
