@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+import bpy
 import numpy as np
 
 from .. import bridge
@@ -11,7 +12,7 @@ from ..core import CoreError, Motion, PinAndDrag, Skeleton
 from ..core.body.anatomy import carrier_of
 from ..core.causes import Cause, Kind
 from ..core.editing.contacts import BodyPoint, Contacts, Surface, find_contacts, stands_on
-from ..core.editing.floor import Floor, floor_pins, floor_under, still_held
+from ..core.editing.floor import Floor, depths, floor_pins, floor_under, sole_points, still_held
 from ..core.editing.foot_lock import EASE, contact_pins, foot_lock_settings, raised_onto
 from ..core.editing.root_motion import with_object
 from ..core.editing.timed_pins import TimedPin, pin_errors, pin_motion
@@ -23,6 +24,7 @@ from .body_motion import BodyMotion
 from .motion_edit import POSITION_TOLERANCE, ROTATION_TOLERANCE, ChangedBones, Frames, Progress, no_progress
 from .words import counted
 
+_SUNK: Final = 0.005  # metres; deeper feet are told
 _STILL: Final = 1e-6  # change of an object's matrix, as a share of the size, up to which it does not move
 
 
@@ -142,7 +144,7 @@ class HeldMotion(BodyMotion):
             if cause is not None:
                 causes.setdefault(cause, []).append(goal.bone)
         told = {cause: ", ".join(dict.fromkeys(bones)) for cause, bones in causes.items()}
-        self.reasons = [*(self._reason(cause, bones) for cause, bones in told.items()), *self._roofs()]
+        self.reasons = [*(self._reason(cause, bones) for cause, bones in told.items()), *self._roofs(), *self._sunk()]
         return (*super().explain(goals), *self.reasons)
 
     def _roofs(self) -> list[str]:
@@ -159,6 +161,20 @@ class HeldMotion(BodyMotion):
         return [
             f"The hips are below faces of the ground in {where}. If these are not a roof, begin the motion above them"
         ]
+
+    def _sunk(self) -> list[str]:
+        """Return a sentence where feet are inside meshes that are the ground, as in the risers of stairs."""
+        points = sole_points(self.skeleton, self.roles)
+        if self.surface is None or not points:
+            return []
+        up, scale = bridge.world_up(self.worlds[0]), float(bridge.length_scale(self.worlds[0]))
+        floor = Floor(up / np.linalg.norm(up), -np.inf, surface=self.surface)
+        deep = scale * depths(self.skeleton, self.on_ground(self.after), points, floor).max(axis=1)
+        sunk = int((deep > _SUNK).sum())
+        if not sunk:
+            return []
+        lost = bridge.say_length(bpy.context.scene, float(deep.max()))
+        return [f"Feet are lower than the ground there by up to {lost} in {counted(sunk, 'frame')}"]
 
     def _reason(self, driver: str, bones: str) -> str:
         """Return why pins of bones do not hold: what drives them, or else that they are out of reach."""

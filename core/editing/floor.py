@@ -147,6 +147,17 @@ def tip_points(skeleton: Skeleton, roles: Roles) -> tuple[BodyPoint, ...]:
     return tuple(found)
 
 
+def sole_points(skeleton: Skeleton, roles: Roles) -> tuple[BodyPoint, ...]:
+    """Return the points of a human's feet and toes that are to be on the ground or above, see `Sole.under`."""
+    found: list[BodyPoint] = []
+    for side in SIDES if roles.humanoid else ():
+        if roles.bone(f"foot.{side}") >= 0:
+            sole = find_sole(skeleton, roles, side)
+            for bone, places in zip((sole.foot, sole.toe), sole.under, strict=True):
+                found += [BodyPoint(f"foot.{side}", bone, (x, y, z)) for x, y, z in places.tolist()]
+    return tuple(found)
+
+
 def depths(skeleton: Skeleton, motion: Motion, points: Sequence[BodyPoint], floor: Floor) -> Array:
     """Return how far points are below a floor (F, P), less than 0 above it."""
     places = np.moveaxis(point_positions(skeleton, motion.pose, points), 1, 0)

@@ -389,6 +389,11 @@ def test_locked_feet_of_a_level_walk_go_up_stairs(again: bool) -> None:
     assert len(bearing) > 20
     assert np.abs(bearing).max() < DEEP
     assert max(goal.position_error.max() for goal in report.goals) < DEEP
+    sunk = "Feet are lower than the ground there by up to "
+    assert not any(text.startswith(sunk) for text in report.explanations)
+    if not again:  # as if nothing had raised them
+        locked.after = locked.before
+        assert any(text.startswith(sunk) for text in locked.explain(report.goals))
 
 
 def test_timed_pins_of_a_level_walk_go_up_stairs() -> None:
