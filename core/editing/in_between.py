@@ -38,6 +38,7 @@ GOES: Final = 0.5  # of the way of the foot that goes least from key to key: a b
 PACE: Final = 4.0  # per second: mean speed of the quickest step, at whose middle the foot is nearly twice as fast
 STRIDE: Final = 2.3  # lengths of a leg, above which a foot has made more than one step
 YIELD: Final = 1.05  # of the length of a leg, up to which hips yield to a foot that stands
+EASES: Final = 3.0  # times the slower of the speeds before and after a key, at which most it is passed
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,8 +84,9 @@ def fill_between(
 def spline_between(motion: Motion, keys: Indices) -> Motion:
     """Return the motion with the frames between `keys` (K,), increasing indices, on a C1 curve through these.
 
-    The velocity at a key is that of the parabola through it and its neighbours; at the first and the last one nothing
-    accelerates. What it differs by from the mean velocity up to the next key is felt for `LASTS` seconds; up to there
+    The velocity at a key is that of the parabola through it and its neighbours, or less where the body goes slowly
+    before or after it, see `_velocities`; at the first and the last one nothing accelerates. What it differs by from
+    the mean velocity up to the next key is felt for `LASTS` seconds; up to there
     the curve is a cubic. Rotations are in the tangent space at the key before. Scales stay.
     """
     pose, frames, between = motion.pose, motion.frames, _between(len(motion), keys)
@@ -295,10 +297,17 @@ def _between(count: int, keys: Indices) -> Flags:
 
 
 def _velocities(steps: Array, span: Array) -> Array:
-    """Return velocities (K, ...) at keys, of steps (K - 1, ...) over spans (K - 1,) between them."""
+    """Return velocities (K, ..., N) at keys, of steps (K - 1, ..., N) over spans (K - 1,) between them.
+
+    They are as large as those of monotone curves may be (Fritsch and Carlson, "Monotone piecewise cubic interpolation",
+    SIAM Journal on Numerical Analysis 17, 1980): what stays from one key to the next stays between them.
+    """
     wide = span.reshape(-1, *(1,) * (steps.ndim - 1))
     rates = steps / wide
     inner = (wide[1:] * rates[:-1] + wide[:-1] * rates[1:]) / (wide[1:] + wide[:-1])
+    short, far = np.minimum(wide[1:], wide[:-1]), lengths(steps)[..., None]
+    most = EASES * np.minimum(far[1:], far[:-1]) / short
+    inner *= np.minimum(1.0, most / np.maximum(lengths(inner)[..., None], np.finfo(float).tiny))
     first, last = (1.5 * rates[at] - 0.5 * inner[at] if len(inner) else rates[at] for at in (slice(1), slice(-1, None)))
     return np.concatenate([first, inner, last])
 

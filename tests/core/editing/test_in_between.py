@@ -75,6 +75,18 @@ def test_a_steady_turn_and_a_straight_way_are_met_exactly() -> None:
     np.testing.assert_allclose(made.translations, truth.pose.translations, atol=1e-12)
 
 
+def test_a_pose_that_is_held_stays_before_and_after_a_quick_move() -> None:
+    """A curve that has the speed of the move at the hold's end goes 24 cm back first."""
+    keys, places = np.array([0, 20, 26, 45]), np.array([0.0, 0.0, 0.6, 0.6])
+    turns = np.tile(rotation.IDENTITY, (46, len(SKELETON), 1))
+    turns[26:, 1] = rotation.exp(np.array([0.0, 1.2, 0.0]))
+    ways = np.interp(np.arange(46), keys, places)[:, None] * [1.0, 0.0, 0.0]
+    made = spline_between(motion_of(turns, ways), keys).pose
+    for held in (slice(0, 21), slice(26, 46)):
+        assert np.abs(made.translations[held] - made.translations[held.start]).max() < 1e-12
+        assert rotation.angle_between(made.rotations[held], made.rotations[held.start]).max() < 1e-7
+
+
 def test_poses_and_velocities_have_no_jumps_at_keys() -> None:
     rng, keys, fine = np.random.default_rng(3), np.array([0, 600, 1500, 1900]), 100  # 100 frames of which are one
     pose = random_pose(SKELETON, rng, (1901,), 0.5)
