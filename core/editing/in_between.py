@@ -86,8 +86,8 @@ def spline_between(motion: Motion, keys: Indices) -> Motion:
 
     The velocity at a key is that of the parabola through it and its neighbours, or less where the body goes slowly
     before or after it, see `_velocities`; at the first and the last one nothing accelerates. What it differs by from
-    the mean velocity up to the next key is felt for `LASTS` seconds; up to there
-    the curve is a cubic. Rotations are in the tangent space at the key before. Scales stay.
+    the mean velocity up to the next key is felt for `LASTS` seconds; up to there the curve is a cubic. Rotations are in
+    the tangent space at the key before. Scales stay.
     """
     pose, frames, between = motion.pose, motion.frames, _between(len(motion), keys)
     here = np.searchsorted(keys, np.flatnonzero(between)) - 1
