@@ -125,12 +125,14 @@ def _generate(arguments: argparse.Namespace) -> int:
     edit = Generated(context, armature, recipe, start)
     edit.solve()
     report = edit.write(armature, arguments.action or f"{armature.name} {recipe.name}")
-    tell(f'A motion of {recipe.seconds:g} seconds from the recipe "{recipe.name}".')
+    said = [f'A motion of {recipe.seconds:g} seconds from the recipe "{recipe.name}"']
     if arguments.tolerance is not None:
         fewer = Reduced(context, armature, bridge.keyed_range(armature), (), arguments.tolerance)
         fewer.solve()
         fewer.write(armature, new=False)
-        tell(f"{fewer.summary()}.")
+        said.append(fewer.summary())
+    for sentence in said:  # nothing is said of what is stopped
+        tell(f"{sentence}.")
     return tell_report(arguments, report, recipe=recipe.name)
 
 

@@ -22,10 +22,10 @@ from ..core.body.ground import Plane, lay_hands, plant_feet, plant_legs
 from ..core.body.mirror import mirror_pose
 from ..core.body.posture import take_posture
 from ..core.rotation import Array
-from .fix_ground import FARTHEST
 from .words import counted
 
 _INSIDE: Final = 1e-3  # metres: fingers that are deeper in a mesh are reported
+_HIGHEST: Final = 100.0  # metres above a surface; a solve takes a minute from a kilometre on
 _UP: Final = np.array([0.0, 0.0, 1.0])  # of the world
 _BOTH: Final = ("BOTH", "Both", "Left and right")
 _SIDES: Final = (_BOTH, ("L", "Left", "The body's own left"), ("R", "Right", "The body's own right"))
@@ -263,8 +263,8 @@ class SurfaceTool(BodyTool):
         ),
     )  # fmt: skip
     height: float = _setting(
-        0.0, "Height", "Height above the surface", subtype="DISTANCE", precision=4, min=-FARTHEST,
-        max=FARTHEST,
+        0.0, "Height", "Height above the surface", subtype="DISTANCE", precision=4, min=-_HIGHEST,
+        max=_HIGHEST,
     )  # fmt: skip
     object: str = _setting("", "Object", "Object with the surface")
 
