@@ -129,7 +129,9 @@ def test_a_drag_changes_no_other_frame(name: str, keying: str, capfd: Any) -> No
             assert bpy.ops.poise.drag(bone=parts[role], shift=tuple(size_of(rig) * np.array(WAYS[role]))) == {
                 "FINISHED"
             }
-            assert f"no keys, and {reason}, so " in capfd.readouterr().out
+            said = capfd.readouterr().out
+            assert f"no keys, and {reason}, so " in said
+            assert "another target" not in said  # what is held for want of keys has none that a person could remove
         assert all(path.endswith(".scale") for path, _ in keys(rig).keys() - channels)  # which the keying set has
         assert settings(rig) == set_before
         unchanged(rig, before)
