@@ -236,3 +236,29 @@ def test_a_joint_turns_in_a_tick_by_so_much_for_each_hundredth_of_the_size_of_th
     drag.move(0, lever + way * skeleton.size * ACROSS)
     found = rotation.angle_between(drag.solve().pose.rotations[1], rotation.IDENTITY)
     assert float(found) == pytest.approx(0.05 * max(1.0, way / 0.01), rel=1e-3)
+
+
+# -- reasons -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("share", "said"), [(0.09, False), (0.11, True)])
+def test_a_reason_is_said_from_a_tenth_of_the_pull_on(share: float, said: bool) -> None:
+    """Two joints in series at their limits, which hold a turn as their deviations are."""
+    skeleton = body(-1, 0, 1, limits=(EulerBox([1, 2], ["XYZ"] * 2, np.full((2, 3), -1.0), np.zeros((2, 3))),))
+    deviations = DEVIATION * np.array([0.0, share, np.sqrt(1.0 - share**2)])
+    method = PinAndDrag(root="fixed", deviations=np.repeat(deviations[:, None], 3, axis=1))
+    solution = method.solve(skeleton, Pose.rest(skeleton), [turned(2, 0.3 * UP)])
+    assert {cause.bone for cause in solution.reasons(0)} == {"b2", *(("b1",) if said else ())}
+
+
+@pytest.mark.parametrize(("share", "straight"), [(0.9985, False), (0.9995, True)])
+def test_a_chain_is_stretched_from_a_thousandth_of_its_length_on(share: float, straight: bool) -> None:
+    """An arm of two bones of 1 m, whose elbow bends at least so far that it has this share of its length."""
+    least = 2.0 * np.arccos(share)
+    heads = np.array([np.zeros(3), np.zeros(3), ALONG])
+    box = EulerBox([2], ["XYZ"], [least * UP], [2.0 * UP])
+    skeleton = Skeleton(["b0", "b1", "b2"], [-1, 0, 1], heads, np.tile(rotation.IDENTITY, (3, 1)), np.ones(3), (box,))
+    given = rotation.exp(np.array([np.zeros(3), np.zeros(3), least * UP]))
+    method = PinAndDrag(root="fixed", deviations=np.full((3, 3), DEVIATION))
+    solution = method.solve(skeleton, Pose(given, np.zeros((3, 3))), [Goal(2, 2.5 * ALONG, point=ALONG)])
+    assert ("stretched" in solution.reasons(0)[0]) == straight
