@@ -274,10 +274,12 @@ def _frame(matrices: Array, bone: int) -> tuple[Array, Array]:
     return frame_rotations(matrices[[bone], :, :3])[0], matrices[bone, :, 3]
 
 
-def hold_controls(rig: Rig, body: ControlledBody, held: Held) -> HeldControls:
+def hold_controls(rig: Rig, body: ControlledBody, held: Held, matrices: Array | None = None) -> HeldControls:
     """Return a body without the controls that stay. Raises BridgeError if none is left.
 
     The end of an IK chain that nothing moves stays, too: its target follows something else, or is another object.
+    A limb whose target stays out of its reach in evaluated matrices (J, 3, 4) holds nothing: Blender shows it straight
+    toward that, wherever the body is, so it is carried. Without matrices all limbs reach theirs.
     """
     turned, moved = held.turned(rig).any(axis=1), held.moved(rig).any(axis=1)
 
@@ -301,6 +303,13 @@ def hold_controls(rig: Rig, body: ControlledBody, held: Held) -> HeldControls:
     ends = {end: target for end, target in body.targets.items() if controls[end].moves < 0}
     loose = {end: target for end, target in ends.items() if body.controls[end].turns < 0}
     carried = np.isin(places, [*turns, *others["aims"]]) & (rooted | body.hangs | (body.bones_that("aims") >= 0))
+    reaching = [
+        (end, [_beside(some, target, int(body.frames[end])) for some in (matrices, rig.skeleton.rest_matrices)])
+        for end, target in ends.items()
+        if target >= 0 and matrices is not None
+    ]
+    short = {end for end, (now, at_rest) in reaching if rotation.lengths(now - at_rest) > near}
+    carried |= np.isin(body.ends, [*short]) & (np.array([one.turns for one in controls]) < 0)
     left = replace(
         body,
         controls=controls,
@@ -315,6 +324,14 @@ def hold_controls(rig: Rig, body: ControlledBody, held: Held) -> HeldControls:
         raise BridgeError(". ".join(held.explain(rig, body.keyed, body.keyed)) + ".")
     return HeldControls(
         left,
-        {part: bone for part, bone in turns.items() if not (rooted[part] or body.hangs[part])} | loose,
-        {part: bone for part, bone in moves.items() if not (rooted[part] or riding[part])} | ends,
+        {part: bone for part, bone in turns.items() if not (rooted[part] or body.hangs[part] or part in short)}
+        | {part: bone for part, bone in loose.items() if part not in short},
+        {part: bone for part, bone in moves.items() if not (rooted[part] or riding[part] or part in short)}
+        | {part: bone for part, bone in ends.items() if part not in short},
     )
+
+
+def _beside(matrices: Array, bone: int, other: int) -> Array:
+    """Return where another bone is beside a bone, in its frame (3,)."""
+    turn, place = _frame(matrices, bone)
+    return rotation.rotate(rotation.inv(turn), matrices[other, :, 3] - place)

@@ -33,8 +33,8 @@ class HeldRig:
         self.goals: list[Goal] = []
         self._unturned = held.turned(rig).any(axis=1)  # of the body's parts
         if controlled is not None:
-            matrices = bridge.read_matrices(armature)
-            left = bridge.hold_controls(rig, controlled, held)
+            self._matrices = matrices = bridge.read_matrices(armature)
+            left = bridge.hold_controls(rig, controlled, held, matrices)
             self.controlled, self._staying = left.controlled, bridge.StayingParts(left, matrices)
             self._unturned = controlled.bones_that("turns") != self.controlled.bones_that("turns")
             self.goals = self._staying.goals(matrices)
@@ -67,7 +67,7 @@ class HeldRig:
 
     def hold(self, controlled: ControlledBody) -> ControlledBody:
         """Return the body with other controls, without those of them that stay."""
-        return bridge.hold_controls(self.free, controlled, self._held).controlled
+        return bridge.hold_controls(self.free, controlled, self._held, self._matrices).controlled
 
     def follows(self, armature: Any, parts: Iterable[int]) -> list[str]:
         """Return sentences about limbs of some parts whose IK leads to what something else than a control moves."""

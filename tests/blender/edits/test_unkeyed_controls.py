@@ -170,6 +170,16 @@ def test_a_limb_whose_pole_has_no_keys_is_solved_as_blender_bends_it(name: str, 
     assert tuple(rig.pose.bones[pole].location) == before
 
 
+@pytest.mark.parametrize("name", ["legs on IK with poles", "MMD"])
+def test_a_leg_that_does_not_reach_its_control_without_keys_is_solved_as_blender_shows_it(name: str) -> None:
+    rig, parts = captured(name, 1)
+    no_auto()
+    shown = drag(rig, parts, "hips")
+    assert shown.off < SAID[0]
+    assert shown.turned < SAID[1]
+    assert shown.pins < NEAR
+
+
 @pytest.mark.parametrize("name", ["Auto-Rig Pro on IK", "reverse feet without poles", "legs on IK with poles"])
 def test_feet_whose_controls_have_no_keys_stay_while_the_hips_go_down(name: str) -> None:
     rig, parts = RIGS[name]()
