@@ -146,7 +146,7 @@ def body_tools(hand: Any) -> Generator[float, None, dict[str, Any]]:
     seen["rest undone"], seen["places undone"] = turned(), places()
 
     yield from hand.click(*find(panel, "pose_fingers", "side='L'")[0])
-    yield 0.5
+    yield 1.5  # nothing tells when a popup is there, and this machine may be busy
     hand.screenshot("body_fingers_popup")
     before, x, y = places(), hand.x, hand.y
     for step in range(-10, 3):  # the sliders lie to the right of the mouse
