@@ -65,23 +65,14 @@ def pose_of_armature(armature: Any, names: Iterable[str] = ()) -> PartPose:
 def pose_of_action(context: Any, armature: Any, action: Any, frame: float | None = None, owner: str = "") -> PartPose:
     """Return the pose of an action at a frame, by default its first, of the parts that it has keys of.
 
-    An action says nothing of rest poses: it is read on the armature `owner` of the scene, by default the one that has
-    most of its bones; of several the one that has the name of its slot, or `armature`. Raises CoreError without one.
+    An action says nothing of rest poses: it is read on the armature `owner` of the scene, by default the one of whose
+    bones it poses most, which those do not take that something else drives; of several the one that has the name of its
+    slot, or `armature`. Raises CoreError without one.
     """
-    names = {path[0] for curve in bridge.all_curves(action) if (path := split_path(curve.data_path))}
-    if not names:
-        raise CoreError(f'The action "{action.name}" poses no bones.')
-    context.view_layer.update()  # else it lists removed objects
-    named = {slot.name_display for slot in action.slots}
-    found = [one for one in context.view_layer.objects if one.type == "ARMATURE" and owner in ("", one.name)]
-    if owner and not found:
+    body, names = _owner_of(context, armature, action, owner)
+    if body is None and owner:
         raise CoreError(f'The scene has no armature "{owner}" to read the pose with.')
-
-    def fit(one: Any) -> tuple[int, bool, bool]:
-        return len(names.intersection(one.data.bones.keys())), one.name in named, one == armature
-
-    body = max(found, key=fit, default=None)
-    if body is None or 2 * fit(body)[0] <= len(names):
+    if body is None or 2 * len(names.intersection(body.data.bones.keys())) <= len(names):
         raise CoreError(
             f'No armature in the scene has the bones of "{action.name}", such as "{min(names)}". Add '
             "the rig that the pose was made with."
@@ -97,12 +88,31 @@ def pose_of_action(context: Any, armature: Any, action: Any, frame: float | None
         return pose_of_armature(body, names.intersection(body.data.bones.keys()))
 
 
+def _owner_of(context: Any, armature: Any, action: Any, owner: str) -> tuple[Any, set[str]]:
+    """Return the armature to read an action on, None if the scene has none, and the bones with keys of the action."""
+    names = {path[0] for curve in bridge.all_curves(action) if (path := split_path(curve.data_path))}
+    if not names:
+        raise CoreError(f'The action "{action.name}" poses no bones.')
+    context.view_layer.update()  # else it lists removed objects
+    named = {slot.name_display for slot in action.slots}
+    found = [one for one in context.view_layer.objects if one.type == "ARMATURE" and owner in ("", one.name)]
+    fits = {one: (len(_posed_on(one, names)), one.name in named, one == armature) for one in found}
+    return max(found, key=lambda one: fits[one], default=None), names
+
+
+def _posed_on(armature: Any, names: set[str]) -> set[str]:
+    """Return those of some bones that an armature has, and that nothing else drives."""
+    own = names.intersection(armature.data.bones.keys())
+    return own.difference(bridge.read_rig(armature).driven) if own else own
+
+
 def pose_of_asset(
     context: Any, armature: Any, name: str, library: str = "", frame: float | None = None, owner: str = ""
 ) -> PartPose:
     """Return the pose of an action by its name, in this file or in the .blend file `library`; see `pose_of_action`.
 
-    If no armature of the scene has its bones, those of the library are looked at. Nothing of it stays in the file.
+    If it poses less than half of the bones of each armature of the scene, those of the library are looked at, too.
+    Nothing of it stays in the file.
     """
     present = present_blend()
     if not library or (present is not None and same_file(Path(library), present)):
@@ -114,14 +124,11 @@ def pose_of_asset(
         actions = append(Path(library), "actions", name)
         if not actions:
             raise CoreError(f'There is no action "{name}" in "{Path(library).name}".')
-        try:
-            return pose_of_action(context, armature, actions[0], frame, owner)
-        except CoreError as refusal:
-            bodies = [one for one in append(Path(library), "objects") if one.type == "ARMATURE"]
-            if not bodies:
-                raise refusal
-        for body in bodies:
-            context.scene.collection.objects.link(body)
+        body, names = _owner_of(context, armature, actions[0], owner)
+        if body is None or 2 * len(_posed_on(body, names)) <= len(names):
+            for one in append(Path(library), "objects"):
+                if one.type == "ARMATURE":
+                    context.scene.collection.objects.link(one)
         context.view_layer.update()
         return pose_of_action(context, armature, actions[0], frame, owner)
 

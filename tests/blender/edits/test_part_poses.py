@@ -327,6 +327,23 @@ def test_an_asset_of_some_bones_changes_their_parts_only() -> None:
     assert pose.posed == {"upper_arm.L", "forearm.L"}
 
 
+def test_an_action_is_read_on_the_rig_that_it_poses_and_not_on_bones_of_the_same_names_that_follow_others() -> None:
+    """As Rigify's deform bones, which other rigs are exported with and have as their own."""
+    walker = add_walker()
+    action = walker.animation_data.action
+    follower = walker.copy()
+    follower.animation_data_clear()
+    context.scene.collection.objects.link(follower)
+    for bone in follower.pose.bones:
+        constraint = bone.constraints.new("COPY_TRANSFORMS")
+        constraint.target, constraint.subtarget = walker, bone.name
+    walker.name = "another name than that of the slot"
+    found, wanted = (pose_of_action(context, follower, action, FRAME, owner) for owner in ("", walker.name))
+    assert found.posed == wanted.posed != set()
+    for part in wanted.posed:
+        np.testing.assert_array_equal(found.turns[part], wanted.turns[part])
+
+
 def test_an_action_without_its_rig_is_refused_with_the_reason(tmp_path: Path) -> None:
     rig = make_armature()
     walker = add_walker()
