@@ -233,11 +233,11 @@ class MotionFiles:
             check_not_tweaked(armature)
         rows: list[Row] = []
         actions: list[Any] = []
-        made = 0
         there: dict[str, list[Any]] = {}  # by what they are made of
         known: Any = bpy.data.actions
         for action in known:
             there.setdefault(action.poise_made_of, []).append(action)
+        made = sum(len(there[self._keys[file]]) for file, row in self._rows.items() if row.state == THERE)
         for file in self._files:
             if file in self._rows:
                 rows.append(self._rows[file])

@@ -116,14 +116,16 @@ def test_stopped_in_the_middle_it_keeps_what_is_finished_and_the_next_run_does_t
         next(work)
     work.close()
     assert contents() == before
-    first = files.write(context, rig)
+    first = files.write(context, rig, "{number} {file}")
     assert [row.state for row in first] == ["done", "not done", "not done"]
 
     files = MotionFiles(context, rig, chosen, ["--no-feet"])
     for _ in files.work():
         pass
-    assert [row.state for row in files.write(context, rig)] == ["there already", "done", "done"]
-    assert without(contents(), ["Armature a", "Armature b", "Armature a.001"]) == before
+    rows = files.write(context, rig, "{number} {file}")
+    assert [row.state for row in rows] == ["there already", "done", "done"]
+    assert [row.action for row in (first[0], *rows[1:])] == ["001 a", "002 b", "003 a"]
+    assert without(contents(), ["001 a", "002 b", "003 a"]) == before
 
 
 def test_parts_of_all_files_go_over_the_motion_that_is_there_from_a_start_on(folder: Path) -> None:
