@@ -110,4 +110,17 @@ def blend_asset(hand: Any, clip: str) -> Generator[float, None, dict[str, Any]]:
     bones = bpy.data.objects[other].pose.bones
     ways = [bones[f"{side}Leg"].head - bones[f"{side}UpLeg"].head for side in ("Left", "Right")]
     seen["wanted"] = float(np.degrees(ways[0].angle(ways[1])))
+
+    hand.rest()
+    yield 0.2
+    hand.press("Z", ctrl=True)
+    yield 0.8
+    seen["not pasted yet"] = channels()
+    with bpy.context.temp_override(**view):
+        bpy.context.view_layer.objects.active = bpy.data.objects[other]
+        bpy.ops.poise.copy_pose("INVOKE_DEFAULT")
+        bpy.context.view_layer.objects.active = bpy.data.objects[name]
+        bpy.ops.poise.apply_pose("INVOKE_DEFAULT", source="CLIPBOARD")
+    yield 0.3
+    seen |= {"pasted": angle(), "pasted picture": hand.screenshot("pose_pasted")}
     return seen

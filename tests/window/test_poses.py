@@ -37,3 +37,8 @@ def test_a_click_keys_the_pose_in_one_undo_step(seen: dict[str, Any]) -> None:
 
 def test_the_menu_of_the_asset_applies_it_at_once(seen: dict[str, Any]) -> None:
     assert seen["applied"] == pytest.approx(seen["wanted"], abs=0.1)
+
+
+def test_a_copied_pose_is_pasted_on_the_other_body(seen: dict[str, Any]) -> None:
+    assert seen["not pasted yet"] == seen["channels"]
+    assert seen["pasted"] == pytest.approx(seen["wanted"], abs=0.1)
