@@ -175,7 +175,7 @@ def _apply_pose(arguments: argparse.Namespace) -> int:
     if arguments.input is not None:
         pose = read_pose_file(arguments.input)
     elif arguments.source is not None:
-        source = find_armature(arguments.source)
+        source = find_armature(arguments.source, "--source")
         check_sure(source, by_motion=True)
         pose = pose_of_armature(source)
     else:

@@ -106,7 +106,7 @@ def _retarget(arguments: argparse.Namespace) -> int:
     takes, assumptions = list[str](), list[str]()
     mapping = mapping_of(arguments)
     if arguments.source is not None:
-        edit = _retargeted(arguments, armature, find_armature(arguments.source), mapping)
+        edit = _retargeted(arguments, armature, find_armature(arguments.source, "--source"), mapping)
         name = arguments.source
     elif _is_many(arguments):
         return _retarget_files(arguments, armature)

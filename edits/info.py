@@ -37,15 +37,15 @@ def find_armatures(name: str | None) -> list[bpy.types.Object]:
     raise CoreError(f'No armature "{name}" in the file; there is {_listed([o.name for o in found])}.')
 
 
-def find_armature(name: str | None) -> bpy.types.Object:
-    """Return the armature object of this name, or the only one of the file.
+def find_armature(name: str | None, option: str = "--armature") -> bpy.types.Object:
+    """Return the armature object of this name, which an option gives, or the only one of the file.
 
     Raises CoreError if there is none, or if no name says which of several.
     """
     found = find_armatures(name)
     if len(found) > 1:
         names = ", ".join(f'"{armature.name}"' for armature in found)
-        raise CoreError(f"The file has several armatures, {names}. Name one of them.")
+        raise CoreError(f"The file has several armatures, {names}. Name one of them with {option}.")
     return found[0]
 
 
