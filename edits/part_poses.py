@@ -69,10 +69,33 @@ def pose_of_action(context: Any, armature: Any, action: Any, frame: float | None
     bones it poses most, which those do not take that something else drives; of several the one that has the name of its
     slot, or `armature`. Raises CoreError without one.
     """
-    body, names = _owner_of(context, armature, action, owner)
+    body, names, _ = _owner_of(context, armature, action, owner)
+    return _pose_on(context, body, names, action, frame, owner)
+
+
+def _owner_of(context: Any, armature: Any, action: Any, owner: str) -> tuple[Any, set[str], int]:
+    """Return the armature to read an action on, None if the scene has none, the bones with keys, and how many it poses.
+
+    Of the bones those count that the armature has and that nothing else drives.
+    """
+    names = {path[0] for curve in bridge.all_curves(action) if (path := split_path(curve.data_path))}
+    if not names:
+        raise CoreError(f'The action "{action.name}" poses no bones.')
+    context.view_layer.update()  # else it lists removed objects
+    named = {slot.name_display for slot in action.slots}
+    found = [one for one in context.view_layer.objects if one.type == "ARMATURE" and owner in ("", one.name)]
+    own = {one: names.intersection(one.data.bones.keys()) for one in found}
+    posed = {one: len(bones.difference(bridge.read_rig(one).driven)) if bones else 0 for one, bones in own.items()}
+    body = max(found, key=lambda one: (posed[one], one.name in named, one == armature), default=None)
+    return body, names, posed.get(body, 0)
+
+
+def _pose_on(context: Any, body: Any, names: set[str], action: Any, frame: float | None, owner: str) -> PartPose:
+    """Return the pose of an action, which has keys of bones, on an armature; see `pose_of_action`."""
     if body is None and owner:
         raise CoreError(f'The scene has no armature "{owner}" to read the pose with.')
-    if body is None or 2 * len(names.intersection(body.data.bones.keys())) <= len(names):
+    own = names.intersection(() if body is None else body.data.bones.keys())
+    if 2 * len(own) <= len(names):
         raise CoreError(
             f'No armature in the scene has the bones of "{action.name}", such as "{min(names)}". Add '
             "the rig that the pose was made with."
@@ -85,25 +108,7 @@ def pose_of_action(context: Any, armature: Any, action: Any, frame: float | None
     if not first <= at <= last:
         raise CoreError(f'Frame {at:g} is outside of "{action.name}", which has frames {first:g} to {last:g}.')
     with bridge.posed_by(context, body, action, slot, at):
-        return pose_of_armature(body, names.intersection(body.data.bones.keys()))
-
-
-def _owner_of(context: Any, armature: Any, action: Any, owner: str) -> tuple[Any, set[str]]:
-    """Return the armature to read an action on, None if the scene has none, and the bones with keys of the action."""
-    names = {path[0] for curve in bridge.all_curves(action) if (path := split_path(curve.data_path))}
-    if not names:
-        raise CoreError(f'The action "{action.name}" poses no bones.')
-    context.view_layer.update()  # else it lists removed objects
-    named = {slot.name_display for slot in action.slots}
-    found = [one for one in context.view_layer.objects if one.type == "ARMATURE" and owner in ("", one.name)]
-    fits = {one: (len(_posed_on(one, names)), one.name in named, one == armature) for one in found}
-    return max(found, key=lambda one: fits[one], default=None), names
-
-
-def _posed_on(armature: Any, names: set[str]) -> set[str]:
-    """Return those of some bones that an armature has, and that nothing else drives."""
-    own = names.intersection(armature.data.bones.keys())
-    return own.difference(bridge.read_rig(armature).driven) if own else own
+        return pose_of_armature(body, own)
 
 
 def pose_of_asset(
@@ -111,8 +116,8 @@ def pose_of_asset(
 ) -> PartPose:
     """Return the pose of an action by its name, in this file or in the .blend file `library`; see `pose_of_action`.
 
-    If it poses less than half of the bones of each armature of the scene, those of the library are looked at, too.
-    Nothing of it stays in the file.
+    If no armature of the scene has more than half of its bones, with nothing else that drives them, those of the
+    library are looked at, too. Nothing of it stays in the file.
     """
     present = present_blend()
     if not library or (present is not None and same_file(Path(library), present)):
@@ -124,13 +129,13 @@ def pose_of_asset(
         actions = append(Path(library), "actions", name)
         if not actions:
             raise CoreError(f'There is no action "{name}" in "{Path(library).name}".')
-        body, names = _owner_of(context, armature, actions[0], owner)
-        if body is None or 2 * len(_posed_on(body, names)) <= len(names):
+        body, names, posed = _owner_of(context, armature, actions[0], owner)
+        if 2 * posed <= len(names):
             for one in append(Path(library), "objects"):
                 if one.type == "ARMATURE":
                     context.scene.collection.objects.link(one)
-        context.view_layer.update()
-        return pose_of_action(context, armature, actions[0], frame, owner)
+            body, names, _ = _owner_of(context, armature, actions[0], owner)
+        return _pose_on(context, body, names, actions[0], frame, owner)
 
 
 def pose_of_text(text: str) -> PartPose:
