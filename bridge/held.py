@@ -303,12 +303,11 @@ def hold_controls(rig: Rig, body: ControlledBody, held: Held, matrices: Array | 
     ends = {end: target for end, target in body.targets.items() if controls[end].moves < 0}
     loose = {end: target for end, target in ends.items() if body.controls[end].turns < 0}
     carried = np.isin(places, [*turns, *others["aims"]]) & (rooted | body.hangs | (body.bones_that("aims") >= 0))
-    reaching = [
-        (end, [_beside(some, target, int(body.frames[end])) for some in (matrices, rig.skeleton.rest_matrices)])
-        for end, target in ends.items()
-        if target >= 0 and matrices is not None
-    ]
-    short = {end for end, (now, at_rest) in reaching if rotation.lengths(now - at_rest) > near}
+    frames, at_rest = body.frames.tolist(), rig.skeleton.rest_matrices
+    short = set[int]() if matrices is None else {
+        end for end, target in ends.items() if target >= 0
+        and rotation.lengths(_beside(matrices, target, frames[end]) - _beside(at_rest, target, frames[end])) > near
+    }  # fmt: skip
     carried |= np.isin(body.ends, [*short]) & (np.array([one.turns for one in controls]) < 0)
     left = replace(
         body,
@@ -322,13 +321,11 @@ def hold_controls(rig: Rig, body: ControlledBody, held: Held, matrices: Array | 
     )
     if held and not left.keyed:
         raise BridgeError(". ".join(held.explain(rig, body.keyed, body.keyed)) + ".")
-    return HeldControls(
-        left,
-        {part: bone for part, bone in turns.items() if not (rooted[part] or body.hangs[part] or part in short)}
-        | {part: bone for part, bone in loose.items() if part not in short},
-        {part: bone for part, bone in moves.items() if not (rooted[part] or riding[part] or part in short)}
-        | {part: bone for part, bone in ends.items() if part not in short},
+    staying = (
+        {part: bone for part, bone in turns.items() if not (rooted[part] or body.hangs[part])} | loose,
+        {part: bone for part, bone in moves.items() if not (rooted[part] or riding[part])} | ends,
     )
+    return HeldControls(left, *({part: bone for part, bone in some.items() if part not in short} for some in staying))
 
 
 def _beside(matrices: Array, bone: int, other: int) -> Array:
