@@ -118,8 +118,11 @@ def test_fingers_that_reach_nothing_close_to_a_fist_and_hands_without_a_prop_sta
     context.view_layer.update()
     assert bpy.ops.poise.grip() == {"FINISHED"}
     far = skin_distances(rig, "L", held)
-    assert far["pinky"].min() > 5e-3  # the index finger may meet the thumb
-    assert turns(rig, "L")["mixamorig:LeftHandPinky2"] == pytest.approx(100.0, abs=1.0)
+    missing = {finger for finger, gaps in far.items() if gaps.min() > 5e-3}
+    assert "pinky" in missing
+    angles = turns(rig, "L")
+    for finger in missing - {"thumb", "index"}:  # which may meet
+        assert angles[f"mixamorig:LeftHand{finger.title()}2"] == pytest.approx(100.0, abs=1.0)
     assert max(turns(rig, "R").values()) == 0.0
 
 
