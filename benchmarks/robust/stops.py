@@ -18,7 +18,7 @@ from typing import Final
 
 import standalone
 from benchmarks.bake import ROOT, walker
-from benchmarks.robust.numbers import CLIP
+from benchmarks.robust.numbers import CLIP, GOAL
 
 FRAMES: Final = 120
 MOMENTS: Final = (0.1, 0.4, 0.7)  # of the time of the verb
@@ -53,8 +53,7 @@ def main() -> int:
     with TemporaryDirectory() as given, TemporaryDirectory() as made:
         walker(FRAMES)
         bpy.ops.wm.save_as_mainfile(filepath=f"{given}/walk.blend")
-        goal = {"role": "hand.R", "position": [-0.4, -0.4, 1.3]}
-        Path(given, "job.json").write_text(json.dumps({"version": 1, "goals": [goal], "frames": [1, 100]}))
+        Path(given, "job.json").write_text(json.dumps({"version": 1, "goals": [GOAL], "frames": [1, 100]}))
         for verb in options.verbs:
             words = [word.format(**{"in": given, "out": made}) for word in (verb, *VERBS[verb])]
             place = [] if verb == "export-vrma" else ["--output", f"{made}/o.blend"]

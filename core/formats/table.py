@@ -255,9 +255,9 @@ def vector(count: int, each: Kind | None = None, what: str = "") -> Kind:
     numbers, words = list_of(number() if each is None else each), what or f"{count} numbers, not {{}}"
 
     def read(data: object, where: str) -> tuple[Any, ...]:
-        if not isinstance(data, (list, tuple)):
+        if not isinstance(data, list):
             raise CoreError(f"{where}: needs a list of {count} numbers, not {shown(data)}.")
-        given = len(LIST.read(data, where))
+        given = len(data)  # pyright: ignore[reportUnknownArgumentType]
         if given != count:
             raise CoreError(f"{where}: needs {words.format(given)}.")
         return numbers.read(data, where)

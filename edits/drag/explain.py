@@ -33,7 +33,6 @@ def explain(session: DragSession) -> list[str]:
     seen = {one.bone: one.name for one in session.effectors}
     seen |= {part: target.bone for part, target in zip(pinned, session.pins.targets, strict=True)}
     names = {body.skeleton.names[part]: name for part, name in seen.items()}
-    asked = [*(effector.bone for effector in session.effectors), *pinned]
     placed = [body.part_of(pin.bone)[0] for pin in session.pins.holding(session.turning) if pin.position is not None]
     targets = Counter(body.skeleton.names[bone] for bone in [*(one.bone for one in session.effectors), *placed])
     wins = session.wins == "DRAG"  # what is pinned gives way to what is dragged
@@ -46,6 +45,7 @@ def explain(session: DragSession) -> list[str]:
 
     tacit, finish = range(problem.asked, len(solution.goals)), solution.explain_finish()
     explained = solution.explain(say_length=partial(_say_length, session), tacit=tacit, names=names, seen=as_seen)
+    asked = [*(effector.bone for effector in session.effectors), *pinned]
     stays = [*_driven(session, _missed(session)), *_staying(session, asked)]
     turns = zip(reversed(problem.yielding), reversed(solution.met()), strict=False)
     stays += [body.held.explain_yielded(turn) for turn, met in turns if not met]
