@@ -12,7 +12,7 @@ from .armature import read_matrices
 from .channels import gather
 from .pick_order import LAST, SECOND, read_pick_order
 from .shapes import outlines_near
-from .skin import pick_skin
+from .skin import depth_of_cover, pick_skin
 from .view import View
 from .worlds import world_matrix
 
@@ -52,36 +52,42 @@ def pick(context: Any, view: View, mouse: tuple[float, float], scale: float = 1.
     """Return the grab at a pixel of the view among all visible pose bones, or None; `scale` is the interface scale.
 
     A bone with a custom shape is grabbed by the shape or by its joint, whichever is nearer. Tweaks
-    and gears come after all others that are near, see `read_pick_order` and `step`. Where no bone is near, the mesh is
-    grabbed by its weights.
+    and gears come after all others that are near, see `read_pick_order` and `step`. Where no bone is near, or only such
+    as a mesh covers, the mesh is grabbed by its weights.
     """
     found = picks(context, view, mouse, scale)
     return found[stepped(context, mouse) % len(found)] if found else None
 
 
 def picks(context: Any, view: View, mouse: tuple[float, float], scale: float = 1.0) -> list[Grab]:
-    """Return all grabs at a pixel of the view, what `pick` returns first."""
-    every: list[tuple[float, list[Grab]]] = []
+    """Return all grabs at a pixel of the view, what `pick` returns first: what a mesh covers comes after the mesh."""
+    front, behind = list[tuple[float, list[Grab]]](), list[tuple[float, list[Grab]]]()
     for armature, names in shown_bones(context).items():
         bones = armature.data.bones
         place_of = {name: place for place, name in enumerate(bones.keys())}  # `find` is a linear search
         numbers = [place_of[name] for name in names]
         lengths = gather(bones, "length", 1)[:, 0]
         matrices = world_matrix(armature) @ _square(read_matrices(armature)[numbers])
-        free = np.array([not any(child.use_connect for child in bones[name].children) for name in names])
+        joined = {bone.parent.name for bone in bones if bone.use_connect and bone.parent is not None}
+        free = np.array([name not in joined for name in names])
         shapes = outlines_near(context, armature, names, view, np.array(mouse, float), _LENGTH * scale)
         order = read_pick_order(armature)
         orders = np.array([order.get(name, SECOND) for name in names])
-        found = ranked(view, mouse, matrices, lengths[numbers], free, scale, shapes, orders)
-        grabs = [
-            Grab(armature.name, names[place], (0.0, share * float(lengths[numbers[place]]), 0.0))
-            for _, place, share in found
-        ]
-        every += [(found[0][0], grabs)] if found else []
-    if every:
-        return [grab for _, grabs in sorted(every, key=lambda one: one[0]) for grab in grabs]
-    seen = pick_skin(context, view, mouse)
-    return [] if seen is None else [Grab(seen[0].name, seen[1], tuple(seen[2].tolist()))]
+        near = view, mouse, matrices, lengths[numbers], free, scale, shapes, orders
+        found = ranked(*near)
+        cover = depth_of_cover(context, armature, view, mouse) if found else np.inf
+        seen = ranked(*near, cover) if np.isfinite(cover) else found
+        rest = {place for _, place, _ in found} - {place for _, place, _ in seen}
+        for some, grabs in ((seen, front), ([one for one in found if one[1] in rest], behind)):
+            points = [(0.0, share * float(lengths[numbers[place]]), 0.0) for _, place, share in some]
+            of = [Grab(armature.name, names[one[1]], point) for one, point in zip(some, points, strict=True)]
+            grabs += [(some[0][0], of)] if some else []
+    skin = pick_skin(context, view, mouse) if behind or not front else None
+    on_skin = [] if skin is None else [Grab(skin[0].name, skin[1], tuple(skin[2].tolist()))]
+    drawn, covered = (
+        [grab for _, of in sorted(some, key=lambda one: one[0]) for grab in of] for some in (front, behind)
+    )
+    return [*drawn, *on_skin, *covered]
 
 
 def stepped(context: Any, mouse: tuple[float, float]) -> int:
@@ -109,7 +115,7 @@ def shown_bones(context: Any) -> dict[Any, list[str]]:
 
 def ranked(
     view: View, mouse: tuple[float, float], matrices: Array, lengths: Array, free: Any, scale: float = 1.0,
-    shapes: Mapping[int, Array] | None = None, order: Array | None = None,
+    shapes: Mapping[int, Array] | None = None, order: Array | None = None, cover: float = np.inf,
 ) -> list[tuple[float, int, float]]:  # fmt: skip
     """Return distance in pixels, bone, and place along it (0 head, 1 tail) of the bones near the mouse, best first.
 
@@ -117,7 +123,7 @@ def ranked(
     joint; shapes: lines (m, 2, 3) in the world that are drawn in place of a bone. Joints come before ends and lengths,
     the nearest first; of joints in one place on screen the front one, then the first in order (n,), then the armature's
     first. Bones with shapes come after those without, by order, of one order the one whose shape or joint is nearest.
-    LAST ones come after all others.
+    LAST ones come after all others. What is deeper along the view than `cover` is left out.
     """
     shapes = shapes or {}
     order = np.zeros(len(matrices), int) if order is None else order
@@ -134,8 +140,11 @@ def ranked(
     thickness = np.where(own, _THICKNESS, 0.0)
     reach = np.maximum(_LENGTH * scale, thickness * rotation.lengths(np.diff(view.pixels(lines), axis=1)[:, 0]))
     on_lines = lines[:, 0] + shares[:, None] * (lines[:, 1] - lines[:, 0])
-    joints, ends = (np.where(away <= _JOINT * scale, away, np.nan) for away in (to_head, to_tail))
-    along = np.where(far <= reach, far, np.nan)
+    joints, ends = (
+        np.where((away <= _JOINT * scale) & (view.depth(points) <= cover), away, np.nan)
+        for away, points in ((to_head, heads), (to_tail, tails))
+    )
+    along = np.where((far <= reach) & (view.depth(on_lines) <= cover), far, np.nan)
     near_heads, near_tails = (heads, joints, every, _HEAD), (tails, ends, every, _TAIL)
     near_lengths = (on_lines[own], along[own], every, None)
     drawn = (np.concatenate([on_lines[~own], heads]), np.concatenate([along[~own], joints]),
@@ -164,7 +173,7 @@ def _choose(view: View, points: Array, far: Array, order: Array) -> int | None:
     near = np.where(np.isfinite(far), far, np.inf)
     if not len(near) or not np.isfinite(near.min()):
         return None
-    depth = np.where(near <= near.min() + _TIE, -points @ view.turn[2], np.inf)
+    depth = np.where(near <= near.min() + _TIE, view.depth(points), np.inf)
     slack = _TIE * float(view.pixel(points[np.argmin(near)]))
     return int(np.argmin(np.where(depth <= depth.min() + slack, order, np.inf)))
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from .pick_order import read_posers
 from .view import View
 from .worlds import world_matrix
 
+_SOLID: Final = {"SOLID", "TEXTURED"}
+
 
 def pick_skin(context: Any, view: View, mouse: tuple[float, float]) -> tuple[ArmatureObject, str, Array] | None:
     """Return an armature in Pose Mode, the bone that poses what is seen at a pixel, and the point (3,) in its frame.
@@ -22,8 +24,7 @@ def pick_skin(context: Any, view: View, mouse: tuple[float, float]) -> tuple[Arm
     None if what is seen there is no mesh of such an armature, or if its bone is not to be selected.
     """
     depsgraph = context.evaluated_depsgraph_get()
-    near, far = view.ray(mouse, 1.0)
-    hit, place, _, face, seen, _ = context.scene.ray_cast(depsgraph, near, far - near)
+    hit, place, face, seen = _cast(context, depsgraph, view, mouse)
     found = next(_bones_of(seen.original, seen.evaluated_get(depsgraph), face), None) if hit else None
     if found is None:
         return None
@@ -36,6 +37,27 @@ def pick_skin(context: Any, view: View, mouse: tuple[float, float]) -> tuple[Arm
     matrix = read_matrices(armature)[armature.data.bones.find(name)]
     turn = frame_rotations(matrix[:, :3])
     return armature, name, rotation.rotate(rotation.inv(turn), at - matrix[:, 3])
+
+
+def depth_of_cover(context: Any, armature: ArmatureObject, view: View, mouse: tuple[float, float]) -> float:
+    """Return how deep, along the view, the surface is that hides the bones behind it at a pixel; infinite if none does.
+
+    None hides bones that are drawn in front, nor in X-ray, nor does an object that is drawn as wires.
+    """
+    space = context.space_data  # a script may have no view
+    shading, overlay = getattr(space, "shading", None), getattr(space, "overlay", None)
+    xray = {"SOLID": "show_xray", "WIREFRAME": "show_xray_wireframe"}.get(getattr(shading, "type", ""), "")
+    if armature.show_in_front or getattr(overlay, "show_xray_bone", False) or getattr(shading, xray, False):
+        return np.inf
+    hit, place, _, seen = _cast(context, context.evaluated_depsgraph_get(), view, mouse)
+    return float(view.depth(place)) if hit and seen.display_type in _SOLID else np.inf
+
+
+def _cast(context: Any, depsgraph: Any, view: View, mouse: tuple[float, float]) -> tuple[bool, Any, int, Any]:
+    """Return whether something is seen at a pixel, where in the world, which face of its mesh, and of which object."""
+    near, far = view.ray(mouse, 1.0)
+    hit, place, _, face, seen, _ = context.scene.ray_cast(depsgraph, near, far - near)
+    return hit, place, face, seen
 
 
 def _bones_of(seen: Any, evaluated: Any, face: int) -> Iterator[tuple[ArmatureObject, str]]:

@@ -39,6 +39,10 @@ class View:
         across = np.sqrt(np.sum(np.square(self.projection[0, :3])))
         return 2.0 * depth / (across * self.size[0])
 
+    def depth(self, points: ArrayLike) -> Array:
+        """Return how far away world points (..., 3) are along the view, in metres beyond the world's origin."""
+        return -np.asarray(points, float) @ self.turn[2]
+
     def ray(self, pixel: ArrayLike, depth: float = 0.5) -> tuple[Array, Array]:
         """Return two world points (3,) on the line of sight of a pixel (2,), the nearer one first; with 1 its ends."""
         seen = 2.0 * np.asarray(pixel, float) / np.array(self.size, float) - 1.0

@@ -1,5 +1,6 @@
 """The Poise tool on a mesh whose bones are not drawn. It runs inside Blender."""
 
+import sys
 from collections.abc import Generator
 from typing import Any
 
@@ -9,8 +10,7 @@ WAY = (-60, 50)  # pixels
 
 
 def skin(hand: Any) -> Generator[float, None, dict[str, Any]]:
-    """Hide the bones, pin a foot and drag a forearm by the mesh, undo; then drag beside it."""
-    import bpy
+    """Hide the bones, pin a foot and drag a forearm by the mesh, undo; drag beside it; show the bones, also covered."""
 
     yield from do.ready(hand)
     rig = do.armature()
@@ -43,7 +43,19 @@ def skin(hand: Any) -> Generator[float, None, dict[str, Any]]:
     seen["beside"] = do.dragging()
     yield from do.drop(hand)
     seen |= {"undone": do.channels() == seen.pop("start"), "left": do.left_behind()}
-    bpy.context.view_layer.update()
+    space, hover = hand.viewport.spaces.active, sys.modules[f"{do.EXTENSION}.operators.hover"]
+    space.overlay.show_bones = True
+    draw, seen["named"] = hover.draw_marks, []
+    hover.draw_marks = lambda context, marks, view: named.append(marks.text) or draw(context, marks, view)
+    for in_front, xray in ((True, False), (False, True), (False, False)):
+        do.armature().show_in_front, space.shading.show_xray, named = in_front, xray, list[Any]()
+        hand.rest()
+        yield do.WAIT
+        hand.move(*on_mesh(hand, "LeftLeg"))
+        yield do.WAIT
+        seen["named"] += named[-1:]
+    hand.screenshot("skin_covered")
+    hover.draw_marks = draw
     return seen
 
 

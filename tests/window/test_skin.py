@@ -33,3 +33,7 @@ def test_it_is_one_undo_step_and_beside_the_mesh_nothing_is_dragged(seen: dict[s
     assert seen["undone"]
     assert not seen["beside"]
     assert seen["left"] == []
+
+
+def test_the_mesh_comes_before_bones_that_it_covers_unless_they_are_seen_through_it(seen: dict[str, Any]) -> None:
+    assert seen["named"] == [["LeftLeg"], ["LeftLeg"], ["LeftLeg, 1 of 2 (J: next)"]]

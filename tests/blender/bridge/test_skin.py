@@ -9,6 +9,7 @@ from mathutils import Vector
 
 from bridge import Grab, pick, read_matrices, read_rig
 from bridge.control_bodies import find_controlled
+from bridge.grab import picks
 from bridge.roles import read_roles
 from core import rotation
 from core.pose import frame_rotations
@@ -63,6 +64,21 @@ def test_bones_that_are_drawn_come_before_the_mesh(rig: Any) -> None:
     owner.hide = False
     bpy.context.view_layer.update()
     assert pick(bpy.context, view, mouse) == Grab(rig.name, "hand.L", (0.0, 0.0, 0.0))
+
+
+def test_a_mesh_comes_before_the_bones_that_it_covers_unless_these_are_drawn_in_front(rig: Any) -> None:
+    view, _ = make_view()
+    mouse = tuple(view.pixels(middle(rig, "shin.R")))
+    for bone in rig.pose.bones:
+        owner: Any = bone if hasattr(bone, "hide") else bone.bone
+        owner.hide = False
+    (skin,) = (one for one in bpy.data.objects if one.type == "MESH")
+    for in_front, display, on_skin in ((False, "TEXTURED", True), (True, "TEXTURED", False), (False, "WIRE", False)):
+        rig.show_in_front, skin.display_type = in_front, display
+        bpy.context.view_layer.update()
+        first, *others = picks(bpy.context, view, mouse)
+        assert (first.bone, first.on_skin) == ("shin.R", on_skin)
+        assert [(one.bone, one.on_skin) for one in others] == [("shin.R", False)] * on_skin  # J takes it
 
 
 def test_what_is_locked_or_of_no_armature_in_pose_mode_is_not_grabbed(rig: Any) -> None:
