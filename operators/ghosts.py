@@ -40,9 +40,9 @@ class GhostShow(OtherFrames):
 
     def _find(self, context: Any) -> list[tuple[GhostMark, Colour]]:
         """Return the ghosts to draw, the furthest in time first."""
-        armature = context.active_object
-        if not self.is_shown(armature):
+        if not self.is_drawn(context):
             return []
+        armature = context.active_object
         colours, now = theme_colours(context), context.scene.frame_current_final
         found: list[tuple[float, GhostMark, Colour]] = []
         for frames, count, (*rgb, _) in (

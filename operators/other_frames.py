@@ -1,7 +1,8 @@
 """What the viewport shows of other frames of the active armature, and the click that goes to one of them.
 
 They are evaluated by a timer, soon after a change and not while another operator runs or the animation plays: what is
-dragged gets keys when it is let go, so that the poses at other frames stay as they are until then.
+dragged gets keys when it is let go, so that the poses at other frames stay as they are until then. The first picture
+that Blender draws after that has them renewed: no timer waits for it.
 """
 
 from collections.abc import Sequence
@@ -40,6 +41,7 @@ class OtherFrames:
         self.known: dict[float, Any] = {}  # by frame; drawn until others are read
         self.shown: list[float] = []
         self._stale = False
+        self._due = False  # what is shown is to be renewed
         self._armature = 0  # session_uid of the one whose they are
 
         @persistent
@@ -73,6 +75,12 @@ class OtherFrames:
         """Return how many pixels the nearest of what is drawn is away from a pixel, and its frame, or None."""
         raise NotImplementedError
 
+    def is_drawn(self, context: Any) -> bool:
+        """Return whether what is known is to be drawn; it is renewed soon if it is due."""
+        if self._due and not _is_busy():
+            self._wake()
+        return self.is_shown(context.active_object)
+
     def is_shown(self, armature: Any) -> bool:
         """Return whether what is known is of an armature that shows it."""
         return armature is not None and armature.session_uid == self._armature and getattr(armature, self.setting)
@@ -89,17 +97,22 @@ class OtherFrames:
     def _expect(self, graph: Any) -> None:
         """Renew what is shown soon, if the active object shows it."""
         armature = graph.view_layer.objects.active
-        if armature is not None and getattr(armature, self.setting) and not bpy.app.timers.is_registered(self._renew):
+        if armature is not None and getattr(armature, self.setting):
+            self._due = True
+            self._wake()
+
+    def _wake(self) -> None:
+        """Have a timer renew what is shown."""
+        if not bpy.app.timers.is_registered(self._renew):
             bpy.app.timers.register(self._renew, first_interval=_SOON)
 
     def _renew(self) -> float | None:
         """Read the frames that are not known; a timer calls it."""
         context: Any = bpy.context
         window = next(iter(context.window_manager.windows), None)
-        if window is None:
+        if window is None or _is_busy():
             return None
-        if len(window.modal_operators) or window.screen.is_animation_playing:
-            return _SOON
+        self._due = False
         with context.temp_override(window=window):
             armature = context.active_object
             if armature is None or armature.type != "ARMATURE" or not getattr(armature, self.setting):
@@ -119,6 +132,13 @@ class OtherFrames:
                 if area.type == "VIEW_3D":
                     area.tag_redraw()
         return None if self.known.keys() >= {*self.shown} else _SOON
+
+
+def _is_busy() -> bool:
+    """Return whether an operator runs, or the animation plays, in a window."""
+    context: Any = bpy.context
+    windows = context.window_manager.windows
+    return any(len(window.modal_operators) or window.screen.is_animation_playing for window in windows)
 
 
 class POISE_OT_goto_frame(OfArmature, bpy.types.Operator):

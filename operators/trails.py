@@ -47,7 +47,7 @@ class TrailShow(OtherFrames):
         return None if hit is None else (hit[0], float(hit[1].frames[hit[2]]))
 
     def _find(self, context: Any) -> Marks | None:
-        if not self.is_shown(context.active_object):
+        if not self.is_drawn(context):
             return None
         if self.dragged is not None:
             return self.dragged

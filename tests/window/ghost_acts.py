@@ -3,6 +3,8 @@
 from collections.abc import Generator
 from typing import Any
 
+from tests.window import drag_acts as do
+
 FIRST, STEP, TURNS = 1, 10, (0.0, 0.5, 1.0, 0.5, 0.0)  # key poses of an upper arm, radians
 
 
@@ -49,6 +51,13 @@ def look_at_ghosts(hand: Any, bone: str, shape: str) -> Generator[float, None, d
     known = list(show.known.values())
     yield 1.0
     seen["still"] = list(show.known.values()) == known
+
+    yield from do.grab(hand, hand.pixel(rig.matrix_world @ end_of(rig, bone)))
+    yield from do.lead(hand, (hand.x - 30, hand.y + 20))
+    yield 1.0  # until it rests
+    seen["in a drag"] = [do.dragging(), bpy.app.timers.is_registered(show._renew), show._due]
+    yield from do.drop(hand)
+    seen["after it"] = [(yield from hand.until(lambda: not show._due)), do.dragging()]
 
     rig.poise_ghosts_before = 1
     yield from hand.until(lambda: len(show.shown) < len(known))

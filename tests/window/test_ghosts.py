@@ -24,6 +24,11 @@ def test_they_are_read_once_while_nothing_changes(seen: dict[str, Any]) -> None:
     assert seen["still"]
 
 
+def test_no_timer_runs_under_a_still_mouse_and_they_are_renewed_when_the_drag_has_ended(seen: dict[str, Any]) -> None:
+    assert seen["in a drag"] == [True, False, True]
+    assert seen["after it"] == [True, False]
+
+
 def test_they_follow_settings_and_keys(seen: dict[str, Any]) -> None:
     assert seen["fewer"] == [11, 31, 41]
     assert seen["kept"] > 0  # they are drawn until others are read
