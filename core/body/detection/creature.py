@@ -114,8 +114,8 @@ def find_extras(
     up, forward, left = axes
     spine = trunk.spine or (trunk.hips,)  # may carry limbs; the last bone carries the arms
     limbs = CreatureLimbs()
-    for pair in limb_pairs(tree, _EXTRA * float(tree.reach[arm])):
-        if pair.trunk not in spine or not pair.bones.isdisjoint(taken):
+    for pair in limb_pairs(tree, _EXTRA * float(tree.reach[arm]), on=[bone for bone in tree.members if bone in spine]):
+        if not pair.bones.isdisjoint(taken):
             continue
         parts = _parts(tree, pair)
         if "wing" in parts or (not parts & ARM_PARTS and pair.trunk == spine[-1]):

@@ -169,13 +169,15 @@ def longest_chains(tree: BodyTree, trunk: int, least_reach: float) -> list[int]:
     return sorted(sorted(starts, key=lambda bone: -tree.reach[bone])[:_CHAINS])
 
 
-def limb_pairs(tree: BodyTree, least_reach: float, tips: bool = False, off: float = NO_MIRROR) -> list[LimbPair]:
+def limb_pairs(
+    tree: BodyTree, least_reach: float, tips: bool = False, off: float = NO_MIRROR, on: Iterable[int] | None = None
+) -> list[LimbPair]:
     """Return the pairs of similar chains on one bone that are longer than `least_reach`, by the size.
 
-    With `tips` a chain may end where the hand or foot would begin. `off`: see `fit_pair`.
+    With `tips` a chain may end where the hand or foot would begin. `off`: see `fit_pair`. `on`: bones, by default all.
     """
     found: list[LimbPair] = []
-    for trunk in tree.members:
+    for trunk in tree.members if on is None else on:
         for one, other in combinations(longest_chains(tree, trunk, least_reach), 2):
             reach = tree.reach[one], tree.reach[other]
             if abs(reach[0] - reach[1]) < _LIKE * max(reach):
