@@ -102,8 +102,8 @@ class Drag:
         self.state = pipeline.run(problem, self.state, stages)
         progress, frame = self.state.progress, self.state.frame
         if problem.dragged and frame is not None:  # which has no batch axis
-            positions, rotations, all_met = frame.aims.errors(frame.at)
-            pose, met, one = frame.places.pose(frame.at), np.array(all_met), 0
+            positions, rotations = frame.aims.errors(progress.lengths[0])
+            pose, met, one = frame.places.pose(frame.at), problem.met(progress.lengths)[0], 0
         else:
             positions, rotations = problem.rows.errors_of_goals(progress.lengths)
             pose, met, one = problem.pose_at(progress.x), problem.met(progress.lengths), slice(None)

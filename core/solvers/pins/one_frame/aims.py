@@ -21,17 +21,18 @@ class Aims:
 
     def __init__(self, problem: Problem, frame: int) -> None:
         self.goals, self.frame, self.one = problem.rows, frame, np.array([frame])
-        self.tolerances = problem.tolerances
         rows = self.goals
         points, ends = len(rows.tree.point_nodes), len(rows.tree.end_nodes)
         self.points = points
         self.blocks = rows.order[::3] // 3  # in the order of the levels
+        self.member = np.repeat(rows.block_in_level[self.blocks], 3, axis=0)  # (M, L)
         self.sided = rows.one_sided_rows
-        goals = np.eye(len(rows.goals))[rows.owners[self.blocks]]
-        turning = rows.turning[self.blocks, None]
+        goals, turning = np.eye(len(rows.goals))[rows.owners], rows.turning[:, None]
         self.goal_errors = np.hstack([goals * ~turning * problem.skeleton.size, goals * turning])
         place = np.argsort(rows.tree.order[::3] // 3)  # of the points, then of the ends
         self.plain_features = np.concatenate([np.arange(rows.plain_points), points + np.arange(rows.plain_ends)])
+        others = points + ends + np.arange(len(self.blocks) - len(self.plain_features))
+        self.features = np.concatenate([self.plain_features, others])[self.blocks]  # then goals that are not plain
         self.end_blocks = place[points:]
         self.point_rows = (3 * place[:points, None] + np.arange(3)).ravel()
         self.targets = np.zeros(3 * len(place))
@@ -85,9 +86,15 @@ class Aims:
                 rows[own] = skew * (angles / np.maximum(sines, _TINY))[:, None]
         if self.goals.blocks:
             further = [block.error(at.kinematics, self.one) for block in self.goals.blocks]
-            errors = np.concatenate([rows[self.plain_features], *further])[self.blocks].ravel()
+            errors = np.concatenate([rows, *further]).take(self.features, axis=0).ravel()
         at.vectors = errors
         at.rows = errors * self.scales
+        at.sizes = self.sizes(at.rows)
+
+    def sizes(self, rows: Array) -> Array:
+        """Return the lengths (L,) of rows (M,) by level."""
+        rows = self.pressing(rows)
+        return np.sqrt((rows * rows).dot(self.member))
 
     def pressing(self, rows: Array) -> Array:
         """Return rows (M,) with zeros where a bound is kept."""
@@ -96,20 +103,15 @@ class Aims:
             rows[self.sided] = np.minimum(rows[self.sided], 0.0)
         return rows
 
-    def _missing(self, at: Placed) -> Array:
-        """Return the distances and angles (K,) that goals are missed by, in level order."""
-        missing = self.pressing(at.vectors) * self.on  # free axes have no error
-        return rotation.lengths(missing.reshape(-1, 3))
-
     def lengths(self, at: Placed) -> Array:
-        """Return the same in the order of their blocks."""
+        """Return the distances and angles (K,) that goals are missed by."""
+        missing = (self.pressing(at.vectors) * self.on).reshape(-1, 3)  # free axes have no error
         lengths = np.empty(len(self.blocks))
-        lengths[self.blocks] = self._missing(at)
+        lengths[self.blocks] = np.sqrt((missing * missing).dot(rotation.ONES))
         return lengths
 
-    def errors(self, at: Placed) -> tuple[Array, Array, bool]:
-        """Return the errors of goals: of positions (G,), armature units, of rotations (G,), and whether all are met."""
-        lengths = self._missing(at)
+    def errors(self, lengths: Array) -> tuple[Array, Array]:
+        """Return by what goals are missed: positions (G,), armature units, and rotations (G,); lengths (K,)."""
         errors = lengths.dot(self.goal_errors)
         goals = len(errors) // 2
-        return errors[:goals], errors[goals:], bool((lengths <= self.tolerances[self.blocks]).all())
+        return errors[:goals], errors[goals:]

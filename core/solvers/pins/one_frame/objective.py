@@ -35,7 +35,6 @@ class Local:
     rows: Array  # (M, D) weighted
     hessian: Array  # (D, D) of the prior, the curvature of rows and soft limits
     slope: Array  # (D,) of the prior and soft limits
-    sizes: Array  # (L,) |E_l|
     strengths: Array  # (L,)
     springs: Array  # (L,) error of a level by a unit of its force
 
@@ -54,7 +53,7 @@ class Objective:
         self.joints = columns[:, :, None], columns[:, None, :]  # their blocks of the Hessian
         self.strength = Strengths(problem.ranks, problem.settings.strength)
         blocks = self.aims.blocks
-        self.member = np.repeat(rows.block_in_level[blocks], 3, axis=0)  # (M, L)
+        self.member = self.aims.member
         self.half = np.where(tree.order < 3 * self.aims.points, 1.0, 0.5)  # of the features' rows
         # rows of each rotation and of each goal that is not plain
         plain = rows.plain_points + rows.plain_ends
@@ -65,11 +64,6 @@ class Objective:
             self.plain = np.flatnonzero(np.repeat(blocks < plain, 3))
             features = self.aims.plain_features[blocks[self.plain[::3] // 3]]
             self.plain_rows = (3 * features[:, None] + np.arange(3)).ravel()
-
-    def sizes(self, rows: Array) -> Array:
-        """Return the lengths (L,) of rows (M,) by level."""
-        rows = self.aims.pressing(rows)
-        return np.sqrt((rows * rows).dot(self.member))
 
     def pulls(self, sizes: Array, slips: Flags, strengths: Array) -> Array:
         """Return the weights (M,) by which the errors of levels that slip are their forces, 0 in other levels."""
@@ -86,15 +80,13 @@ class Objective:
         gram.ravel()[:: len(gram) + 1] += self.member.dot(GIVES / strengths)
         slopes: Array = rows.dot(at.x * self.stiff)
         forces: Array = np.linalg.solve(gram, slopes)
-        return forces * self.member.dot(np.minimum(1.0, strengths / np.maximum(self.sizes(forces), GIVES)))
+        return forces * self.member.dot(np.minimum(1.0, strengths / np.maximum(self.aims.sizes(forces), GIVES)))
 
     def merit(self, at: Placed, weights: Array, springs: Array) -> float:
         """Return what is minimised, where levels weigh so much."""
         z = at.x * self.stiff
         merit = 0.5 * float(z.dot(self.precision).dot(z))
-        for size, weight, spring in zip(
-            *(some.tolist() for some in (self.sizes(at.rows), weights, springs)), strict=True
-        ):
+        for size, weight, spring in zip(at.sizes.tolist(), weights.tolist(), springs.tolist(), strict=True):
             merit += spring_energy(size, weight, spring)
         return merit + self.limits.soft.energy(at) if len(self.limits.soft.rows) else merit
 
@@ -109,10 +101,9 @@ class Objective:
         unweighted, raw = self.places.jacobian(at, rates)
         rows = unweighted * self.aims.scales[:, None] * self.spread
         hessian = self.precision.copy()
-        strengths = self.strength(self.sizes(forces))
-        sizes = self.sizes(at.rows)
+        strengths = self.strength(self.aims.sizes(forces))
         if forces.any():
-            weights = self.pulls(sizes, slips & (sizes > GIVES), strengths)
+            weights = self.pulls(at.sizes, slips & (at.sizes > GIVES), strengths)
             hessian -= self._curvature(at, unweighted, raw, forces, weights) * self.both
         slope = self.precision.dot(at.x * self.stiff)
         if bend:
@@ -125,7 +116,7 @@ class Objective:
         counts, sided = np.ones(len(rows)), self.aims.sided
         if len(sided):
             counts[sided] = (at.rows[sided] < 0.0) | (forces[sided] < 0.0)
-        return Local(at, rates, counts, rows, hessian, slope, sizes, strengths, GIVES / strengths)
+        return Local(at, rates, counts, rows, hessian, slope, strengths, GIVES / strengths)
 
     def _curvature(self, at: Placed, rows: Array, raw: Array, forces: Array, weights: Array) -> Array:
         """Return C (D, D) under forces (M,), of rotation errors as they slip with weights (M,).

@@ -8,7 +8,8 @@ class Placed:
     """One x with its forward kinematics, errors and limit coordinates."""
 
     __slots__ = (
-        "angles", "features", "frames", "kinematics", "own", "powers", "read", "rows", "seen", "values", "vectors", "x",
+        "angles", "features", "frames", "kinematics", "own", "powers", "read", "rows", "seen", "sizes", "values",
+        "vectors", "x",
     )  # fmt: skip
 
     x: Array
@@ -19,6 +20,7 @@ class Placed:
     read: Array  # (3 (P + Q) + Q,) points, errors of ends, in the tree's order, and the traces of these errors
     vectors: Array  # (3 K,) errors in level order; one-sided ones may be positive
     rows: Array  # (M,) the same, weighted
+    sizes: Array  # (L,) of levels
     own: list[Array]  # own rotations of the limited bones, by group
     angles: list[Array]  # their limit coordinates, by group
     values: Array  # (L,) all limit coordinates

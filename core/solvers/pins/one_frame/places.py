@@ -175,9 +175,6 @@ class Places:
 
     def jacobian(self, at: Placed, rates: Array) -> tuple[Array, Array]:
         """Return the rows (M, D) in level order, and those of the features."""
-        blocks = self.aims.goals.blocks
-        if blocks or not self.rigid:
-            at.kinematics = replace(at.kinematics, rates=rates[None])
         if self.rigid:
             frames = at.frames[self.joint_places]
             np.matmul(frames[:, :3, :3], rates, out=self.turn_axes)
@@ -185,9 +182,10 @@ class Places:
             levers = self.constant + at.read.dot(self.lever).reshape(-1, 6)
             raw = levers.dot(self.columns) * self.mask
         else:
+            at.kinematics = replace(at.kinematics, rates=rates[None])
             self.columns = self.links.axes_of(at.kinematics)[0]
             raw = self.links.jacobian(at.kinematics, self.all_features)[0]
-        if not blocks:
-            return raw, raw
         goals = self.aims.goals
+        if not goals.blocks:
+            return raw, raw
         return goals.jacobian(self.links, at.kinematics, self.all_goals, self.aims.one, raw[None])[0], raw

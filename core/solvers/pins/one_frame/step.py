@@ -73,7 +73,7 @@ class NewtonStep:
     def turned(self, step: Array) -> float:
         """Return by how much a step (D,) turns the joint that turns most, radians."""
         turns = step[: self.turning].reshape(-1, 3)
-        return sqrt((turns * turns).dot(rotation.ONES).max(initial=0.0))
+        return sqrt(max((turns * turns).dot(rotation.ONES).tolist(), default=0.0))
 
     def take(self, local: Local, slipped: Flags, least: Array, turn: float, exact: Array | float) -> End:
         """Return a step that turns no joint by more than `turn`, and leaves errors (M,) of held rows up to `exact`.
@@ -83,7 +83,7 @@ class NewtonStep:
         """
         at = local.at
         local, found, there, slips, cut = self._rounds(local, slipped, least, turn)
-        loads = np.where(slips, local.strengths, self.objective.sizes(found.forces))
+        loads = np.where(slips, local.strengths, self.aims.sizes(found.forces))
         weights = np.where(self.strength.firm, walls(loads, local.strengths), local.strengths)
         # as the model has it; a step that was cut is not brought to its goals, but keeps the first level
         moved = (there.x - at.x) * self.stiff
@@ -118,8 +118,8 @@ class NewtonStep:
         And the model with the strengths that levels have by their forces in this step. Levels that slipped in the last
         step do so from the first round on, unless one would go past its target.
         """
-        active, counts, none = dict(self.limits.active), local.counts.copy(), np.zeros(len(local.sizes), bool)
-        slipped = slipped & (local.sizes > GIVES)
+        active, counts, none = dict(self.limits.active), local.counts.copy(), np.zeros(len(local.at.sizes), bool)
+        slipped = slipped & (local.at.sizes > GIVES)
         found = self._rounds_from(local, least, turn, slipped)
         if slipped.any() and found[-1]:
             self.limits.active = active
@@ -133,7 +133,7 @@ class NewtonStep:
         last = numbers.ROUNDS + len(slips) - 1
         for round_ in range(last + 1):
             found = self.least(local, slips)
-            sizes = self.objective.sizes(found.forces)
+            sizes = self.aims.sizes(found.forces)
             strengths = np.maximum(self.strength(np.where(slips, np.inf, sizes)), least)
             local = replace(local, strengths=strengths, springs=GIVES / strengths)
             loads = np.where(slips, 0.0, sizes / local.strengths)
@@ -170,7 +170,7 @@ class NewtonStep:
             return 1.0
         errors, gone = local.at.rows * local.counts, local.rows.dot(found.step)
         along, length = (errors * gone).dot(self.member), (gone * gone).dot(self.member)
-        past = slips & (along > (errors * errors).dot(self.member)) & (local.sizes > GIVES)  # nearer it is a spring
+        past = slips & (along > (errors * errors).dot(self.member)) & (local.at.sizes > GIVES)  # nearer it is a spring
         return float((along[past] / length[past]).min(initial=1.0))
 
     def _switched(self, local: Local, found: Found, slips: Flags, release: bool) -> NDArray[np.int64]:
@@ -192,11 +192,11 @@ class NewtonStep:
         at, rows = local.at, local.rows
         shares = 1.0 + FIRM * local.springs
         # a least value across held levels, too, by springs that take a share of their forces
-        weights = np.where(slips, local.strengths / np.maximum(local.sizes, GIVES), FIRM / shares)
+        weights = np.where(slips, local.strengths / np.maximum(local.at.sizes, GIVES), FIRM / shares)
         by_row = self.member.dot(weights) * local.counts
         model: Array = (rows.T * by_row).dot(rows) + local.hessian
         for level in np.flatnonzero(slips).tolist():  # a norm has no curvature along itself
-            span, size = self.levels[level], max(float(local.sizes[level]), GIVES)
+            span, size = self.levels[level], max(float(local.at.sizes[level]), GIVES)
             along = (at.rows * local.counts)[span].dot(rows[span]) * (np.sqrt(weights[level]) / size)
             model -= along[:, None] * along
         slope = local.slope - (by_row * at.rows).dot(rows)
@@ -250,13 +250,13 @@ class NewtonStep:
 
     def _forces(self, at: Placed, local: Local, found: Found, slips: Flags) -> Array:
         """Return the forces (M,) of a step at a place: those that hold, and the pull there of levels that slip."""
-        pulls = self.objective.pulls(self.objective.sizes(at.rows), slips, local.strengths)
+        pulls = self.objective.pulls(at.sizes, slips, local.strengths)
         return np.where(found.held > 0.0, found.forces, pulls * self.aims.pressing(at.rows))
 
     def _stiffness(self, local: Local, found: Found, slips: Flags) -> float:
         """Return the second derivative of the model along the step, but for the walls of held levels."""
         step, gone = found.step, local.rows.dot(found.step)
-        pulls = self.objective.pulls(local.sizes, slips & (local.sizes > GIVES), local.strengths) * local.counts
+        pulls = self.objective.pulls(local.at.sizes, slips & (local.at.sizes > GIVES), local.strengths) * local.counts
         along = float(step.dot(local.hessian).dot(step)) + float((pulls * gone).dot(gone))
         return along / max(float(step.dot(step)), numbers.DAMPING)
 

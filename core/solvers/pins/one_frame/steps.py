@@ -27,13 +27,14 @@ class FrameSolver:
         self.newton = NewtonStep(problem, self.objective)
         self.turning, self.spread = problem.tree.turning, problem.prior.spread
         self.largest_turn = problem.settings.turn if problem.dragged else np.inf
-        self.tolerances = np.repeat(problem.tolerances[self.aims.blocks], 3)
+        self.tolerances = problem.tolerances
+        self.by_row = np.repeat(problem.tolerances[self.aims.blocks], 3)
 
     def begin(self, x: Array) -> None:
         """Begin at x (D,), before any force is known."""
         self.limits.forget()
-        self.forces: Array = np.zeros(len(self.objective.member))
-        self.slips: Flags = np.zeros(self.objective.member.shape[1], bool)
+        self.forces: Array = np.zeros(len(self.aims.member))
+        self.slips: Flags = np.zeros(self.aims.member.shape[1], bool)
         self.least: Array = np.zeros(len(self.slips))  # strengths, which only grow while targets stay
         self.at = self.places.inside(self.places.place(x))
 
@@ -78,7 +79,7 @@ class FrameSolver:
             self.least = np.zeros(len(self.slips))
         turn = bound * max(1.0, moved / numbers.CENTIMETRE)
         # a tick under the mouse, from which the next one goes on, need not be more exact than its goals
-        exact = 0.5 * self.tolerances * self.aims.scales
+        exact = 0.5 * self.by_row * self.aims.scales
         as_near_as_can_be = still <= numbers.NEWTON_RESTS
         live = turn < np.inf and not as_near_as_can_be
         self.limits.allow(numbers.NEARLY if live else numbers.DAMPING)
@@ -125,7 +126,7 @@ class FrameSolver:
         the settings. The step takes it over to the other side, if the model falls there.
         """
         limits, bends = self.limits, 2.0 * self.newton.bends  # from so far back to so far on
-        if self.aims.errors(self.at)[2]:
+        if (self.aims.lengths(self.at) <= self.tolerances).all():
             return False
         active, locked = limits.active, limits.locked
         bent = limits.bent(self.at, self.places.rates(self.at), bends * self.spread)

@@ -3,10 +3,17 @@
 Each number stands here by its value, so that no test agrees with whatever the solver has.
 """
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 
 from core import Balance, EulerBox, Goal, PinAndDrag, Pose, Skeleton, rotation
+from core.solvers.pins import pipeline
+from core.solvers.pins.goals.rows import GoalRows
+from core.solvers.pins.one_frame import FrameSolver
+from core.solvers.pins.problem import Problem
 
 ACROSS, ALONG, UP = np.eye(3)
 DEVIATION = 0.4  # of all joints, radians
@@ -191,6 +198,69 @@ def test_a_step_is_one_deviation_long_at_most() -> None:
         for share in (0.97, 1.03)
     )
     assert more == less + 1
+
+
+def test_a_body_that_does_not_rest_takes_300_steps() -> None:
+    """A root shifts by half the size in a step, and its target is further than 300 of them."""
+    skeleton = body(-1, -1)
+    goals = [Goal(0, 200.0 * skeleton.size * ACROSS), Goal(1, np.zeros(3))]
+    problem = Problem.of(PinAndDrag(), skeleton, Pose.rest(skeleton), goals)
+    found = pipeline.rest(problem, pipeline.begin(problem)).progress
+    assert int(found.iterations[0]) == 300
+    assert problem.pose_at(found.x).translations[0, 0, 0] == pytest.approx(150.0 * skeleton.size)
+
+
+@pytest.mark.parametrize(("joints", "steps"), [(7, 2), (8, 3)])
+def test_a_step_meets_six_limits_one_after_another(joints: int, steps: int) -> None:
+    """Joints in series turn as their variances are: each takes nearly all that those before it leave.
+
+    The last one is free.
+    """
+    deviations = np.array([0.0, *3.0 * 3.0 ** -np.arange(joints)])
+    highest = 0.3 * deviations[1:]
+    box = EulerBox(np.arange(1, joints + 1), ["XYZ"] * joints, np.full((joints, 3), -1.0), highest[:, None] * UP)
+    skeleton = body(*range(-1, joints), limits=(box,))
+    method = PinAndDrag(root="fixed", deviations=np.repeat(deviations[:, None], 3, axis=1), settle=False)
+    goal = turned(joints, highest.sum() * (1.0 - 1e-6) * UP)
+    found = method.prepare(skeleton, Pose.rest(skeleton), [goal]).solve()
+    np.testing.assert_allclose(rotation.log(found.pose.rotations[1:-1])[:, 2], highest[:-1], rtol=1e-6)
+    assert int(found.iterations) == steps  # the last one finds nothing new
+
+
+@pytest.mark.parametrize(("falls", "damped"), [(-0.01, 0.04), (-0.04, 0.04), (-0.1, 0.1)])
+def test_a_model_that_falls_is_damped_by_a_twentieth_or_by_twice_as_much_as_it_falls(
+    falls: float, damped: float
+) -> None:
+    """Along the twist of a bone whose tail is placed, of which the goal sees nothing."""
+    skeleton = body(-1, 0)
+    method = PinAndDrag(root="fixed", deviations=np.full((2, 3), DEVIATION))
+    problem = Problem.of(method, skeleton, Pose.rest(skeleton), [Goal(1, ALONG, point=ALONG)])
+    x, links = problem.begin()
+    frame = FrameSolver(problem, links, 0)
+    frame.begin(x[0])
+    local = frame.objective.model(frame.at, frame.forces, frame.slips, bend=False)
+    local.hessian[:] = np.diag([1.0, falls, 1.0])
+    local.slope[:] = 0.01 * ALONG
+    step = frame.newton.least(local, frame.slips).step
+    np.testing.assert_allclose(step, -0.01 / damped * ALONG, atol=1e-9)
+
+
+@pytest.mark.parametrize(("way", "bits"), [(0.149, 2), (0.151, 3)])
+def test_far_targets_are_approached_by_a_twentieth_at_a_time(
+    way: float, bits: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A joint that rests where it resists as much as a target pulls, which is further away."""
+    skeleton, counts, on_the_way = body(-1, 0, 0), list[int](), GoalRows.on_the_way
+
+    def counted(*given: Any) -> list[GoalRows]:
+        counts.append(len(rows := list(on_the_way(*given))))
+        return rows
+
+    monkeypatch.setattr(GoalRows, "on_the_way", counted)
+    strength = way / (DEVIATION**2 * 145.0 * 0.3)  # a radian counts as 0.3
+    goals = [turned(2, 0.0 * UP), replace(turned(1, UP), priority=1)]
+    np.testing.assert_allclose(turns(skeleton, goals, strength=strength)[1], way * UP, atol=1e-6)
+    assert counts == [bits]
 
 
 def test_a_step_of_many_frames_is_half_a_radian_long_at_most() -> None:

@@ -153,7 +153,7 @@ def check_second_order(problem: Problem, x: Array) -> None:
     rng, places = np.random.default_rng(5), Places(problem, problem.begin()[1], 0)
     objective = Objective(problem, places)
     at, slips = places.place(x), np.ones(1, bool)
-    size, strength = objective.sizes(at.rows), objective.strength(np.zeros(1))
+    size, strength = objective.aims.sizes(at.rows), objective.strength(np.zeros(1))
     assert size > 0.1
     model = objective.model(at, at.rows * objective.pulls(size, slips, strength), slips, bend=True)
     along = at.rows @ model.rows / size
