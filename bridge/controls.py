@@ -116,12 +116,14 @@ class ControlledBody:
         return _with_below(bent, parents)[parents] & (parents >= 0) & (self.rigid | bent[parents])
 
     def unsteered_but(self, asked: Sequence[int] = ()) -> Indices:
-        """Return the parts of limbs on IK that no control turns about the line to their end: poles may stay.
+        """Return the parts of limbs on IK that bend as Blender has it: no control moves their end, or turns them about
+        the line to that, since poles may stay.
 
         Not of limbs that bend with a part that is `asked` to be somewhere.
         """
         every = np.arange(len(self.ends))
         bent, firm = self.ends != every, np.isin(every, [*self.poles.values()]) | (self.bones_that("begins") >= 0)
+        firm &= self.bones_that("moves")[self.ends] >= 0
         first = bent & (self.ends[self.skeleton.parents] != self.ends)
         loose = np.setdiff1d(self.ends[first & ~firm], self.ends[bent & np.isin(every, asked)])
         return np.flatnonzero(np.isin(self.ends, loose))

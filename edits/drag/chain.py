@@ -81,8 +81,8 @@ class ChainDrag(DragSession):
         if kind is not None:  # a list has no priorities
             self.pins.hold_as(kind)
 
-    def _takes_shown(self) -> bool:
-        return not self._chain.successive and super()._takes_shown()
+    def _takes_shown(self, still: bool = False) -> bool:
+        return not self._chain.successive and super()._takes_shown(still)
 
     def rest(self) -> Solution:
         self.restless = False  # each solve is final

@@ -100,16 +100,16 @@ class DragSession:
     def rest(self) -> Solution:
         """Let the body come nearer to rest, its targets as they are; write the pose."""
         begin, before = perf_counter(), self.pose
-        self._takes_shown()
+        self._takes_shown(still=True)
         solution = self._write(self.problem.relax(), begin)
         moved = float(np.max(rotation.angle_between(before.rotations, self.pose.rotations))) > _STILL
         self.restless = moved or not self.writer.settled
         return solution
 
-    def _takes_shown(self) -> bool:
+    def _takes_shown(self, still: bool = False) -> bool:
         """Take over what the rig does by itself: lengths by IK, and carried bones; return whether that has changed."""
         armature = self.body.find()
-        take, went = self.writer.shown(armature, self.pose), self.body.held.follow(bpy.context, armature)
+        take, went = self.writer.shown(armature, self.pose, still), self.body.held.follow(bpy.context, armature)
         moved = self.body.follow(bpy.context, armature, self.pins.targets)
         self._beside |= moved
         if take is None and not went and not moved:
@@ -176,7 +176,10 @@ class DragSession:
         armature = self.body.find()
         if armature.poise_use_fk_switch:
             self.fk.show(bpy.context, armature, DraggedLimbs(self))
-        return self.writer.finish(armature, self.pose, said=self.fk.said)
+        changed = self.writer.finish(armature, self.pose, said=self.fk.said)
+        if self.writer.kept is not None:
+            self.pose, self._frames = self.writer.kept, None
+        return changed
 
     @property
     def manner(self) -> str:

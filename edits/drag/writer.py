@@ -26,6 +26,7 @@ class DragWriter:
     live: a tick leaves to the next one what controls do not show yet.
     controlled: the body with the controls that pose it.
     settled: whether nothing is left
+    kept: the last pose of a driven body, as it is shown where controls do not decide it
     """
 
     def __init__(self, body: DragBody, controlled: ControlledBody | None, live: bool = False) -> None:
@@ -34,12 +35,13 @@ class DragWriter:
         self._held: list[str] = []  # controls at a limit
         self._heads: Array | None = None  # where the last tick wanted the parts of a driven body
         self.settled = True
+        self.kept: Pose | None = None
         self.misfit: list[str] = []  # sentences about limbs that IK shows beside the pose that was kept
 
     def prepare(self, solved: Solved) -> None:
         """Say which bones the next poses change."""
-        carried = self._body.rig.carried if self.controlled is None else np.flatnonzero(self.controlled.carried)
-        self._carried = np.intersect1d(carried, list(solved.nodes))
+        self._every = self._body.rig.carried if self.controlled is None else np.flatnonzero(self.controlled.carried)
+        self._carried = np.intersect1d(self._every, list(solved.nodes))
         if self.controlled is not None:
             self._loose = self.controlled.unsteered_but(solved.asked)
         else:
@@ -81,13 +83,13 @@ class DragWriter:
         matrices = bridge.read_matrices(armature)
         return matrices if poser.shows(matrices, self._heads) else None
 
-    def shown(self, armature: Any, pose: Pose) -> Callable[[Pose], Pose] | None:
+    def shown(self, armature: Any, pose: Pose, still: bool) -> Callable[[Pose], Pose] | None:
         """Return a function that takes over into poses what Blender shows and controls do not decide; None if it is so.
 
         That is the lengths of limbs that IK stretches, how they bend where neither pole nor start may move, how carried
-        bones are at their parents, and twists.
+        bones are at their parents, and twists. Unless `still`, carried bones that do not count in the solve are left.
         """
-        controlled, carried = self.controlled, self._carried
+        controlled, carried = self.controlled, self._every if still else self._carried
         decided = controlled is None or not (controlled.stretched.any() or controlled.untwisted or len(self._loose))
         if not len(carried) and decided:
             return None
@@ -118,9 +120,11 @@ class DragWriter:
         body = self._body
         if self.controlled is not None:
             self.write(armature, pose)
+            take = self.shown(armature, pose, still=True)
+            self.kept = pose if take is None else take(pose)
             _evaluate()
             shown, posed = bridge.read_matrices(armature)[None], bridge.repeated(self.controlled, 1)
-            self.misfit = bridge.explain_misfit(armature, posed, pose[None], shown, but=said)
+            self.misfit = bridge.explain_misfit(armature, posed, self.kept[None], shown, but=said)
             pose = bridge.read_pose(armature, body.rig)
         turned, moved, grown = self._changed(pose)
         bridge.write_channels(armature, body.channels)

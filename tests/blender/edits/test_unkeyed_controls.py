@@ -170,11 +170,15 @@ def test_a_limb_whose_pole_has_no_keys_is_solved_as_blender_bends_it(name: str, 
     assert tuple(rig.pose.bones[pole].location) == before
 
 
-@pytest.mark.parametrize("name", ["legs on IK with poles", "MMD"])
-def test_a_leg_that_does_not_reach_its_control_without_keys_is_solved_as_blender_shows_it(name: str) -> None:
-    rig, parts = captured(name, 1)
+@pytest.mark.parametrize(
+    ("name", "half", "role"), [("legs on IK with poles", 1, "hips"), ("MMD", 1, "hips"), ("Quaternius", 0, "hand.R")]
+)
+def test_a_leg_that_does_not_reach_its_control_without_keys_is_solved_as_blender_shows_it(
+    name: str, half: int, role: str
+) -> None:
+    rig, parts = captured(name, half)
     no_auto()
-    shown = drag(rig, parts, "hips")
+    shown = drag(rig, parts, role)
     assert shown.off < SAID[0]
     assert shown.turned < SAID[1]
     assert shown.pins < NEAR
