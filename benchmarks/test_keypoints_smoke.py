@@ -25,7 +25,7 @@ def test_a_few_frames_are_read_and_the_default_is_the_best_of_them() -> None:
     for noise in range(4):
         others = [found[method][noise] for method in ("swing", "closed")]
         assert found["corrected"][noise] <= min(others) + 0.1
-    assert found["corrected"][0] < 2.5  # degrees; other people than those who were learnt from
+    assert found["corrected"][0] < 2.5  # degrees; other people than those who were learned from
     assert found["corrected"][2] < 7.5
 
 

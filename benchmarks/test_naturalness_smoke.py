@@ -26,7 +26,7 @@ def test_a_few_frames_are_measured() -> None:
         assert row[8:10] == ["100.0%", "0.0%"]  # effectors met, wrong bends
 
 
-def test_accelerations_of_clips_are_measured_with_what_was_learnt_too() -> None:
+def test_accelerations_of_clips_are_measured_with_what_was_learned_too() -> None:
     few = ["--clips", "6", "--stride", "20", "--sets", "salsa", "--cases", "A", "--methods", "tuned"]
     ((name, case, method, frames, *ratios),) = [line.split() for line in measured("benchmarks.naturalness", *few)[1:]]
     assert (name, case, method, int(frames)) == ("salsa", "A", "tuned", 12)

@@ -1,4 +1,4 @@
-"""Store learnt data with pose bones as JSON: limits (`poise_learned`) and stiffness (`poise_tuning`)."""
+"""Store learned data with pose bones as JSON: limits (`poise_learned`) and stiffness (`poise_tuning`)."""
 
 import json
 from collections.abc import Collection
@@ -34,7 +34,7 @@ def read_learned(bone: Any) -> Polygon:
 
 
 def learned_limits(bones: Any, limited: Collection[int]) -> list[SwingPolygon]:
-    """Return the learnt limits of all pose bones that have some and that the user has not `limited` in Blender."""
+    """Return the learned limits of all pose bones that have some and that the user has not `limited` in Blender."""
     kept = [number for number, bone in enumerate(bones) if bone.poise_learned and number not in limited]
     return [SwingPolygon(kept, [read_learned(bones[number]) for number in kept])] if kept else []
 
@@ -52,10 +52,10 @@ def write_tuning(armature: Any, skeleton: Skeleton, tuning: Tuning) -> None:
 
 def forget_tuning(armature: Any) -> int:
     """Remove the stored tuning; return the number of bones that had some."""
-    learnt = [bone for bone in armature.pose.bones if bone.poise_tuning]
-    for bone in learnt:
+    learned = [bone for bone in armature.pose.bones if bone.poise_tuning]
+    for bone in learned:
         bone.poise_tuning = ""
-    return len(learnt)
+    return len(learned)
 
 
 def read_tuning(armature: Any, skeleton: Skeleton) -> Tuning | None:

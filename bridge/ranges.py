@@ -1,4 +1,4 @@
-"""Limits that are kept with pose bones: ranges that were typed, before what was learnt; and their picture."""
+"""Limits that are kept with pose bones: ranges that were typed, before what was learned; and their picture."""
 
 from collections.abc import Collection
 from typing import Any, Final
@@ -37,7 +37,7 @@ def read_range(bone: Any) -> JointRange:
 
 
 def kept_limits(bones: Any, limited: Collection[int]) -> list[LimitGroup]:
-    """Return the ranges and the learnt limits of all pose bones that the user has not `limited` in Blender."""
+    """Return the ranges and the learned limits of all pose bones that the user has not `limited` in Blender."""
     ranged = [number for number, bone in enumerate(bones) if bone.poise_use_range and number not in limited]
     ranges = limits_of({number: read_range(bones[number]) for number in ranged})
     return [*ranges, *learned_limits(bones, {*limited, *ranged})]
@@ -46,7 +46,7 @@ def kept_limits(bones: Any, limited: Collection[int]) -> list[LimitGroup]:
 def limit_cone(bone: Any, world: Array) -> list[Array]:
     """Return world lines (n, 3) of the directions that a pose bone may take: the outline at its tail, and spokes.
 
-    By its IK limits, else its range, else what it learnt; none without these.
+    By its IK limits, else its range, else what it learned; none without these.
     """
     used = [getattr(bone, f"use_ik_limit_{axis}") for axis in "xyz"]
     if any(used):

@@ -25,7 +25,7 @@ class NewRest:
 
     meshes: list[str] = field(default_factory=list[str])
     action: str | None = None
-    forgotten: list[str] = field(default_factory=list[str])  # bones that lost learnt limits or stiffness
+    forgotten: list[str] = field(default_factory=list[str])  # bones that lost learned limits or stiffness
     limited: list[str] = field(default_factory=list[str])  # bones whose IK limits are relative to the new rest pose now
 
 

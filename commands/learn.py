@@ -15,7 +15,7 @@ from ..core.steps import run_steps
 from ..edits.contribute import keyed_part, learn_chain
 from ..edits.files import write_files
 from ..edits.info import find_armature
-from ..edits.learn import Learnt, learn_limits, learn_stiffness
+from ..edits.learn import Learned, learn_limits, learn_stiffness
 from .verbs import DONE, Verb, add_armature, check_bones, one_line, show, tell
 
 _MARGIN: Final = 5.0  # degrees
@@ -40,28 +40,28 @@ def _learn(arguments: argparse.Namespace) -> int:
         found = learn_chain(armature, arguments.chain, keyed_part(armature, None))
         text = list_text(Ccd(actuations=found.actuations, successive=True))
         error = float(np.degrees(found.error))
-        learnt = Learnt(
+        learned = Learned(
             tuple(dict.fromkeys(str(one.bone) for one in found.actuations)),
             f"A list of {len(found.actuations)} entries follows the motion to {error:.2f} degrees per joint", False,
         )  # fmt: skip
     elif arguments.what == "stiffness":
-        learnt = run_steps(learn_stiffness(armature), bridge.check_stopped)
+        learned = run_steps(learn_stiffness(armature), bridge.check_stopped)
     else:
         if not 0.0 <= arguments.margin <= _WIDEST:
             raise CoreError(f"--margin: must be between 0 and {_WIDEST:g}, not {arguments.margin:g}.")
         bones = arguments.bones or [bone.name for bone in armature.pose.bones]
         check_bones(armature, bones)
         steps = learn_limits(bpy.context, armature, bones, float(np.radians(arguments.margin)))
-        learnt = run_steps(steps, bridge.check_stopped)
-        text = limits_text({bone: bridge.read_learned(armature.pose.bones[bone]) for bone in learnt.bones})
-    data = {"armature": armature.name, "what": arguments.what, "bones": list(learnt.bones)}
+        learned = run_steps(steps, bridge.check_stopped)
+        text = limits_text({bone: bridge.read_learned(armature.pose.bones[bone]) for bone in learned.bones})
+    data = {"armature": armature.name, "what": arguments.what, "bones": list(learned.bones)}
     files = {path: one_line(data) for path in arguments.texts if path != arguments.file}
     if arguments.file is not None:
         if not text:
             raise CoreError("--file: stiffness is only kept with the bones. Use --output.")
         files[arguments.file] = text
     write_files(arguments.output, files)
-    tell(f"{armature.name}: {learnt.sentence}.")
+    tell(f"{armature.name}: {learned.sentence}.")
     show(arguments, data)
     return DONE
 

@@ -1,4 +1,4 @@
-"""`contribute`: jobs by contribution CCD with a list of their own, and lists learnt from an armature's motion."""
+"""`contribute`: jobs by contribution CCD with a list of their own, and lists learned from an armature's motion."""
 
 from dataclasses import replace
 from typing import Any

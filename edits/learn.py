@@ -21,8 +21,8 @@ _LITTLE: Final = 0.5  # share of a motion that weighs less than the prior
 
 
 @dataclass(frozen=True)
-class Learnt:
-    """What was learnt: the bones that have it, and a sentence; `little` says that it should be looked at."""
+class Learned:
+    """What was learned: the bones that have it, and a sentence; `little` says that it should be looked at."""
 
     bones: tuple[str, ...]
     sentence: str
@@ -37,7 +37,7 @@ def action_of(armature: Any) -> Any:
     return data.action
 
 
-def learn_limits(context: Any, armature: Any, names: Sequence[str], margin: float) -> Generator[float, None, Learnt]:
+def learn_limits(context: Any, armature: Any, names: Sequence[str], margin: float) -> Generator[float, None, Learned]:
     """Give bones the limits of what they do in the action, wider by `margin` radians; yields the share that is read.
 
     Raises CoreError, with nothing changed, if all are driven or none turns.
@@ -60,10 +60,10 @@ def learn_limits(context: Any, armature: Any, names: Sequence[str], margin: floa
     said += ", less than a second" if short else ""
     still = [name for name in free if name not in polygons]
     said += f"; {bridge.sentence_about(still, _LEFT_OUT)}" if still else ""
-    return Learnt(tuple(polygons), said, bool(still) or short)
+    return Learned(tuple(polygons), said, bool(still) or short)
 
 
-def learn_stiffness(armature: Any) -> Generator[float, None, Learnt]:
+def learn_stiffness(armature: Any) -> Generator[float, None, Learned]:
     """Give joints the stiffness that they have in the action; yields the share that is read.
 
     Raises CoreError, with nothing changed, if no joint turns.
@@ -85,4 +85,4 @@ def learn_stiffness(armature: Any) -> Generator[float, None, Learnt]:
     if little:
         few = f"The frames show few poses, so the learned stiffness has an influence of {tuning.share:.0%}"
         said = f"{said}. {few}"
-    return Learnt(bones, said, little)
+    return Learned(bones, said, little)

@@ -35,8 +35,8 @@ class POISE_OT_learn_limits(Lasting, bpy.types.Operator):
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         steps = learn_limits(context, armature, selected_bones(context), self.margin)
-        learnt = run_steps(steps, bridge.check_stopped)
-        return "WARNING" if learnt.little else "INFO", learnt.sentence
+        learned = run_steps(steps, bridge.check_stopped)
+        return "WARNING" if learned.little else "INFO", learned.sentence
 
 
 class POISE_OT_forget_limits(Tool, bpy.types.Operator):
@@ -62,10 +62,10 @@ class POISE_OT_save_limits(SavesJson, Tool, bpy.types.Operator):
     bl_label = "Save Limits"
 
     def content(self, context: Any, armature: Any, path: Path) -> tuple[str, str]:
-        learnt = {bone.name: bridge.read_learned(bone) for bone in armature.pose.bones if bone.poise_learned}
-        if not learnt:
+        learned = {bone.name: bridge.read_learned(bone) for bone in armature.pose.bones if bone.poise_learned}
+        if not learned:
             raise CoreError(f'No bone of "{armature.name}" has learned limits.')
-        return f"the limits of {counted(len(learnt), 'bone')}", limits_text(learnt)
+        return f"the limits of {counted(len(learned), 'bone')}", limits_text(learned)
 
 
 class POISE_OT_load_limits(LoadsJson, Tool, bpy.types.Operator):

@@ -62,7 +62,7 @@ class POISE_OT_learn_list(ListTool, Lasting, bpy.types.Operator):
 
 
 def _give(context: Any, owner: str, name: str, learned: Learned) -> tuple[str, str]:
-    """Give the chain what was learnt; return the report. Raises CoreError if it is gone."""
+    """Give the chain what was learned; return the report. Raises CoreError if it is gone."""
     armature: Any = bpy.data.objects.get(owner)
     chain = armature.poise_chains.get(name) if armature is not None else None
     if chain is None:

@@ -20,8 +20,8 @@ class POISE_OT_learn_stiffness(Lasting, bpy.types.Operator):
     bl_label = "Learn Stiffness"
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
-        learnt = run_steps(learn_stiffness(armature), bridge.check_stopped)
-        return "WARNING" if learnt.little else "INFO", learnt.sentence
+        learned = run_steps(learn_stiffness(armature), bridge.check_stopped)
+        return "WARNING" if learned.little else "INFO", learned.sentence
 
 
 class POISE_OT_forget_stiffness(Tool, bpy.types.Operator):
@@ -31,7 +31,7 @@ class POISE_OT_forget_stiffness(Tool, bpy.types.Operator):
     bl_label = "Clear Learned Stiffness"
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
-        learnt = bridge.forget_tuning(armature)
-        if not learnt:
+        learned = bridge.forget_tuning(armature)
+        if not learned:
             raise CoreError(f'"{armature.name}" has no learned stiffness.')
-        return "INFO", f"Cleared the learned stiffness of {counted(learnt, 'bone')}"
+        return "INFO", f"Cleared the learned stiffness of {counted(learned, 'bone')}"

@@ -1,4 +1,4 @@
-"""What the user said of a body: the roles of bones and the axis that it looks along; learnt limits and stiffness."""
+"""What the user said of a body: the roles of bones and the axis that it looks along; learned limits and stiffness."""
 
 from collections.abc import Callable
 from typing import Any, Final

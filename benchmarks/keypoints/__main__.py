@@ -1,4 +1,4 @@
-"""Keypoints to rotations beside baselines, on motion of people that nothing was learnt from.
+"""Keypoints to rotations beside baselines, on motion of people that nothing was learned from.
 
 python -m benchmarks.keypoints            all tables, some minutes
 python -m benchmarks.keypoints --stride N every N-th frame only

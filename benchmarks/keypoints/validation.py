@@ -5,7 +5,8 @@ from typing import Final, Generic, TypeVar
 
 import numpy as np
 
-SUBJECTS: Final = ("13", "16", "39")  # of CMU: neither learnt from nor, as 8, 10, 11, 29 and 94, measured on at the end
+# Of CMU: neither learned from nor, as 8, 10, 11, 29 and 94, measured on at the end.
+SUBJECTS: Final = ("13", "16", "39")
 
 Batch = TypeVar("Batch")
 State = TypeVar("State")

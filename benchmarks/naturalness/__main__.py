@@ -43,7 +43,7 @@ def ranges(frames: Frames, case: str, start: Pose | None = None) -> Pose:
 
 
 def tuned(frames: Frames, case: str, start: Pose | None = None) -> Pose:
-    """Pins with what was learnt from the training motion of other people on the same rig."""
+    """Pins with what was learned from the training motion of other people on the same rig."""
     return _pinned(frames, case, start, tuning=tuning_of_family(frames.family))
 
 
@@ -163,7 +163,7 @@ def _print_errors(options: argparse.Namespace) -> None:
     for name in options.sets:
         parts = _load(name, options)
         if "tuned" in options.methods:
-            tuning_of_family(parts[0].family)  # learnt once, on nobody's time
+            tuning_of_family(parts[0].family)  # learned once, on nobody's time
         for case in options.cases:
             for method in options.methods:
                 begin = perf_counter()

@@ -1,4 +1,4 @@
-"""Lists for contribution CCD (CN108090951B): presets for the parts of a body, and lists learnt from a motion."""
+"""Lists for contribution CCD (CN108090951B): presets for the parts of a body, and lists learned from a motion."""
 
 from .hinges import with_hinges
 from .learned_list import Learned, learn, learning

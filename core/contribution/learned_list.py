@@ -1,4 +1,4 @@
-"""A list learnt from a motion: the order, fractions and angles with which contribution CCD comes nearest to it.
+"""A list learned from a motion: the order, fractions and angles with which contribution CCD comes nearest to it.
 
 The method gets the motion's first pose and the path of its effector; the joints' rotations in this replay are compared
 with those in the motion. The first guess is the fraction that each joint made of the rotation that brings the effector
@@ -36,7 +36,7 @@ _OFF: Final = float(np.radians(60.0))  # radians added to the error of a frame t
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """A learnt list. Errors are mean angles between own rotations in the replay and in the motion, radians.
+    """A learned list. Errors are mean angles between own rotations in the replay and in the motion, radians.
 
     error          over all frames and joints
     joint_errors   over the frames, by bone

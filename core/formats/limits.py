@@ -1,4 +1,4 @@
-"""Limits that were learnt, as JSON: `{"version": 1, "limits": {"upper_arm.L": [[x, y, lower, upper], ...]}}`.
+"""Limits that were learned, as JSON: `{"version": 1, "limits": {"upper_arm.L": [[x, y, lower, upper], ...]}}`.
 
 A row is a corner of the polygon, the first one its centre: two numbers of a swing, axis times the sine of half its
 angle, and the least and the largest twist there in radians.

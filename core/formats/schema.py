@@ -22,7 +22,7 @@ from .pose import PART_POSE
 from .recipe import BONE_TRACK, MOMENT, PART_TRACK, PATH, POSES, RECIPE, SUPPORT
 from .report import GOAL_REPORT, REPORT
 from .table import FRAME_LIMIT, NUMBER_LIMIT, Field, Kind, Schema, Table, plain
-from .told import BATCH, EXPORTED, INFO, LEARNED, LEARNT
+from .told import BATCH, EXPORTED, INFO, LEARNED, LEARNED_LIST
 
 SCHEMAS: Final = Path(__file__).parent / "schemas"
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -38,8 +38,8 @@ FORMATS: Final[Mapping[str, tuple[str, Kind]]] = {
     "pose": ("A pose by the parts of a body", PART_POSE.kind()),
     "report": ("How well a job or another verb went", REPORT.kind()),
     "info": ("What info says of the armatures of a file", INFO.kind()),
-    "learned": ("What contribute --learn found", LEARNED.kind()),
-    "learnt": ("What learn found", LEARNT.kind()),
+    "learned-list": ("What contribute --learn found", LEARNED_LIST.kind()),
+    "learned": ("What learn found", LEARNED.kind()),
     "exported": ("What export-vrma wrote", EXPORTED.kind()),
     "batch": ("How each file of a batch went", BATCH.kind()),
 }

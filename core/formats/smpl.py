@@ -90,7 +90,7 @@ def read_smpl(
     way = _first(arrays, _WAYS)
     steps = np.zeros((len(turns), 3)) if way is None else _numbers(way, arrays[way], COORDINATE_LIMIT)
     if steps.size != 3 * len(turns) or steps.shape[-1] != 3:
-        raise CoreError(f'"{way}" is of shape {steps.shape}; it is to have x, y and z in each of {len(turns)} frames.')
+        raise CoreError(f'"{way}" has the shape {steps.shape}; it needs x, y and z for each of {len(turns)} frames.')
     steps = unit * steps.reshape(-1, 3)
     axis = up or nearest_axis(np.median(rotation.rotate(turns[:, 0], _UP), axis=0))
     upright = _upright(axis)
@@ -136,9 +136,7 @@ def _turns(arrays: _Arrays, name: str, frames: int, joints: tuple[int, ...]) -> 
     width = 9 if matrices else 3
     if not 0 < frames <= FRAME_LIMIT or array.size not in [frames * count * width for count in joints]:
         wanted = " or ".join(str(count * width) for count in joints)
-        raise CoreError(
-            f'"{name}" is of shape {array.shape}; it is to have {wanted} numbers in each of {frames} frames.'
-        )
+        raise CoreError(f'"{name}" has the shape {array.shape}; it needs {wanted} numbers for each of {frames} frames.')
     numbers = _numbers(name, array, _LARGEST_ELEMENT if matrices else _LARGEST_TURN)
     if matrices:
         return rotation.from_matrix(rotation.nearest_rotation(numbers.reshape(frames, -1, 3, 3)))
@@ -152,13 +150,13 @@ def _is_matrices(array: Array) -> bool:
 def _numbers(name: str, array: Array, most: float) -> Array:
     """Return an array as numbers; raises CoreError if there are others, or larger ones than `most`."""
     if array.dtype.kind not in "fiu" or not array.size:
-        raise CoreError(f'"{name}" is no array of numbers.')
+        raise CoreError(f'"{name}" is not an array of numbers.')
     with np.errstate(invalid="ignore", over="ignore"):  # NaN of other kinds, and numbers that double precision lacks
         numbers = array.astype(float)
     if not np.isfinite(numbers).all():
-        raise CoreError(f'"{name}" has numbers that are not finite.')
+        raise CoreError(f'"{name}" contains numbers that are not finite.')
     if not (np.abs(numbers) <= most).all():
-        raise CoreError(f'"{name}" has numbers that are not from {-most:.4g} to {most:.4g}.')
+        raise CoreError(f'"{name}" contains numbers outside of {-most:.4g} to {most:.4g}.')
     return numbers
 
 
@@ -215,4 +213,4 @@ def _joints_of(body: _Arrays, arrays: _Arrays, count: int) -> Array:
     except CoreError:
         raise
     except (KeyError, ValueError, IndexError):
-        raise CoreError(f"The body model has no {', '.join(_MODEL)} of a body with {count} joints.") from None
+        raise CoreError(f"The body model has no {', '.join(_MODEL)} for a body with {count} joints.") from None

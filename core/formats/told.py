@@ -66,7 +66,7 @@ ARMATURE: Final = Table(
     )
 )
 INFO: Final = Table(always(("armatures", list_of(ARMATURE.kind()), "of the file")))
-LEARNED: Final = Table(
+LEARNED_LIST: Final = Table(
     always(
         ("armature", NAME, "armature whose motion it is learned from"),
         ("frames", FRAMES, "first and last frame"),
@@ -76,7 +76,7 @@ LEARNED: Final = Table(
         ("uniform_error", number(0.0), "the same with equal shares of all joints"),
     )
 )
-LEARNT: Final = Table(
+LEARNED: Final = Table(
     always(
         ("armature", NAME, "armature whose motion it is learned from"),
         ("what", choice(("limits", "stiffness", "list")), "what was learned"),

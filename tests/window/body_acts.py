@@ -223,7 +223,7 @@ def learn_limits(hand: Any) -> Generator[float, None, dict[str, Any]]:
         bpy.ops.poise.learn_limits()
     hand.rest()
     yield 0.3
-    after = yield from hand.look_at_rest("limits_learnt")
+    after = yield from hand.look_at_rest("limits_learned")
     seen["changed"] = int((before != after).any(axis=-1)[100:].sum())
     return seen
 

@@ -159,7 +159,7 @@ def learn(hand: Any) -> Generator[float, None, dict[str, Any]]:
     yield WAIT
     panel = yield from hand.read_panels(LEARN)
     seen["before learning"] = listed()
-    for end in ("escape", "learnt"):
+    for end in ("escape", "learned"):
         yield from hand.click(*panel[LEARN][0])
         yield 1.0
         hand.screenshot(f"chain_{end}_dialog")
@@ -185,7 +185,7 @@ def bake(hand: Any) -> Generator[float, None, dict[str, Any]]:
     cup.empty_display_size = 0.05
     scene.frame_set(1)
     start = head(HAND)
-    for frame, step in ((1, 0.0), (LAST, 0.06)):  # inwards, where the list that was learnt arrives
+    for frame, step in ((1, 0.0), (LAST, 0.06)):  # inwards, where the list that was learned arrives
         cup.location = (start[0] - step, start[1] - 0.5 * step, start[2] + 0.5 * step)
         cup.keyframe_insert("location", frame=frame)
     cup.select_set(True)

@@ -15,7 +15,7 @@ GRABBED = {
     "torso": ("torso", (20, -24)),
 }
 RESTS = 0.1
-LEARNT = 500  # frames: as many as are looked at, which takes longer than the tool waits without a word
+LEARNED = 500  # frames: as many as are looked at, which takes longer than the tool waits without a word
 
 
 def see_all(hand: Any, rig: Any) -> Generator[float, None, None]:
@@ -149,7 +149,7 @@ def learn(hand: Any, seen: dict[str, Any]) -> Generator[float, None, None]:
     import bpy
 
     scene, rig = bpy.context.scene, bpy.data.objects["rig"]
-    for frame, way in ((1, -0.1), (60, 0.1), (LEARNT, -0.1)):
+    for frame, way in ((1, -0.1), (60, 0.1), (LEARNED, -0.1)):
         for name in ("hand_ik.L", "hand_ik.R"):
             rig.pose.bones[name].location[1] = way
             rig.pose.bones[name].keyframe_insert("location", frame=frame)
@@ -162,7 +162,7 @@ def learn(hand: Any, seen: dict[str, Any]) -> Generator[float, None, None]:
     def busy() -> bool:
         return any(one.bl_idname == "POISE_OT_learn_stiffness" for one in hand.window.modal_operators)
 
-    def learnt() -> int:
+    def learned() -> int:
         return sum(bool(bone.poise_tuning) for bone in bpy.data.objects["rig"].pose.bones)
 
     run()
@@ -171,10 +171,10 @@ def learn(hand: Any, seen: dict[str, Any]) -> Generator[float, None, None]:
     hand.screenshot("controls_learn")
     yield from do.key(hand, "ESC")
     yield from hand.until(lambda: not busy())
-    seen["learning"] = [begun, scene.frame_current == 0, learnt() == 0]
+    seen["learning"] = [begun, scene.frame_current == 0, learned() == 0]
     run()
     yield from hand.until(lambda: not busy(), 30.0)
-    seen["learning"] += [scene.frame_current == 0, learnt() > 0]
+    seen["learning"] += [scene.frame_current == 0, learned() > 0]
 
 
 def on_shape(hand: Any, name: str) -> do.Pixel:

@@ -77,7 +77,7 @@ def test_a_part_of_the_figure_is_corrected_by_picking_a_bone_and_undone(person: 
     assert seen["states undone"]["hand.L"] == "FOUND"
 
 
-def test_learnt_limits_are_seen_at_the_active_bone(person: Any) -> None:
+def test_learned_limits_are_seen_at_the_active_bone(person: Any) -> None:
     seen = person(learn_limits, blend=RIG, small=True, limit=120)
     assert seen["active"] == "mixamorig:LeftArm"
     assert seen["changed"] > 300

@@ -53,9 +53,9 @@ def test_escape_gives_the_pose_back(seen: dict[str, Any]) -> None:
 def test_learning_can_be_given_up_and_else_gives_the_chain_another_list(seen: dict[str, Any]) -> None:
     assert seen["escape began"]
     assert (seen["escape"], seen["escape, step by step"]) == (seen["before learning"], False)
-    assert seen["learnt began"]
-    assert seen["learnt"] != seen["before learning"]
-    assert seen["learnt, step by step"]
+    assert seen["learned began"]
+    assert seen["learned"] != seen["before learning"]
+    assert seen["learned, step by step"]
 
 
 def test_a_bake_can_be_given_up_and_else_the_hand_follows_the_object(seen: dict[str, Any]) -> None:

@@ -58,5 +58,5 @@ def test_escape_while_a_motion_is_led_leaves_the_file_as_it_was(seen: dict[str, 
     assert seen["led"] == [True] * 4
 
 
-def test_escape_while_stiffness_is_learnt_leaves_the_file_as_it_was(seen: dict[str, Any]) -> None:
+def test_escape_while_stiffness_is_learned_leaves_the_file_as_it_was(seen: dict[str, Any]) -> None:
     assert seen["learning"] == [True] * 5

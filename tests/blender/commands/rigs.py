@@ -23,8 +23,8 @@ def check_told(argv: Sequence[str], code: int, data: dict[str, Any]) -> None:
     assert code in (0, 1, 2, 3, 130)
     if not data:
         return
-    name = {"info": "info", "batch": "batch", "learn": "learnt", "export-vrma": "exported"}.get(
-        argv[0], "learned" if "--learn" in argv else "report"
+    name = {"info": "info", "batch": "batch", "learn": "learned", "export-vrma": "exported"}.get(
+        argv[0], "learned-list" if "--learn" in argv else "report"
     )
     Draft202012Validator(json.loads(schema.schema_text(name))).validate(data)
 

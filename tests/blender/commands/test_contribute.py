@@ -172,18 +172,18 @@ def test_a_chain_of_bones_that_inherit_oddly_ends_where_the_solver_says() -> Non
     assert far < 1e-3
 
 
-def test_a_list_is_learnt_from_captured_motion_and_used_on_the_rest_of_it(run: Run, tmp_path: Path) -> None:
+def test_a_list_is_learned_from_captured_motion_and_used_on_the_rest_of_it(run: Run, tmp_path: Path) -> None:
     (rig,) = load(DATA / "motion" / "cmu_07_12.bvh")
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "clip.blend"))
     ends = "RightArm", "RightHand"
     # the clip begins in a T-pose
-    code, found, error = run("contribute", "--chain", ":".join(ends), "--learn", tmp_path / "learnt.json", "--frames",
+    code, found, error = run("contribute", "--chain", ":".join(ends), "--learn", tmp_path / "learned.json", "--frames",
                              10, 38, "--json")  # fmt: skip
     assert code == 0, error
     assert found["error"] < 0.5 * found["uniform_error"]
-    learnt = read_list_file(tmp_path / "learnt.json")
-    entries = learnt.actuations
-    assert learnt.successive
+    learned = read_list_file(tmp_path / "learned.json")
+    entries = learned.actuations
+    assert learned.successive
     assert actuations_data(entries) == found["list"]
     rig = bpy.data.objects[rig.name]
     read = bridge.read_rig(rig)
@@ -212,7 +212,7 @@ def test_a_job_that_says_what_the_options_say_is_refused(
     assert (code, message in error) == (2, True), error
 
 
-def test_only_frames_of_the_action_are_learnt_from(run: Run, folder: Path) -> None:
+def test_only_frames_of_the_action_are_learned_from(run: Run, folder: Path) -> None:
     options = "--learn", folder / "new.json", "--frames", 17, 1000000, "--json"
     code, found, error = run("contribute", "--blend", folder / "walk.blend", "--chain", "thigh.L:foot.L", *options)
     assert (code, found["frames"]) == (0, [17, 20]), error

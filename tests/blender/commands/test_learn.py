@@ -38,7 +38,7 @@ def corners(rig: Any) -> dict[str, np.ndarray]:
     return {bone.name: np.array(json.loads(bone.poise_learned)) for bone in rig.pose.bones if bone.poise_learned}
 
 
-def test_limits_are_learnt_as_in_the_panel_and_go_to_a_file_and_back(run: Run, folder: Path) -> None:
+def test_limits_are_learned_as_in_the_panel_and_go_to_a_file_and_back(run: Run, folder: Path) -> None:
     rig = bpy.data.objects["rig"]
     select(rig, LEGS)
     bpy.ops.poise.learn_limits(margin=float(np.radians(7.0)))
@@ -61,7 +61,7 @@ def test_limits_are_learnt_as_in_the_panel_and_go_to_a_file_and_back(run: Run, f
     assert limits_text(polygons) == (folder / "limits.json").read_text()
 
 
-def test_stiffness_and_a_list_are_learnt(run: Run, folder: Path) -> None:
+def test_stiffness_and_a_list_are_learned(run: Run, folder: Path) -> None:
     options = "--what", "stiffness", "--output", folder / "out.blend", "--json"
     code, data, error = run("learn", "--blend", folder / "walk.blend", *options)
     assert code == 0, error
@@ -84,7 +84,7 @@ def test_stiffness_and_a_list_are_learnt(run: Run, folder: Path) -> None:
         (("--what", "speed"), "invalid choice: 'speed'"),
     ],
 )
-def test_what_cannot_be_learnt_is_said_and_nothing_is_written(
+def test_what_cannot_be_learned_is_said_and_nothing_is_written(
     run: Run, folder: Path, options: tuple[str, ...], why: str
 ) -> None:
     code, _, error = run("learn", "--blend", folder / "walk.blend", *options, "--output", folder / "out.blend")

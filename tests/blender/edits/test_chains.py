@@ -609,7 +609,7 @@ def test_a_file_that_is_no_list_for_the_chain_is_refused(
     assert not changed(before, dragged)
 
 
-def test_the_list_is_learnt_from_the_action(capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_list_is_learned_from_the_action(capfd: pytest.CaptureFixture[str]) -> None:
     rig = make_armature()
     make_walk(rig)
     choose(rig, "thigh.L", "foot.L")

@@ -138,7 +138,7 @@ def test_a_tracker_that_puts_the_hips_at_zero_walks_all_the_same(tmp_path: Path)
     assert np.ptp(positions[:, 2]) < 0.2 * positions[0, 2]
 
 
-def test_ends_are_brought_to_their_points_as_joints_were_learnt_to_turn(tmp_path: Path) -> None:
+def test_ends_are_brought_to_their_points_as_joints_were_learned_to_turn(tmp_path: Path) -> None:
     bpy.ops.wm.open_mainfile(filepath=str(RIG))
     object, stiff = armature(), [f"mixamorig:{side}Arm" for side in ("Left", "Right")]
     skeleton = read_rig(object).skeleton
@@ -146,10 +146,10 @@ def test_ends_are_brought_to_their_points_as_joints_were_learnt_to_turn(tmp_path
     told = np.isin(skeleton.names, stiff)
     turns, deviations = np.tile(rotation.IDENTITY, (len(skeleton), 1)), 0.02 * known.deviations
     write_tuning(object, skeleton, Tuning(told, turns, deviations))
-    learnt = tmp_path / "learnt.blend"
-    bpy.ops.wm.save_as_mainfile(filepath=str(learnt))
+    learned = tmp_path / "learned.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(learned))
     found = []
-    for rig, *options in ((RIG, "--no-lock"), (RIG, "--exact"), (learnt, "--exact")):
+    for rig, *options in ((RIG, "--no-lock"), (RIG, "--exact"), (learned, "--exact")):
         code, report = run(tmp_path, *options, rig=rig)
         assert code == 0
         assert all(goal["position_error"]["max"] < 0.005 for goal in report["goals"])
@@ -158,8 +158,8 @@ def test_ends_are_brought_to_their_points_as_joints_were_learnt_to_turn(tmp_path
             bpy.context.scene.frame_set(frame)
             rows.append([object.pose.bones[name].matrix_basis.to_quaternion() for name in stiff])
         found.append(np.array(rows))
-    as_read, known_of_people, as_learnt = found
-    turned = [rotation.angle_between(as_read, exact).mean() for exact in (known_of_people, as_learnt)]
+    as_read, known_of_people, as_learned = found
+    turned = [rotation.angle_between(as_read, exact).mean() for exact in (known_of_people, as_learned)]
     assert turned[1] < 0.5 * turned[0]
 
 

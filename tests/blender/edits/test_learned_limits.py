@@ -1,4 +1,4 @@
-"""Limits learnt from an action: kept with the bones, heeded by all solvers, shown, forgotten."""
+"""Limits learned from an action: kept with the bones, heeded by all solvers, shown, forgotten."""
 
 from collections.abc import Generator
 from pathlib import Path
@@ -43,10 +43,10 @@ def groups(rig: Any) -> list[SwingPolygon]:
     return [group for group in read_rig(rig).skeleton.limits if isinstance(group, SwingPolygon)]
 
 
-def test_every_frame_of_the_action_is_within_what_was_learnt(rig: Any, tmp_path: Path) -> None:
+def test_every_frame_of_the_action_is_within_what_was_learned(rig: Any, tmp_path: Path) -> None:
     assert bpy.ops.poise.learn_limits(margin=0.05) == {"FINISHED"}
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "learnt.blend"))
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "learnt.blend"))
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "learned.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "learned.blend"))
     rig = bpy.data.objects["rig"]
     (group,) = groups(rig)
     assert len(group) == 6  # the forearms stand still in it

@@ -1,4 +1,4 @@
-"""Stiffness learnt from an action: kept with the armature, heeded by drags and jobs, forgotten."""
+"""Stiffness learned from an action: kept with the armature, heeded by drags and jobs, forgotten."""
 
 import json
 from collections.abc import Callable
@@ -71,12 +71,12 @@ def test_arms_that_move_from_the_elbow_are_dragged_so_also_after_loading_the_fil
     assert bpy.ops.poise.learn_stiffness() == {"FINISHED"}
     assert contents() == before
     assert named == {bone.name: bone.poise_learned for bone in rig.pose.bones}
-    learnt = [bone.name for bone in rig.pose.bones if bone.poise_tuning]
-    assert learnt == [
+    learned = [bone.name for bone in rig.pose.bones if bone.poise_tuning]
+    assert learned == [
         f"{part}.{side}" for side in "LR" for part in ("upper_arm", "forearm")
     ]  # what stands tells nothing
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "learnt.blend"))
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "learnt.blend"))
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "learned.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "learned.blend"))
     rig = bpy.data.objects["rig"]
     for act in (drag(rig), solve(rig)):
         stiff = turned(rig, act)
@@ -133,7 +133,7 @@ def test_turns_that_go_together_are_kept_with_the_file_and_survive_renaming(rig:
     rig = bpy.data.objects["rig"]
     after = anatomy(skeleton, roles, read_tuning(rig, read_rig(rig).skeleton)).correlations
     assert after == before
-    for bone in rig.pose.bones:  # a file from before they were learnt
+    for bone in rig.pose.bones:  # a file from before they were learned
         bone.poise_tuning = json.dumps(json.loads(bone.poise_tuning)[:7]) if bone.poise_tuning else ""
     assert anatomy(skeleton, roles, read_tuning(rig, read_rig(rig).skeleton)).correlations == (
         anatomy(skeleton, roles).correlations
@@ -149,7 +149,7 @@ def test_few_poses_are_said_to_count_little(capfd: Any) -> None:
     assert "The frames show few poses, so the learned stiffness has an influence of" in capfd.readouterr().out
 
 
-def test_what_cannot_be_learnt_is_said_and_nothing_changes(rig: Any) -> None:
+def test_what_cannot_be_learned_is_said_and_nothing_changes(rig: Any) -> None:
     bpy.ops.poise.learn_stiffness()
     kept = {bone.name: bone.poise_tuning for bone in rig.pose.bones}
     rig.animation_data.action = bpy.data.actions.new("nothing")
@@ -182,8 +182,8 @@ def test_a_job_may_keep_joints_near_the_pose_that_is_usual_in_the_action(rig: An
     action, bent = rig.animation_data.action, {}
     turned(rig, lambda: None)
     goals = [{"bone": "hand.L", "rotation": world_rotation(rig, "hand.L").tolist()}]  # which leaves the elbow free
-    for targets in ("present", "relaxed", "learnt"):
-        if targets == "learnt":
+    for targets in ("present", "relaxed", "learned"):
+        if targets == "learned":
             rig.animation_data.action = action
             bpy.ops.poise.learn_stiffness()
         near = "present" if targets == "present" else "relaxed"
@@ -192,7 +192,7 @@ def test_a_job_may_keep_joints_near_the_pose_that_is_usual_in_the_action(rig: An
         bent[targets] = np.degrees(rig.pose.bones["forearm.L"].rotation_quaternion.angle)
     assert bent["present"] < 1.0
     assert bent["relaxed"] > bent["present"] + 5.0
-    assert bent["learnt"] > bent["relaxed"] + 5.0
+    assert bent["learned"] > bent["relaxed"] + 5.0
 
 
 def test_joints_that_are_to_be_relaxed_begin_so_but_what_is_locked_stays(monkeypatch: Any) -> None:

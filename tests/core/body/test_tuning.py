@@ -1,4 +1,4 @@
-"""What a body's joints do is learnt from its own motion, about anatomical axes, for both sides alike."""
+"""What a body's joints do is learned from its own motion, about anatomical axes, for both sides alike."""
 
 from dataclasses import replace
 
@@ -48,7 +48,7 @@ def moving(fig: Figure, frames: int, seed: int = 0, sides: str = "LR") -> Pose:
     return Pose(rotations, np.zeros((frames, len(NAMES), 3)))
 
 
-def learnt(fig: Figure, pose: Pose):
+def learned(fig: Figure, pose: Pose):
     roles = find_roles(fig.skeleton)
     return learn_tuning(fig.skeleton, roles, turns_of(fig.skeleton, roles, pose))
 
@@ -56,7 +56,7 @@ def learnt(fig: Figure, pose: Pose):
 @pytest.mark.parametrize("variant", VARIANTS.values(), ids=VARIANTS)
 def test_usual_turns_and_deviations_are_found_whatever_the_rest_pose_is(variant: dict) -> None:
     fig = figure(**variant)
-    tuning, scales = learnt(fig, moving(fig, 1500)), []
+    tuning, scales = learned(fig, moving(fig, 1500)), []
     for part, usual in USUAL.items():
         for side, sign in SIDES.items():
             name = part if part in NAMES else f"{part}.{side}"
@@ -74,7 +74,7 @@ def test_usual_turns_and_deviations_are_found_whatever_the_rest_pose_is(variant:
 
 def test_what_one_arm_does_the_other_may_do_mirrored() -> None:
     fig = figure("A", seed=5)
-    tuning = learnt(fig, moving(fig, 300, sides="L"))
+    tuning = learned(fig, moving(fig, 300, sides="L"))
     for part in ("upper_arm", "forearm", "thigh", "shin"):
         left, right = (NAMES.index(f"{part}.{side}") for side in "LR")
         assert np.allclose(tuning.deviations[left], tuning.deviations[right])
@@ -89,7 +89,7 @@ def test_frames_with_a_joint_the_wrong_way_round_count_little() -> None:
     bone = NAMES.index("thigh.L")
     glitched = np.array(pose.rotations)
     glitched[::25, bone] = rotation.mul(glitched[::25, bone], rotation.exp([0.0, 3.0, 0.0]))
-    clean, dirty = (learnt(fig, each) for each in (pose, replace(pose, rotations=glitched)))
+    clean, dirty = (learned(fig, each) for each in (pose, replace(pose, rotations=glitched)))
     assert np.degrees(rotation.angle_between(clean.turns[bone], dirty.turns[bone])) < 1.0
     assert np.allclose(dirty.deviations[bone], clean.deviations[bone], rtol=0.3, atol=np.radians(1.0))
 
@@ -97,7 +97,7 @@ def test_frames_with_a_joint_the_wrong_way_round_count_little() -> None:
 def test_bones_that_do_not_move_and_few_poses_leave_what_is_known_of_people() -> None:
     fig = figure("bent", seed=2)
     known = anatomy(fig.skeleton)
-    many = learnt(fig, moving(fig, 500))
+    many = learned(fig, moving(fig, 500))
     still = [NAMES.index(name) for name in ("hips", "head", "hand.L", "toe.R")]
     assert not many.learned[still].any()
     found = anatomy(fig.skeleton, tuning=many)
@@ -105,19 +105,19 @@ def test_bones_that_do_not_move_and_few_poses_leave_what_is_known_of_people() ->
     assert np.array_equal(found.reference.rotations[still], known.reference.rotations[still])
     # one pose says little, and the same pose held for long no more
     held = moving(fig, 1).rotations
-    few = anatomy(fig.skeleton, tuning=learnt(fig, Pose(np.repeat(held, 90, axis=0), np.zeros((90, len(NAMES), 3)))))
+    few = anatomy(fig.skeleton, tuning=learned(fig, Pose(np.repeat(held, 90, axis=0), np.zeros((90, len(NAMES), 3)))))
     assert np.array_equal(few.deviations, known.deviations)
     drifting = moving(fig, 2, seed=4).rotations
     slow = rotation.slerp(drifting[0], drifting[1], np.linspace(0.0, 1.0, 90)[:, None])
-    once = anatomy(fig.skeleton, tuning=learnt(fig, Pose(slow, np.zeros((90, len(NAMES), 3)))))
+    once = anatomy(fig.skeleton, tuning=learned(fig, Pose(slow, np.zeros((90, len(NAMES), 3)))))
     arm = NAMES.index("forearm.L")
     far, near = (np.abs(np.log(other.deviations[arm] / known.deviations[arm])).max() for other in (found, once))
     assert near < 0.4 * far
     with pytest.raises(CoreError, match="no frames"):
-        learnt(fig, moving(fig, 0))
+        learned(fig, moving(fig, 0))
 
 
-def test_solvers_turn_by_what_was_learnt() -> None:
+def test_solvers_turn_by_what_was_learned() -> None:
     fig = figure("T")
     pose = moving(fig, 400)
     stiff = np.array(pose.rotations)
@@ -125,7 +125,7 @@ def test_solvers_turn_by_what_was_learnt() -> None:
         bone = NAMES.index(f"upper_arm.{side}")
         small = 0.05 * rotation.log(rotation.mul(rotation.inv(stiff[0, bone]), stiff[:, bone]))
         stiff[:, bone] = rotation.mul(stiff[0, bone], rotation.exp(small))
-    tuning = learnt(fig, replace(pose, rotations=stiff))
+    tuning = learned(fig, replace(pose, rotations=stiff))
     start = fig.anatomy.reference
     target = forward(fig.skeleton, start)[0][NAMES.index("hand.L")] + [0.05, -0.1, 0.15]
     turned = []
@@ -153,7 +153,7 @@ def together(fig: Figure, frames: int = 1000) -> Pose:
 @pytest.mark.parametrize("variant", VARIANTS.values(), ids=VARIANTS)
 def test_turns_that_go_together_are_found_inside_arms_and_legs_only(variant: dict) -> None:
     fig = figure(**variant)
-    tuning = learnt(fig, together(fig))
+    tuning = learned(fig, together(fig))
     found = {entry[:4]: entry[4] for entry in anatomy(fig.skeleton, tuning=tuning).correlations}
     index = NAMES.index
     for side, other in ("LR", "RL"):  # as much as a motion's share says
@@ -173,7 +173,7 @@ def test_what_goes_together_on_one_side_alone_goes_together_on_both() -> None:
     rotations = np.array(together(fig).rotations)
     still = [NAMES.index(name) for name in NAMES if name.endswith(".R")]
     rotations[:, still] = rotations[0, still]
-    tuning = learnt(fig, Pose(rotations, np.zeros((len(rotations), len(NAMES), 3))))
+    tuning = learned(fig, Pose(rotations, np.zeros((len(rotations), len(NAMES), 3))))
     found = {entry[:4]: entry[4] for entry in anatomy(fig.skeleton, tuning=tuning).correlations}
     for side, other in ("LR", "RL"):
         for hand, value in ((f"hand.{side}", 0.4), (f"hand.{other}", 0.0)):
@@ -183,7 +183,7 @@ def test_what_goes_together_on_one_side_alone_goes_together_on_both() -> None:
 
 def test_a_hand_that_turns_with_the_elbow_does_so_in_a_solve() -> None:
     fig = figure("T")
-    tuning, start = learnt(fig, together(fig)), fig.anatomy.reference
+    tuning, start = learned(fig, together(fig)), fig.anatomy.reference
     hand, target = NAMES.index("hand.L"), forward(fig.skeleton, start)[0][NAMES.index("hand.L")]
     turned = []
     for known in (replace(tuning, ties=None), tuning):
@@ -201,7 +201,7 @@ def test_a_hand_that_turns_with_the_elbow_does_so_in_a_solve() -> None:
 
 def test_correlations_of_some_bones_do_not_contradict_those_of_the_others() -> None:
     fig = figure("T")
-    tuning, known = learnt(fig, together(fig)), fig.anatomy.correlations
+    tuning, known = learned(fig, together(fig)), fig.anatomy.correlations
     rng = np.random.default_rng(2)
     for _ in range(20):
         some = replace(tuning, learned=tuning.learned & (rng.random(len(NAMES)) < 0.5))

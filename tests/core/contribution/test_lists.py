@@ -1,4 +1,4 @@
-"""Presets for contribution CCD, and lists learnt from motions."""
+"""Presets for contribution CCD, and lists learned from motions."""
 
 import re
 from dataclasses import replace
@@ -226,7 +226,7 @@ def swing(count: int = 24) -> tuple[Skeleton, Pose, tuple[Actuation, ...]]:
     return skeleton, solve(skeleton, body, [Goal("end", path)], method).pose, entries
 
 
-def test_a_list_is_learnt_from_the_motion_that_it_made() -> None:
+def test_a_list_is_learned_from_the_motion_that_it_made() -> None:
     skeleton, motion, entries = swing()
     # the path is that of the motion, up to the tolerance off the one that the motion was made for
     assert np.degrees(Replay(skeleton, motion, "end", "upper").errors(entries).max()) < 0.05
@@ -237,7 +237,7 @@ def test_a_list_is_learnt_from_the_motion_that_it_made() -> None:
     assert {one.bone for one in learned.actuations} == {"upper", "lower"}
 
 
-def test_a_list_is_learnt_from_a_chain_that_is_held_at_its_end() -> None:
+def test_a_list_is_learned_from_a_chain_that_is_held_at_its_end() -> None:
     skeleton, motion, _ = swing(12)
     learned = learn(skeleton, motion, "body", "end")
     replay = Replay(skeleton, motion, "body", "end")

@@ -1,4 +1,4 @@
-"""Limits learnt from a motion hold all of it, little else, and are kept by the solvers."""
+"""Limits learned from a motion hold all of it, little else, and are kept by the solvers."""
 
 import numpy as np
 import pytest
@@ -50,7 +50,7 @@ def test_a_twist_about_the_half_turn_is_one_range() -> None:
     assert outside(polygon, rotation.IDENTITY[None]).min() > 1.0
 
 
-def test_solvers_keep_what_was_learnt() -> None:
+def test_solvers_keep_what_was_learned() -> None:
     polygon = learn_polygon(swings(np.random.default_rng(9)), 0.0)
     rows = [("a", None, (0, 0, 0), (0, 0, 1)), ("b", "a", (0, 0, 1), (0, 0, 2))]
     skeleton = skeleton_of(rows, limits=(SwingPolygon([1], [polygon]),))
