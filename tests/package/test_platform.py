@@ -128,7 +128,7 @@ def test_registered_classes_are_named_as_blender_names_them(modules: dict[str, a
 def test_the_zip_has_only_what_blender_uses(package: Path, modules: dict[str, ast.Module]) -> None:
     with zipfile.ZipFile(package) as zipped:
         sizes = {info.filename: info.file_size for info in zipped.infolist() if not info.is_dir()}
-    assert [name for name in sizes if name.endswith(IMAGES)] == []
+    assert [name for name in sizes if name.endswith((*IMAGES, ".schema.json", "README.md"))] == []
     assert "core/keypoints/weights/source.npz" not in sizes
     assert [name for name, tree in modules.items() if "__main__" in ast.unparse(tree)] == ["core/formats/schema.py"]
     assert sum(sizes.values()) < 8_000_000
