@@ -12,7 +12,7 @@ from .armature import read_matrices
 from .channels import gather
 from .pick_order import LAST, SECOND, read_pick_order
 from .shapes import outlines_near
-from .skin import depth_of_cover, pick_skin
+from .skin import find_cover, pick_skin
 from .view import View
 from .worlds import world_matrix
 
@@ -53,14 +53,14 @@ def pick(context: Any, view: View, mouse: tuple[float, float], scale: float = 1.
 
     A bone with a custom shape is grabbed by the shape or by its joint, whichever is nearer. Tweaks
     and gears come after all others that are near, see `read_pick_order` and `step`. Where no bone is near, or only such
-    as a mesh covers, the mesh is grabbed by its weights.
+    as the mesh of another part covers, the mesh is grabbed by its weights.
     """
     found = picks(context, view, mouse, scale)
     return found[stepped(context, mouse) % len(found)] if found else None
 
 
 def picks(context: Any, view: View, mouse: tuple[float, float], scale: float = 1.0) -> list[Grab]:
-    """Return all grabs at a pixel of the view, what `pick` returns first: what a mesh covers comes after the mesh."""
+    """Return all grabs at a pixel of the view, what `pick` returns first; what other parts' mesh covers comes last."""
     front, behind = list[tuple[float, list[Grab]]](), list[tuple[float, list[Grab]]]()
     for armature, names in shown_bones(context).items():
         bones = armature.data.bones
@@ -75,8 +75,9 @@ def picks(context: Any, view: View, mouse: tuple[float, float], scale: float = 1
         orders = np.array([order.get(name, SECOND) for name in names])
         near = view, mouse, matrices, lengths[numbers], free, scale, shapes, orders
         found = ranked(*near)
-        cover = depth_of_cover(context, armature, view, mouse) if found else np.inf
-        seen = ranked(*near, cover) if np.isfinite(cover) else found
+        cover, bare = find_cover(context, armature, view, mouse) if found else (np.inf, frozenset[str]())
+        covers = np.where([name in bare for name in names], np.inf, cover)
+        seen = ranked(*near, covers) if np.isfinite(cover) else found
         rest = {place for _, place, _ in found} - {place for _, place, _ in seen}
         for some, grabs in ((seen, front), ([one for one in found if one[1] in rest], behind)):
             points = [(0.0, share * float(lengths[numbers[place]]), 0.0) for _, place, share in some]
@@ -115,7 +116,7 @@ def shown_bones(context: Any) -> dict[Any, list[str]]:
 
 def ranked(
     view: View, mouse: tuple[float, float], matrices: Array, lengths: Array, free: Any, scale: float = 1.0,
-    shapes: Mapping[int, Array] | None = None, order: Array | None = None, cover: float = np.inf,
+    shapes: Mapping[int, Array] | None = None, order: Array | None = None, cover: Array | float = np.inf,
 ) -> list[tuple[float, int, float]]:  # fmt: skip
     """Return distance in pixels, bone, and place along it (0 head, 1 tail) of the bones near the mouse, best first.
 
@@ -123,7 +124,7 @@ def ranked(
     joint; shapes: lines (m, 2, 3) in the world that are drawn in place of a bone. Joints come before ends and lengths,
     the nearest first; of joints in one place on screen the front one, then the first in order (n,), then the armature's
     first. Bones with shapes come after those without, by order, of one order the one whose shape or joint is nearest.
-    LAST ones come after all others. What is deeper along the view than `cover` is left out.
+    LAST ones come after all others. What is deeper along the view than `cover` (n,) is left out.
     """
     shapes = shapes or {}
     order = np.zeros(len(matrices), int) if order is None else order

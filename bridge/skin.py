@@ -39,18 +39,27 @@ def pick_skin(context: Any, view: View, mouse: tuple[float, float]) -> tuple[Arm
     return armature, name, rotation.rotate(rotation.inv(turn), at - matrix[:, 3])
 
 
-def depth_of_cover(context: Any, armature: ArmatureObject, view: View, mouse: tuple[float, float]) -> float:
+def find_cover(
+    context: Any, armature: ArmatureObject, view: View, mouse: tuple[float, float]
+) -> tuple[float, frozenset[str]]:
     """Return how deep, along the view, the surface is that hides the bones behind it at a pixel; infinite if none does.
 
-    None hides bones that are drawn in front, nor in X-ray, nor does an object that is drawn as wires.
+    And the names of the bones that it does not hide: those that carry it there, and their children, whose joints end
+    them. None hides bones that are drawn in front, nor in X-ray, nor does an object that is drawn as wires.
     """
     space = context.space_data  # a script may have no view
     shading, overlay = getattr(space, "shading", None), getattr(space, "overlay", None)
     xray = {"SOLID": "show_xray", "WIREFRAME": "show_xray_wireframe"}.get(getattr(shading, "type", ""), "")
     if armature.show_in_front or getattr(overlay, "show_xray_bone", False) or getattr(shading, xray, False):
-        return np.inf
-    hit, place, _, seen = _cast(context, context.evaluated_depsgraph_get(), view, mouse)
-    return float(view.depth(place)) if hit and seen.display_type in _SOLID else np.inf
+        return np.inf, frozenset()
+    depsgraph = context.evaluated_depsgraph_get()
+    hit, place, face, seen = _cast(context, depsgraph, view, mouse)
+    if not hit or seen.display_type not in _SOLID:
+        return np.inf, frozenset()
+    bones, posers = armature.data.bones, read_posers(armature)
+    carriers = [bone for of, bone in _bones_of(seen.original, seen.evaluated_get(depsgraph), face) if of == armature]
+    shown = {*carriers, *(child.name for bone in carriers for child in bones[bone].children)}
+    return float(view.depth(place)), frozenset(posers.get(bone, bone) for bone in shown)
 
 
 def _cast(context: Any, depsgraph: Any, view: View, mouse: tuple[float, float]) -> tuple[bool, Any, int, Any]:

@@ -1,5 +1,6 @@
 """A body is grabbed by its mesh where no bone is drawn."""
 
+from itertools import product
 from typing import Any
 
 import bpy
@@ -11,20 +12,22 @@ from bridge import Grab, pick, read_matrices, read_rig
 from bridge.control_bodies import find_controlled
 from bridge.grab import picks
 from bridge.roles import read_roles
+from bridge.skin import find_cover
 from core import rotation
 from core.pose import frame_rotations
 from edits.drag.session import DragSession
-from tests.blender.rigs import load, make_armature, make_skin, make_view, select, turn, world
+from tests.blender.rigs import load, make_armature, make_skin, make_view, select, skin_of, turn, world
 from tests.paths import SHARED
 
 STILL = np.array([1.0, 0.0, 0.0, 0.0])
 HUMAN = SHARED / "rigs" / "scripted" / "rigify_generated_human.blend"
 
 
-def hide_all(rig: Any) -> None:
+def show(rig: Any, *names: str) -> None:
+    """Show these bones alone."""
     for bone in rig.pose.bones:
         owner = bone if hasattr(bone, "hide") else bone.bone
-        owner.hide = True
+        owner.hide = bone.name not in names
     bpy.context.view_layer.update()
 
 
@@ -40,7 +43,7 @@ def rig(empty_file: None) -> Any:
     bpy.ops.object.mode_set(mode="POSE")
     object.location, object.rotation_euler = (0.1, 0.0, 0.05), (0.0, 0.0, 0.2)
     turn(object, "forearm.L", 0.5)
-    hide_all(object)
+    show(object)
     return object
 
 
@@ -56,29 +59,29 @@ def test_a_hidden_bone_is_grabbed_at_the_point_of_the_mesh_that_is_seen(rig: Any
     assert 0.04 < max(abs(grab.point[0]), abs(grab.point[2])) < 0.051  # on the side of the box
 
 
-def test_bones_that_are_drawn_come_before_the_mesh(rig: Any) -> None:
-    view, _ = make_view()
-    mouse = tuple(view.pixels(world(rig, "hand.L")))
-    bone = rig.pose.bones["hand.L"]
-    owner: Any = bone if hasattr(bone, "hide") else bone.bone
-    owner.hide = False
-    bpy.context.view_layer.update()
-    assert pick(bpy.context, view, mouse) == Grab(rig.name, "hand.L", (0.0, 0.0, 0.0))
-
-
-def test_a_mesh_comes_before_the_bones_that_it_covers_unless_these_are_drawn_in_front(rig: Any) -> None:
-    view, _ = make_view()
-    mouse = tuple(view.pixels(middle(rig, "shin.R")))
-    for bone in rig.pose.bones:
-        owner: Any = bone if hasattr(bone, "hide") else bone.bone
-        owner.hide = False
+def test_the_mesh_of_a_part_comes_before_the_bones_behind_it_unless_these_are_drawn_in_front(rig: Any) -> None:
+    view, _ = make_view("ORTHO", (np.pi / 2, 0.0, np.pi / 2))  # from the left
+    rig.rotation_euler = (0.0, 0.0, 0.0)
+    show(rig, "shin.R")
     (skin,) = (one for one in bpy.data.objects if one.type == "MESH")
-    for in_front, display, on_skin in ((False, "TEXTURED", True), (True, "TEXTURED", False), (False, "WIRE", False)):
+    for in_front, display, covered in ((False, "TEXTURED", True), (True, "TEXTURED", False), (False, "WIRE", False)):
         rig.show_in_front, skin.display_type = in_front, display
         bpy.context.view_layer.update()
-        first, *others = picks(bpy.context, view, mouse)
-        assert (first.bone, first.on_skin) == ("shin.R", on_skin)
-        assert [(one.bone, one.on_skin) for one in others] == [("shin.R", False)] * on_skin  # J takes it
+        found = picks(bpy.context, view, tuple(view.pixels(middle(rig, "shin.R"))))
+        on_skin = [("shin.L", True)] * covered
+        assert [(one.bone, one.on_skin) for one in found] == [*on_skin, ("shin.R", False)]  # J takes it
+
+
+@pytest.mark.parametrize(("joint", "part"), [("hand.L", "forearm.L"), ("hand.L", "hand.L"), ("chest", "chest")])
+def test_the_mesh_of_a_part_does_not_cover_its_own_joints(rig: Any, joint: str, part: str) -> None:
+    corners = [rig.data.bones[joint].head_local + Vector(corner) for corner in product((-0.05, 0.05), repeat=3)]
+    sides = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))
+    skin_of(rig, corners, sides, [part] * len(corners))
+    view, _ = make_view()
+    show(rig, joint)
+    mouse = tuple(view.pixels(world(rig, joint)))
+    assert view.depth(world(rig, joint)) > find_cover(bpy.context, rig, view, mouse)[0]
+    assert pick(bpy.context, view, mouse) == Grab(rig.name, joint, (0.0, 0.0, 0.0))
 
 
 def test_what_is_locked_or_of_no_armature_in_pose_mode_is_not_grabbed(rig: Any) -> None:
@@ -110,7 +113,7 @@ def test_the_skin_of_a_control_rig_is_grabbed_by_what_poses_it_and_comes_to_the_
     rig = next(one for one in load(HUMAN) if one.name == "rig")
     make_skin(rig, [bone.name for bone in rig.data.bones if bone.use_deform], width=0.03)
     select(rig, [])
-    hide_all(rig)
+    show(rig)
     view, _ = make_view("ORTHO", (1.4, 0.0, 0.3))
     # a hand by its control, a forearm on IK by itself, and its second half, which spreads the twist, with the first
     for bone, by in (
