@@ -1,14 +1,18 @@
 """`fix-ground`: nothing of a body is below the floor, a plane or meshes; heels and toes roll on it."""
 
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 
 from .. import bridge
 from ..core import CoreError, Motion
+from ..core.body.anatomy import carrier_of
 from ..core.editing.contacts import foot_points
 from ..core.editing.floor import Floor, depths, other_points, raised_pins, tip_points
 from ..core.formats.report import Report
+from ..core.motion import shifted
+from ..core.rotation import Array
 from .held_motion import HeldMotion
 from .motion_edit import Progress
 
@@ -44,8 +48,9 @@ class FixedGround(HeldMotion):
     def compute(self, progress: Progress) -> None:
         if self.stands:
             return
+        self.after = self._lifted()
         others = self._others if self.roles.humanoid else (*self._feet, *self._others)
-        pins = raised_pins(self.skeleton, self.on_ground(self.before), others, self._ground)
+        pins = raised_pins(self.skeleton, self.on_ground(self.after), others, self._ground)
         self.pins = self.in_armature(pins)
         super().compute(progress)
 
@@ -61,10 +66,23 @@ class FixedGround(HeldMotion):
         before, after = 100.0 * self._deep, 100.0 * self._depth(self.after)
         return f"The body was up to {before:.1f} cm below the ground and is now {after:.1f} cm below it"
 
+    def _lifted(self) -> Motion:
+        """Return the motion raised by as much as something of the body is below the ground in all of its frames."""
+        lift, root = self._depths(self.before).max(axis=1).min(), carrier_of(self.skeleton, self.roles)
+        if lift <= 0.0 or root is None:
+            return self.before
+        there = self.on_ground(self.before)
+        step = np.broadcast_to(lift * self._ground.up, (len(there), 3))
+        return self.off_ground(replace(there, pose=shifted(self.skeleton, there.pose, root, step)))
+
+    def _depths(self, motion: Motion) -> Array:
+        """Return how far points are below the ground (F, P), in armature units."""
+        points = (*self._feet, *tip_points(self.skeleton, self.roles), *self._others)
+        return depths(self.skeleton, self.on_ground(motion), points, self._ground)
+
     def _depth(self, motion: Motion) -> float:
         """Return how far points are below the ground at most, in metres."""
-        points = (*self._feet, *tip_points(self.skeleton, self.roles), *self._others)
-        return float(depths(self.skeleton, self.on_ground(motion), points, self._ground).max(initial=0.0)) / self._metre
+        return float(self._depths(motion).max(initial=0.0)) / self._metre
 
 
 def check_height(height: float) -> None:

@@ -62,6 +62,16 @@ def test_feet_below_a_plane_are_raised_to_it_and_the_others_stay(walker: tuple[A
     assert "cm below the ground and is now 0.0 cm below it" in edit.summary()
 
 
+def test_a_body_far_below_the_ground_is_raised_as_a_whole(walker: tuple[Any, range]) -> None:
+    rig, frames = walker
+    edits = [FixedGround(context, rig, (frames[0], frames[-1]), height) for height in (0.5, 1000.0)]
+    for edit in edits:
+        edit.solve()
+    near, far = (edit.after.pose.rotations for edit in edits)
+    np.testing.assert_allclose(far, near, atol=1e-6)
+    assert edits[1].summary() == "The body was up to 100000.0 cm below the ground and is now 0.0 cm below it"
+
+
 def test_nothing_changes_above_the_ground(walker: tuple[Any, range]) -> None:
     rig, frames = walker
     edit = FixedGround(context, rig, (frames[0], frames[-1]), -1.0)
