@@ -27,7 +27,7 @@ _ROOT_SHIFT_DEVIATION: Final = 0.5  # standard deviation of a root's shift, in u
 _HINGE_STIFF: Final = 0.1  # share of the deviation that a hinge keeps across its axis
 _PULLED_ROOT: Final = 0.2  # share of its deviations that a root "pull" keeps
 _HELD_ROOT: Final = 0.03  # the same of "hold", and where goals are on one bone only
-_TURNED_ROOT: Final = 0.5  # share of these that its turns keep, so that it stays level and facing
+_TURNED_ROOT: Final = 0.35  # share of these that its turns keep, so that it stays level and facing
 _STRETCH_DEVIATION: Final = 0.03  # standard deviation of the logarithm of a bone's length, for a `stretch` of 1
 _LIMIT_SOFTNESS: Final = np.radians(5.0)  # standard deviation of soft limits
 
