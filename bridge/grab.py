@@ -128,6 +128,7 @@ def ranked(
     """
     shapes = shapes or {}
     order = np.zeros(len(matrices), int) if order is None else order
+    cover = np.broadcast_to(cover, len(matrices))
     plain = ~np.isin(np.arange(len(matrices)), list(shapes))
     heads = matrices[:, :3, 3]
     tails = heads + matrices[:, :3, 1] * lengths[:, None]
@@ -145,7 +146,7 @@ def ranked(
         np.where((away <= _JOINT * scale) & (view.depth(points) <= cover), away, np.nan)
         for away, points in ((to_head, heads), (to_tail, tails))
     )
-    along = np.where((far <= reach) & (view.depth(on_lines) <= cover), far, np.nan)
+    along = np.where((far <= reach) & (view.depth(on_lines) <= cover[owners]), far, np.nan)
     near_heads, near_tails = (heads, joints, every, _HEAD), (tails, ends, every, _TAIL)
     near_lengths = (on_lines[own], along[own], every, None)
     drawn = (np.concatenate([on_lines[~own], heads]), np.concatenate([along[~own], joints]),

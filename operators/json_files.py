@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Any
 
 from bpy.props import StringProperty
-from bpy_extras.io_utils import ExportHelper, ImportHelper
+from bpy_extras.io_utils import ExportHelper
 
 from ..edits.files import check_writable, write_files
-from .tool import chosen_path
+from .tool import ReadsFile, chosen_path
 
 
 class _File:
@@ -49,7 +49,7 @@ class SavesJson(SavesFile):
     filename_ext = ".json"
 
 
-class LoadsJson(_File, ImportHelper):
+class LoadsJson(_File, ReadsFile):
     """A tool that reads a JSON file."""
 
     filter_glob: StringProperty(default="*.json", options={"HIDDEN"})

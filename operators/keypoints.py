@@ -5,20 +5,19 @@ from typing import Any
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
-from bpy_extras.io_utils import ImportHelper
 
 from ..core.keypoints.recordings import DEFAULT_RATE, RATES
 from ..edits.keypoints import READABLE, KeypointsJob, load_recording, perform_keypoints
 from ..edits.words import counted
 from ..properties.keypoints import LAYOUTS, MARKERS, SAID, TRAVELS, UNITS, UPS
 from .lasting import Lasting
-from .tool import chosen_path
+from .tool import ReadsFile, chosen_path
 
 _SIDES = {"ASK": None, "KEEP": False, "EXCHANGE": True}
 _TRAVEL = {"AUTO": None, "HIPS": True, "FEET": False}
 
 
-class POISE_OT_import_keypoints(ImportHelper, Lasting, bpy.types.Operator):
+class POISE_OT_import_keypoints(ReadsFile, Lasting, bpy.types.Operator):
     """Key a motion of the armature from 3D keypoints (JSON, CSV, NPY, NPZ, TRC, C3D) or from a motion file"""
 
     bl_idname = "poise.import_keypoints"

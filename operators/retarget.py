@@ -18,7 +18,7 @@ from ..edits.retarget import FADE, LONGEST, Retargeted, imported
 from ..edits.words import counted
 from ..properties.keypoints import SAID, UNITS, UPS
 from .lasting import Background
-from .tool import chosen_path, fill_in, frame_property, name_property, other_armatures
+from .tool import browse, chosen_path, fill_in, frame_property, name_property, other_armatures
 
 _PARTS = [
     ("upper", "Upper Body", "Spine, head and arms"),
@@ -147,8 +147,7 @@ class POISE_OT_retarget(Background, RetargetOptions, bpy.types.Operator):
     def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
         if self.filepath or self.source or (other_armatures(context) and not self.browse):
             return super().invoke(context, event)
-        context.window_manager.fileselect_add(self)
-        return {"RUNNING_MODAL"}
+        return browse(self, context)
 
     def begin(self, context: Any, armature: Any) -> MotionEdit:
         if self.filepath:

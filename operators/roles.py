@@ -82,12 +82,20 @@ class POISE_OT_set_role(_RolesTool, bpy.types.Operator):
 
     bl_idname = "poise.set_role"
     bl_label = "Assign Selected Bones"
+    bl_property = "role"  # of the search
 
     role: EnumProperty(
         name="Part",
         description="Body part",
         items=[(role, role, "Body part to assign the bones to") for role in ROLES] + [(NO_PART, "None", "No part")],
+        options={"SKIP_SAVE"},
     )
+
+    def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
+        if self.properties.is_property_set("role"):
+            return self.execute(context)
+        context.window_manager.invoke_search_popup(self)
+        return {"RUNNING_MODAL"}
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         names = selected_bones(context)

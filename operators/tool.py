@@ -6,6 +6,7 @@ from typing import Any
 
 import bpy
 from bpy.props import IntProperty, StringProperty
+from bpy_extras.io_utils import ImportHelper
 
 from .. import bridge
 from ..bridge.turns import in_main_thread
@@ -82,6 +83,21 @@ def attempt(tool: Any, context: Any, event: Any, handle: Callable[[Any, Any], se
     except BaseException:
         tool.cancel(context)
         raise
+
+
+class ReadsFile(ImportHelper):
+    """An operator that reads a file which a person chooses."""
+
+    def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
+        return browse(self, context)
+
+
+def browse(tool: Any, context: Any) -> set[str]:
+    """Let a person choose a file, from the folder of the .blend file; Blender would propose that file itself."""
+    if bpy.data.filepath:
+        tool.filepath = bpy.path.abspath("//")
+    context.window_manager.fileselect_add(tool)
+    return {"RUNNING_MODAL"}
 
 
 class OfArmature:

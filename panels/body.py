@@ -5,7 +5,7 @@ from typing import Any, Final
 import bpy
 
 from .. import bridge
-from .side import Side, beside, draw_tools, refusal
+from .side import PAIR, Side, beside, draw_tools, is_narrow, refusal
 
 _POSTURES: Final = (("T", "T-Pose"), ("A", "A-Pose"), ("RELAXED", "Relaxed"), ("REST", "Rest Pose"))
 _MODELS: Final = (("BOTH", "Flip", "ARROW_LEFTRIGHT"), ("L", "Left to Right", "NONE"), ("R", "Right to Left", "NONE"))
@@ -29,7 +29,7 @@ class POISE_PT_body(Side, bpy.types.Panel):
 
     def draw(self, context: Any) -> None:
         layout: Any = self.layout
-        grid = layout.grid_flow(columns=2, align=True, row_major=True)
+        grid = layout.grid_flow(columns=1 if is_narrow(PAIR) else 2, align=True, row_major=True)
         animal = bridge.is_animal(context.active_object)
         for posture, text in _POSTURES[2 if animal else 0 :]:
             grid.operator("poise.take_posture", text=text).posture = posture
@@ -41,7 +41,7 @@ class POISE_PT_body(Side, bpy.types.Panel):
             row.operator("poise.mirror_pose", text=text, icon=icon).model = model
         column = layout.column(align=True)
         column.label(text="Contact")
-        row = column.row(align=True)
+        row = beside(column, PAIR)
         row.operator("poise.plant_feet", text="Plant Feet").surface = "GROUND"
         if not animal:
             row.operator("poise.lay_hands", text="Lay Hands").surface = "CURSOR"
@@ -49,7 +49,7 @@ class POISE_PT_body(Side, bpy.types.Panel):
         layout.operator("poise.look_at", text="Look at 3D Cursor", icon="HIDE_OFF").target = "CURSOR"
         column = layout.column(align=True)
         column.label(text="Pose from Another Body")
-        row = column.row(align=True)
+        row = beside(column, PAIR)
         row.operator("poise.copy_pose", text="Copy", icon="COPYDOWN")
         row.operator("poise.apply_pose", text="Paste", icon="PASTEDOWN").source = "CLIPBOARD"
         row = beside(column)
@@ -60,10 +60,10 @@ class POISE_PT_body(Side, bpy.types.Panel):
 def _draw_fingers(column: Any) -> None:
     """Draw the tools of fingers."""
     column.label(text="Fingers")
-    row = column.row(align=True)
+    row = beside(column, PAIR)
     for side, text in _HANDS:
         row.operator("poise.pose_fingers", text=text).side = side
-    row = column.row(align=True)
+    row = beside(column, PAIR)
     row.operator("poise.grip")
     row.operator("poise.hold_object")
 

@@ -7,7 +7,19 @@ import bpy
 from .. import bridge
 from ..languages.interface import translated, without_prefixes
 from .rig import draw_hindrances
-from .side import Side, chosen_in, draw_held, draw_list, draw_sentence, draw_tools, is_narrow, labelled, refuses
+from .side import (
+    PAIR,
+    Side,
+    beside,
+    chosen_in,
+    draw_held,
+    draw_list,
+    draw_sentence,
+    draw_tools,
+    is_narrow,
+    labelled,
+    refuses,
+)
 from .toolbar import POISE_TOOL_drag
 
 _KINDS = {(True, True): "PINNED", (True, False): "CON_LOCLIKE", (False, True): "CON_ROTLIKE", (False, False): "NONE"}
@@ -61,13 +73,13 @@ class POISE_PT_pins(Side, bpy.types.Panel):
 
         draw_hindrances(layout, context)
         column = layout.column(align=True)
-        row = column.row(align=True)
+        row = beside(column, PAIR)
         row.operator("poise.pin", icon="PINNED").kind = "BOTH"
         selected = context.selected_pose_bones_from_active_object or ()  # none outside Pose Mode
         button = row.row(align=True)
         button.enabled = any(bone.name in armature.poise_pins for bone in selected)
         button.operator("poise.unpin", icon="UNPINNED").bone = ""
-        row = column.row(align=True)
+        row = beside(column, PAIR)
         for kind, text in (("POSITION", "Position Only"), ("ROTATION", "Rotation Only")):
             row.operator("poise.pin", text=text).kind = kind
         labelled(layout.column()).prop(armature, "poise_pin_space")

@@ -159,7 +159,7 @@ class POISE_MT_rig(bpy.types.Menu):
     def draw(self, context: Any) -> None:
         layout: Any = self.layout
         layout.operator("poise.survey")
-        layout.operator_menu_enum("poise.set_role", "role", text="Part of the Body")
+        layout.operator("poise.set_role", text="Assign Selected Bones...")
         layout.operator("poise.clear_roles", text="Reset All Parts").role = ""
         layout.operator_menu_enum("poise.set_facing", "facing")
         draw_tools(layout, ("swap_sides", "import_roles", "export_roles"))

@@ -12,7 +12,8 @@ from ..languages.lines import width, wrapped
 _LETTER: Final = 6.4  # mean width of a letter of Blender's interface, pixels at a scale of 1
 _MARGIN: Final = 76  # pixels: width of the icon and the borders
 _WIDE: Final = 250  # pixels at a scale of 1: with less, names of settings would be cut
-_NARROW: Final = 20  # letters in a line of the narrowest sidebar
+_NARROW: Final = 10  # letters in a line of the narrowest sidebar
+PAIR: Final = 190  # pixels at a scale of 1: with less, two short words beside each other would be cut
 
 
 class Side:
@@ -48,10 +49,10 @@ def refuses(layout: Any, context: Any) -> bool:
     return bool(why)
 
 
-def is_narrow() -> bool:
-    """Return whether the sidebar has no room for names of settings beside them."""
+def is_narrow(room: float = _WIDE) -> bool:
+    """Return whether the sidebar has less room, in pixels at a scale of 1, by default for names beside settings."""
     context: Any = bpy.context
-    return context.region is not None and context.region.width < _WIDE * context.preferences.system.ui_scale
+    return context.region is not None and context.region.width < room * context.preferences.system.ui_scale
 
 
 def labelled(layout: Any) -> Any:
@@ -60,9 +61,9 @@ def labelled(layout: Any) -> Any:
     return layout
 
 
-def beside(column: Any) -> Any:
-    """Return a part of the column for buttons beside each other, or below each other where it is narrow."""
-    return column.column(align=True) if is_narrow() else column.row(align=True)
+def beside(column: Any, room: float = _WIDE) -> Any:
+    """Return a part of the column for buttons beside each other, or below each other where there is less room."""
+    return column.column(align=True) if is_narrow(room) else column.row(align=True)
 
 
 def draw_choice(column: Any, data: Any, name: str, expand: bool = True) -> None:
@@ -77,12 +78,13 @@ def draw_choice(column: Any, data: Any, name: str, expand: bool = True) -> None:
 
 
 def draw_list(layout: Any, armature: Any, name: str, rows: int) -> Any:
-    """Draw a list of the armature's; return a column beside it for the buttons that change the list."""
-    row = layout.row()
+    """Draw a list of the armature's; return a part beside or below it for the buttons that change the list."""
+    below = is_narrow(PAIR)
+    row = layout.column() if below else layout.row()
     row.template_list(
         f"POISE_UL_{name}", "", armature, f"poise_{name}", armature, f"poise_active_{name[:-1]}", rows=rows
     )
-    return row.column(align=True)
+    return row.row(align=True) if below else row.column(align=True)
 
 
 def chosen_in(armature: Any, name: str) -> Any:
@@ -99,7 +101,7 @@ def draw_tools(layout: Any, names: Iterable[str]) -> None:
 
 def draw_held(layout: Any, pin: Any) -> None:
     """Draw whether a pin holds the position and the rotation of its bone."""
-    row = layout.row(align=True)
+    row = beside(layout, PAIR)
     row.prop(pin, "use_position", toggle=True, icon="CON_LOCLIKE")
     row.prop(pin, "use_rotation", toggle=True, icon="CON_ROTLIKE")
 
@@ -111,7 +113,7 @@ def draw_sentence(layout: Any, context: Any, sentence: str, icon: str) -> None:
 
 def draw_text(layout: Any, context: Any, text: str, icon: str) -> None:
     """Draw a text as it is, wrapped to the width of the sidebar."""
-    room = context.region.width / context.preferences.system.ui_scale if context.region is not None else 0.0
+    room = context.region.width / context.preferences.system.ui_scale if context.region is not None else _WIDE
     column = layout.column(align=True)
     for number, line in enumerate(wrapped(text, max(_NARROW, int((room - _MARGIN) / _LETTER)), width)):
         column.label(text=line, icon="BLANK1" if number else icon, translate=False)

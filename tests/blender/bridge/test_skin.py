@@ -62,8 +62,11 @@ def test_a_hidden_bone_is_grabbed_at_the_point_of_the_mesh_that_is_seen(rig: Any
 def test_the_mesh_of_a_part_comes_before_the_bones_behind_it_unless_these_are_drawn_in_front(rig: Any) -> None:
     view, _ = make_view("ORTHO", (np.pi / 2, 0.0, np.pi / 2))  # from the left
     rig.rotation_euler = (0.0, 0.0, 0.0)
-    show(rig, "shin.R")
-    (skin,) = (one for one in bpy.data.objects if one.type == "MESH")
+    show(rig, "shin.R", "chest")
+    line = bpy.data.meshes.new("line")
+    line.from_pydata([(0.0, 0.0, 0.0), (0.0, 0.5, 0.0), (0.0, 1.0, 0.0)], [(0, 1), (1, 2)], [])
+    rig.pose.bones["shin.R"].custom_shape = bpy.data.objects.new("line", line)
+    skin: Any = bpy.data.objects["skin"]
     for in_front, display, covered in ((False, "TEXTURED", True), (True, "TEXTURED", False), (False, "WIRE", False)):
         rig.show_in_front, skin.display_type = in_front, display
         bpy.context.view_layer.update()
