@@ -34,20 +34,20 @@ def take_undecided(controlled: ControlledFrames, pose: Pose, wanted: Pose, seen:
     rotations, translations = np.array(pose.rotations), np.array(pose.translations)
     for number, body in enumerate(controlled.bodies):
         on, carried = controlled.which == number, np.flatnonzero(body.carried)
-        there = undecided_of(body, pose[on], wanted[on], seen[on], carried, body.unsteered_but())
+        there = undecided_of(body, pose[on], wanted[on], seen[on], carried, body.unsteered_but(), body.stretched)
         rotations[on], translations[on] = there.rotations, there.translations
     return replace(pose, rotations=rotations, translations=translations)
 
 
 def undecided_of(
-    body: ControlledBody, pose: Pose, wanted: Pose, seen: Pose, carried: Indices, unsteered: Indices
+    body: ControlledBody, pose: Pose, wanted: Pose, seen: Pose, carried: Indices, unsteered: Indices, places: Flags
 ) -> Pose:
-    """Return poses (...), see `take_undecided`, with some `carried` and `unsteered` bones."""
+    """Return poses (...), see `take_undecided`, with some `carried` and `unsteered` bones, and `places` (N,) of some."""
     untwisted, rotations = np.array(body.untwisted, int), np.array(pose.rotations)
     change = rotation.mul(rotation.inv(wanted.rotations[..., untwisted, :]), seen.rotations[..., untwisted, :])
     twists = rotation.swing_twist(change, _ALONG)[1]
     rotations[..., untwisted, :] = rotation.mul(rotations[..., untwisted, :], twists)
-    placed = np.union1d(carried, np.flatnonzero(body.stretched))
+    placed = np.union1d(carried, np.flatnonzero(places))
     return take_over(replace(pose, rotations=rotations), seen, np.union1d(carried, unsteered), placed)
 
 

@@ -87,10 +87,13 @@ class DragWriter:
         """Return a function that takes over into poses what Blender shows and controls do not decide; None if it is so.
 
         That is the lengths of limbs that IK stretches, how they bend where neither pole nor start may move, how carried
-        bones are at their parents, and twists. Unless `still`, carried bones that do not count in the solve are left.
+        bones are at their parents, and twists. If `still`, it is the places of all parts that no control moves, too, as
+        of shoulders on a bone of the spine between two parts, and carried bones that do not count in the solve.
         """
         controlled, carried = self.controlled, self._every if still else self._carried
-        decided = controlled is None or not (controlled.stretched.any() or controlled.untwisted or len(self._loose))
+        decided = controlled is None or not (
+            still or controlled.stretched.any() or controlled.untwisted or len(self._loose)
+        )
         if not len(carried) and decided:
             return None
         _evaluate()
@@ -99,9 +102,9 @@ class DragWriter:
         def take(one: Pose) -> Pose:
             if controlled is None:
                 return take_over(one, bridge.with_carried(self._body.rig, pose, matrices), carried, carried)
-            return undecided_of(
-                controlled, one, pose, bridge.read_controlled(controlled, matrices), carried, self._loose
-            )
+            seen = bridge.read_controlled(controlled, matrices)
+            places = controlled.stretched | (controlled.bones_that("moves") < 0 if still else False)
+            return undecided_of(controlled, one, pose, seen, carried, self._loose, places)
 
         taken = take(pose)
         off = rotation.lengths(taken.translations - pose.translations).max()
