@@ -18,13 +18,12 @@ from ..core.rotation import Array
 from .armature import Rig, read_matrices
 from .channels import ArmatureObject, flags
 from .constraints import aims, hangs_only, in_force, replaces, replaces_turn
-from .controls import SAME_PLACE, Control
+from .controls import NEAR_END, SAME_PLACE, Control
 from .driven import constrained_bones
 from .hinges import hinge_limits, largest_bends, rest_planes
 from .shown import read_shown
 
 _ALIGNED: Final = float(np.cos(np.radians(15.0)))
-_NEAR_END: Final = 0.01  # of the skeleton's size: between the end of an IK chain and the head of the part behind it
 _BY_PLACE: Final = {
     "STRETCH_TO", "DAMPED_TRACK", "TRACK_TO", "LOCKED_TRACK", "IK", "COPY_LOCATION", "LIMIT_DISTANCE",
 }  # fmt: skip
@@ -213,7 +212,7 @@ class Graph:
         """Return whether a part begins where the chain ends."""
         matrix, length = self.rest[chain.tip], self.rig.skeleton.lengths[chain.tip]
         far = np.linalg.norm(matrix[:, 3] + length * matrix[:, 1] - self.rest[part, :, 3])
-        return bool(far < _NEAR_END * self.rig.skeleton.size)
+        return bool(far < NEAR_END * self.rig.skeleton.size)
 
     def hinges(self, parts: Mapping[int, int]) -> tuple[LimitGroup, ...]:
         """Return the limits of the lower segments of chains of two with a pole; `parts`: bone -> its number."""
@@ -333,11 +332,18 @@ class Graph:
         return control if part in self.segments and control >= 0 and self.fits(control, part) else part
 
     def at_end(self, part: int, order: Mapping[int, int]) -> bool:
-        """Return whether a part is the first behind an IK chain that bends its body; its chain is noted then."""
+        """Return whether a part is the first behind an IK chain that bends its body; its chain is noted then.
+
+        It begins where the chain ends or, if no part does, it is the first behind the chain's last bone.
+        """
         above = order[part]
         while above >= 0 and above not in self.bent and above not in self.ends:
             above = order[above]
-        if above not in self.bent or not self._begins_at_end(part, self.bent[above]):
+        chain = self.bent.get(above)
+        if chain is None:
+            return False
+        behind = chain.parts[above] == chain.tip and not any(self._begins_at_end(other, chain) for other in order)
+        if not (behind or self._begins_at_end(part, chain)):
             return False
         self.ends[part] = self.bent[above]
         return True

@@ -26,6 +26,7 @@ from .limited import limits_of
 from .turns import update
 
 SAME_PLACE: Final = 1e-3  # of the skeleton's size, between the heads of a bone and its control
+NEAR_END: Final = 0.01  # of the skeleton's size: between the end of an IK chain and the head of the part behind it
 _ROUNDS: Final = 12
 _NOISE: Final = 1e-4  # radians, or share of the size: rounding of a bone that does not move, in single precision
 _THERE: Final = float(np.radians(0.02))
@@ -237,7 +238,12 @@ class ControlPoser:
         rest = rotation.inv(frame_rotations(matrices[self.moved, :, :3]))
         self.unturned = np.where(rig.skeleton.local_location[self.moved, None], rotation.IDENTITY, rest)
         away = rotation.lengths(matrices[controlled.frames, :, 3] - matrices[self.moved, :, 3])
-        self.apart = away >= SAME_PLACE * rig.skeleton.size
+        # IK brings the end of its last bone to its target, and the part behind that may begin elsewhere
+        last = controlled.leaders[controlled.skeleton.parents]
+        tails = matrices[last, :, 3] + rig.skeleton.lengths[last, None] * matrices[last, :, 1]
+        off = rotation.lengths(tails - matrices[controlled.frames, :, 3]) >= NEAR_END * rig.skeleton.size
+        ended = np.isin(np.arange(len(away)), list(controlled.targets))
+        self.apart = (away >= SAME_PLACE * rig.skeleton.size) | (off & ended)
         above = rig.skeleton.parents[self.begins[self.begins >= 0]]
         self.read = np.unique(np.concatenate([self.posed, controlled.frames, above[above >= 0]]))
 

@@ -42,7 +42,7 @@ def take_undecided(controlled: ControlledFrames, pose: Pose, wanted: Pose, seen:
 def undecided_of(
     body: ControlledBody, pose: Pose, wanted: Pose, seen: Pose, carried: Indices, unsteered: Indices, places: Flags
 ) -> Pose:
-    """Return poses (...), see `take_undecided`, with some `carried` and `unsteered` bones, and `places` (N,) of some."""
+    """Return poses (...), see `take_undecided`, with these `carried` and `unsteered` bones, and the `places` (N,)."""
     untwisted, rotations = np.array(body.untwisted, int), np.array(pose.rotations)
     change = rotation.mul(rotation.inv(wanted.rotations[..., untwisted, :]), seen.rotations[..., untwisted, :])
     twists = rotation.swing_twist(change, _ALONG)[1]

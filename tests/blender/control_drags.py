@@ -96,6 +96,12 @@ RIGS: Final[dict[str, Callable[[], Made]]] = {
     "Rigify's horse": lambda: shared(
         "scripted/rigify_metarig_horse.blend", hips="DEF-spine.002", foot_L="DEF-hind_foot.L", hand_L="DEF-forefoot.L"
     ),
+    "Rigify's basic quadruped": lambda: shared(
+        "scripted/rigify_metarig_basic_quadruped.blend",
+        hips="DEF-spine.004",
+        foot_L="DEF-foot.L",
+        hand_L="DEF-front_foot.L",
+    ),
     "MMD of the shared data": lambda: shared("scripted/named_mmd_japanese.blend"),
     "Quaternius' man": lambda: shared("real/quaternius_male_casual.blend"),
 }
@@ -116,6 +122,9 @@ CONTROLS: Final[dict[str, tuple[str, ...]]] = {  # rig -> controls on its left s
     "Rigify's cat": ("hand_ik.L", "foot_ik.L", "hand_heel_ik.L", "foot_heel_ik.L"),
     "Rigify's horse": (
         "forefoot_ik.L", "hind_foot_ik.L", "forefoot_heel_ik.L", "hind_foot_heel_ik.L", "f_toe_ik.L", "r_toe_ik.L",
+    ),
+    "Rigify's basic quadruped": (
+        "front_foot_ik.L", "foot_ik.L", "front_foot_heel_ik.L", "front_toe_tweak.L", "toe_tweak.L",
     ),
     "MMD of the shared data": ("左足ＩＫ親", "左足ＩＫ"),
     "Quaternius' man": ("Foot.L", "PoleTarget.L"),

@@ -13,6 +13,7 @@ from core import rotation
 from edits.drag.explain import explain, explain_held
 from edits.drag.session import DragSession
 from edits.pin_list import set_pins
+from tests.blender.control_drags import NEAR, TURNED, WAYS, drag_bone
 from tests.blender.rigs import Bones, load, make_armature, make_empty, make_ik_body, select, world
 from tests.paths import SHARED
 
@@ -207,6 +208,26 @@ def test_solve_here_holds_the_other_foot_of_a_body_that_follows_an_object(tied: 
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")
+@pytest.mark.parametrize("beside", [(0.0, 0.0, 0.06), (0.0, 0.05, 0.0)])
+@pytest.mark.parametrize("bones", ["foot", "foot foot_ik"])  # the control is at the end of the shin, or at the foot
+@pytest.mark.parametrize("bone", ["foot.L", "hips"])
+def test_a_foot_that_begins_beside_the_end_of_its_ik_is_where_the_mouse_has_it(
+    beside: tuple[float, ...], bones: str, bone: str
+) -> None:
+    rig = make_ik_body()
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    for moved in [rig.data.edit_bones[f"{name}.{side}"] for name in bones.split() for side in "LR"]:
+        moved.use_connect = False
+        moved.head, moved.tail = moved.head + Vector(beside), moved.tail + Vector(beside)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    select(rig, [])
+    shown = drag_bone(rig, bone, WAYS[bone])
+    assert max(shown.off, shown.short) < NEAR
+    assert shown.turned < TURNED
+    assert shown.said == ()
+
+
 @pytest.mark.parametrize(("bone", "end", "cup"), [
     ("hand.L", "hand.L", "hand_ik"), ("forearm.L", "hand.L", "hand_ik"), ("thigh.L", "foot.L", "foot_ik"),
 ])  # fmt: skip
