@@ -51,9 +51,11 @@ CONTENTS: Final = {
         "docs/measured/drag",
         "docs/measured/robust",
         "docs/measured/detection",
+        "docs/measured/motion",
+        "docs/measured/keypoints",
     ],
     "How it works": ["docs/methods", "docs/solver", "docs/architecture", "CONTRIBUTING", "CHANGELOG"],
-    "Licences": ["docs/examples/LICENSES", "tests/data/motion/LICENSES", "tests/data/rigs/LICENSES"],
+    "Licenses": ["docs/examples/LICENSES", "tests/data/motion/LICENSES", "tests/data/rigs/LICENSES"],
 }
 
 
