@@ -88,7 +88,7 @@ def changed_frames(before: Pose, after: Pose, size: float) -> NDArray[np.bool_]:
 
 def _differences(old: Pose, new: Pose, size: float, least: float) -> Iterator[tuple[NDArray[np.bool_], ...]]:
     """Yield whether rotations (n, J, 1), locations and scales (n, J, 3) differ, for a block of the poses (F) each."""
-    largest = max(size, *(float(np.max(np.abs(p.translations), initial=0.0)) for p in (old, new)))
+    largest = max(size, *(abs(float(end(p.translations, initial=0.0))) for p in (old, new) for end in (np.min, np.max)))
     for part in blocks(len(old.rotations)):
         scales = [np.ones(3) if p.scales is None else p.scales[part] for p in (old, new)]
         yield (

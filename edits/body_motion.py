@@ -108,7 +108,7 @@ class BodyMotion(MotionEdit):
         was, pose = self.before.pose, motion.pose
         rotations = np.where(self._turned[:, None], was.rotations, pose.rotations)
         translations = np.where(self._moved, was.translations, pose.translations)
-        return replace(motion, pose=replace(pose, rotations=rotations, translations=translations))
+        return replace(motion, pose=Pose.trusted(rotations, translations, pose.scales, pose.driven_matrices))
 
     def check_kept(self, motion: Motion) -> None:
         """Raise CoreError where a motion of the same frames changes what NLA strips move, and stays."""

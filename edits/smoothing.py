@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from .. import bridge
-from ..core import CoreError, Motion, PinAndDrag, Skeleton, forward, rotation
+from ..core import CoreError, Motion, PinAndDrag, Pose, Skeleton, forward, rotation
 from ..core.body.anatomy import carrier_of
 from ..core.editing.contacts import BodyPoint, foot_points, runs
 from ..core.editing.smoothing import CUTOFF, STICKS_OUT, smooth_motion
@@ -122,7 +122,7 @@ class SmoothEdit(HeldMotion):
         was, pose, free = self.before.pose, motion.pose, self._free[:, None]
         rotations = np.where(free, pose.rotations, was.rotations)
         translations = np.where(free, pose.translations, was.translations)
-        return replace(motion, pose=replace(pose, rotations=rotations, translations=translations))
+        return replace(motion, pose=Pose.trusted(rotations, translations, pose.scales, pose.driven_matrices))
 
     def summary(self) -> str:
         """Return how far heads and tails of bones have moved, and joints turned, at most, and left out frames."""

@@ -61,4 +61,4 @@ def move_roots(skeleton: Skeleton, motion: Motion, start: Array, turns: Array, e
         local = rotation.rotate(rotation.inv(rest), shift) if skeleton.local_location[root] else shift
         rotations[:, root] = rotation.mul(own, rotations[:, root])
         translations[:, root] += local
-    return replace(pose, rotations=rotations, translations=translations)
+    return Pose.trusted(rotations, translations, pose.scales, pose.driven_matrices)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from .. import rotation
 from ..errors import CoreError
-from ..motion import Motion, forward_of, in_blocks, matrices_of, shifted
+from ..motion import Motion, blocks, forward_of, in_blocks, matrices_of, shifted
 from ..pose import Pose, forward_matrices, own_channels
 from ..rotation import Array
 from ..skeleton import Flags, Indices, Skeleton
@@ -162,10 +162,12 @@ def set_carrier(skeleton: Skeleton, motion: Motion, travel: Travel, root: int | 
 
 def _alive(skeleton: Skeleton, pose: Pose, hips: int) -> Flags:
     """Return which bones (J,) move in poses (F) beside their parents, or carry such bones or the hips."""
-    turned = rotation.angle_between(pose.rotations, pose.rotations[:1]).max(axis=0) > _STILL
-    moved_on = rotation.lengths(pose.translations - pose.translations[:1]).max(axis=0) > _STILL * skeleton.size
-    found = np.zeros(len(skeleton), bool)
-    for bone in [hips, *np.flatnonzero(turned | moved_on).tolist()]:
+    moves, found = np.zeros((2, len(skeleton)), bool)
+    for part in blocks(len(pose.rotations)):
+        turned = rotation.angle_between(pose.rotations[part], pose.rotations[:1])
+        gone = rotation.lengths(pose.translations[part] - pose.translations[:1])
+        moves |= np.any((turned > _STILL) | (gone > _STILL * skeleton.size), axis=0)
+    for bone in [hips, *np.flatnonzero(moves).tolist()]:
         found[skeleton.ancestors(bone)] = True
     return found
 

@@ -11,7 +11,8 @@ from typing import Final
 import numpy as np
 
 from .. import rotation
-from ..motion import Motion, matrices_of
+from ..motion import Motion, blocks
+from ..pose import Pose, forward_matrices
 from ..rotation import Array, lengths
 from ..skeleton import Flags, Indices, Skeleton
 from .contacts import runs
@@ -46,7 +47,7 @@ def smooth_motion(
             places = without_pops(places, pop)
         rotations[:, bone] = rotation.normalize(low_pass(spins, cutoff / fps))
         translations[:, bone] = low_pass(places, cutoff / fps) * ROTATION_LENGTH * skeleton.size
-    return replace(motion, pose=replace(pose, rotations=rotations, translations=translations))
+    return replace(motion, pose=Pose.trusted(rotations, translations, pose.scales, pose.driven_matrices))
 
 
 def steady_part(skeleton: Skeleton, motion: Motion) -> slice:
@@ -55,18 +56,19 @@ def steady_part(skeleton: Skeleton, motion: Motion) -> slice:
     There the median joint is away from where it is in the next two frames, and from where the line through these leads,
     by the length that weighs as much as `STICKS_OUT`, and by more than anywhere else.
     """
-    places = matrices_of(skeleton, motion.pose, range(len(skeleton)))[..., 3]
-
-    def begins_with_a_jump(places: Array) -> bool:
-        here, beside, second = places[:-2], places[1:-1], places[2:]
-        away = np.min([lengths(here - guess) for guess in (beside, second, 2.0 * beside - second)], axis=0)
-        first, *others = np.median(away, axis=1).tolist()
-        return first > max(ROTATION_LENGTH * skeleton.size * STICKS_OUT, *others)
-
-    count = len(places)
+    count = len(motion)
     if count <= SHORT:
         return slice(0, count)
-    return slice(int(begins_with_a_jump(places)), count - int(begins_with_a_jump(places[::-1])))
+    away = np.empty((2, count - 2))  # of the first of three frames from the other two, and of the last
+    for part in blocks(count - 2):
+        places = forward_matrices(skeleton, motion.pose[part.start : part.stop + 2])[..., 3]
+        one, two, three = places[:-2], places[1:-1], places[2:]
+        for row, here, second in ((0, one, three), (1, three, one)):
+            guesses = (two, second, 2.0 * two - second)
+            away[row, part] = np.median(np.min([lengths(here - guess) for guess in guesses], axis=0), axis=1)
+    least = ROTATION_LENGTH * skeleton.size * STICKS_OUT
+    first, last = (row[0] > max(least, row[1:].max()) for row in (away[0], away[1, ::-1]))
+    return slice(int(first), count - int(last))
 
 
 def without_pops(values: Array, least: float) -> Array:
