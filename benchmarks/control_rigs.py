@@ -1,4 +1,4 @@
-"""What Poise can do on which control rig, measured where Blender has the bones: the table of docs/controls.md.
+"""What Poise can do on which control rig, measured where Blender has the bones: the table of docs/measured/controls.md.
 
 `python -m benchmarks.control_rigs` prints it; `--rig WORDS` takes the rigs with these words in their names. Rigs of
 ../shared/data are left out where that is not here.

@@ -53,6 +53,7 @@ CONTENTS: Final = {
         "docs/measured/detection",
         "docs/measured/motion",
         "docs/measured/keypoints",
+        "docs/measured/controls",
     ],
     "How it works": ["docs/methods", "docs/solver", "docs/architecture", "CONTRIBUTING", "CHANGELOG"],
     "Licenses": ["docs/examples/LICENSES", "tests/data/motion/LICENSES", "tests/data/rigs/LICENSES"],

@@ -12,7 +12,7 @@ RIG = DATA / "rigs" / "named_mixamo_cm.blend"
 WALK = DATA.parent.parent / "docs" / "examples" / "cmu_35_01.bvh"
 HELD = 0.002  # metres
 SLID = 0.05  # metres
-ELBOW = 0.05  # of a unit vector: elbows of Rigify on IK are up to 9 mm beside (docs/controls.md)
+ELBOW = 0.05  # of a unit vector: elbows of Rigify on IK are up to 9 mm beside (docs/measured/controls.md)
 
 
 def test_pose_a_mixamo_character(person: Any) -> None:
