@@ -21,7 +21,7 @@ from .progress import Progress
 from .strengths import GIVES, Strengths
 from .tree import Links
 
-NEAR: Final = 0.05  # length of the bits in which far targets are approached
+NEAR: Final = 0.1  # length of the bits in which far targets are approached
 
 Frames = NDArray[np.int64]
 
