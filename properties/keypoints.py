@@ -92,7 +92,7 @@ class POISE_PG_live(bpy.types.PropertyGroup):
     received: IntProperty(name="Received", description="Number of packets received")
     applied: IntProperty(name="Applied", description="Number of packets that posed the armature")
     used: IntProperty(
-        name="Followed", description="Number of packets replaced by newer ones, or used to detect unit and axes"
+        name="Replaced", description="Number of packets replaced by newer ones, or used to detect unit and axes"
     )
     parts: IntProperty(
         name="Parts", description="Number of packets with a part of a frame, apart from the last one of each frame"
