@@ -123,7 +123,7 @@ class Rig:
         shown.stretched_bones(session)
 
     def hover(self) -> None:
-        view = View(np.diag([0.5, 1.0, 1.0, 1.0]) @ FRONT, FRONT[:3, :3], (1600, 800), False)
+        view = View(np.diag([0.5, 1.0, 1.0, 1.0]) @ FRONT, FRONT[:3, :3], (1600, 800))
         bridge.pick(bpy.context, view, tuple(view.pixels(self.at[:3, 3])))
 
 

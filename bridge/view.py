@@ -17,13 +17,11 @@ class View:
 
     projection  (4, 4) from world space to clip space
     turn        (3, 3) rows: world directions to the right, up, and towards the viewer
-    perspective whether the camera is a perspective one
     """
 
     projection: Array
     turn: Array
     size: tuple[int, int]
-    perspective: bool
 
     def pixels(self, points: ArrayLike) -> Array:
         """Return the pixels (..., 2) of world points (..., 3); NaN behind the viewer."""
@@ -96,5 +94,4 @@ def read_view(region: Any, region_data: Any) -> View:
         np.array(region_data.perspective_matrix, float),
         np.array(region_data.view_matrix, float)[:3, :3],
         (region.width, region.height),
-        bool(region_data.is_perspective),
     )

@@ -432,21 +432,6 @@ def right_jacobian_bend(vectors: Array, slopes: Array) -> Array:
     return once @ (da * x) - a * skew(slopes) + twice @ (db * x) + b * (across - 2.0 * g @ x)
 
 
-def to_six(q: ArrayLike) -> Array:
-    """Return the first two columns (..., 6) of the matrices of unit quaternions (..., 4) (Zhou et al. 2019)."""
-    matrix = to_matrix(q)
-    return np.concatenate([matrix[..., :, 0], matrix[..., :, 1]], axis=-1)
-
-
-def from_six(six: ArrayLike) -> Array:
-    """Return unit quaternions (..., 4) of two matrix columns (..., 6), by Gram-Schmidt (Zhou et al. 2019)."""
-    array = np.asarray(six, float)
-    first = array[..., :3] / np.linalg.norm(array[..., :3], axis=-1, keepdims=True)
-    second = array[..., 3:] - np.sum(first * array[..., 3:], axis=-1, keepdims=True) * first
-    second = second / np.linalg.norm(second, axis=-1, keepdims=True)
-    return from_matrix(np.stack([first, second, np.cross(first, second)], axis=-1))
-
-
 def to_order_free(q: ArrayLike) -> Array:
     """Return angles x, y, z (..., 3) in [-pi, pi) without an axis order: tan(angle / 2) = q_axis / w (CN106502395).
 

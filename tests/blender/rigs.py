@@ -502,7 +502,7 @@ def make_view(kind: str = "PERSP", rotation_euler: tuple[float, float, float] = 
     bpy.context.view_layer.update()
     projection = camera.calc_matrix_camera(bpy.context.evaluated_depsgraph_get(), x=SIZE[0], y=SIZE[1])
     inverse = camera.matrix_world.inverted()
-    view = View(np.array(projection @ inverse), np.array(inverse)[:3, :3], SIZE, kind == "PERSP")
+    view = View(np.array(projection @ inverse), np.array(inverse)[:3, :3], SIZE)
     return view, camera
 
 

@@ -8,7 +8,7 @@ from overlay.trails import KEYED, PRESENT, SMALL, look_of
 
 RED, GREEN, WHITE, GREY = (1.0, 0.0, 0.0, 0.9), (0.0, 1.0, 0.0, 0.9), (1.0, 1.0, 1.0, 0.9), (0.5, 0.5, 0.5, 0.9)
 COLOURS = Colours(GREY, WHITE, GREY, GREY, GREY, RED, GREEN, (GREY, GREY, GREY))
-VIEW = View(np.diag([1.0, 1.0, -0.1, 1.0]), np.eye(3), (100, 100), False)
+VIEW = View(np.diag([1.0, 1.0, -0.1, 1.0]), np.eye(3), (100, 100))
 PATH = np.array([[0.1 * number, 0.0, 0.0] for number in range(5)])
 NEVER = np.zeros(5, bool)
 
@@ -48,6 +48,6 @@ def test_dots_behind_the_viewer_are_left_out() -> None:
     projection[3, 2] = -1.0
     behind = np.add(PATH, [0.0, 0.0, 1.0])
     behind[0, 2] = -1.0
-    look = look_of(mark(positions=behind), View(projection, np.eye(3), (100, 100), True), COLOURS)
+    look = look_of(mark(positions=behind), View(projection, np.eye(3), (100, 100)), COLOURS)
     assert [len(dots.points) for _, dots in look.dots] == [1, 0, 0]
     assert len(look.line) == 0
