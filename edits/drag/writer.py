@@ -107,9 +107,12 @@ class DragWriter:
             return undecided_of(controlled, one, pose, seen, carried, self._loose, places)
 
         taken = take(pose)
-        off = rotation.lengths(taken.translations - pose.translations).max()
+        off = rotation.lengths(taken.translations - pose.translations)
         turned = rotation.angle_between(taken.rotations, pose.rotations).max()
-        return take if off >= _SAME * self._body.skeleton.size or turned >= _TURNED else None
+        if controlled is not None:
+            off[[*controlled.poles]] = 0.0  # they go where their limbs need them
+        same = _SAME if controlled is None else _ROUNDING
+        return take if off.max() >= same * self._body.skeleton.size or turned >= _TURNED else None
 
     def restore(self, armature: Any) -> None:
         """Give the armature the exact channels at the press."""
