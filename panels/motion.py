@@ -5,7 +5,19 @@ from typing import Any
 import bpy
 
 from ..languages.interface import translated, without_prefixes
-from .side import ArmaturePanel, beside, chosen_in, draw_choice, draw_held, draw_list, draw_tools, is_narrow, labelled
+from .side import (
+    PAIR,
+    ArmaturePanel,
+    beside,
+    chosen_in,
+    draw_choice,
+    draw_held,
+    draw_list,
+    draw_mute,
+    draw_tools,
+    is_narrow,
+    labelled,
+)
 
 _ICONS = {
     "MOTION": "ANIM", "FRAME": "KEYTYPE_KEYFRAME_VEC", "PLACE": "PINNED", "OBJECT": "OBJECT_DATA",
@@ -34,7 +46,7 @@ class POISE_UL_timed_pins(bpy.types.UIList):
         number: int = -1, *_: Any,
     ) -> None:  # fmt: skip
         there = item.bone in context.active_object.pose.bones
-        row = layout.split(factor=0.8 if is_narrow() else 0.5, align=True)
+        row = layout.row() if is_narrow(PAIR) else layout.split(factor=0.8 if is_narrow() else 0.5, align=True)
         label = row.row(align=True)
         label.active = not item.mute
         label.alert = not there or (item.held == "OBJECT" and item.target is None)
@@ -45,7 +57,8 @@ class POISE_UL_timed_pins(bpy.types.UIList):
         row = row.row(align=True)
         if not is_narrow():  # they are below the list, too
             row.label(text=f"{item.start}-{item.end}", translate=False)
-        row.prop(item, "mute", text="", icon="HIDE_ON" if item.mute else "HIDE_OFF", emboss=False)
+        if not is_narrow(PAIR):
+            draw_mute(row, item)
 
 
 class POISE_PT_motion(ArmaturePanel, bpy.types.Panel):
@@ -79,6 +92,9 @@ class POISE_PT_timed_pins(ArmaturePanel, bpy.types.Panel):
         side = draw_list(layout, armature, "timed_pins", rows=4)
         side.operator("poise.add_timed_pin", text="", icon="ADD")
         side.operator("poise.remove_timed_pin", text="", icon="REMOVE")
+        pin = chosen_in(armature, "timed_pins")
+        if pin is not None and is_narrow(PAIR):
+            draw_mute(side, pin)
         side.separator()
         side.operator("poise.remove_timed_pin", text="", icon="X").all = True
         column = layout.column(align=True)  # above the fields, of which there are more than a window may show
@@ -88,7 +104,6 @@ class POISE_PT_timed_pins(ArmaturePanel, bpy.types.Panel):
         row = beside(column)
         row.operator("poise.give_motion_back")
         row.operator("poise.keep_motion", text="Apply")
-        pin = chosen_in(armature, "timed_pins")
         if pin is not None:
             draw_timed_pin(layout, pin)
 

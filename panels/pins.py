@@ -14,6 +14,7 @@ from .side import (
     chosen_in,
     draw_held,
     draw_list,
+    draw_mute,
     draw_sentence,
     draw_tools,
     is_narrow,
@@ -53,11 +54,12 @@ class POISE_UL_pins(bpy.types.UIList):
         label.label(
             text=f"{name}{translated(_said(item))}" if there else translated(f"{name} (no such bone)"),
             translate=False,
-            icon=_KINDS[item.use_position, item.use_rotation] if there else "ERROR",
+            icon="ERROR" if not there else "NONE" if is_narrow(PAIR) else _KINDS[item.use_position, item.use_rotation],
         )
         if not is_narrow():  # it is below the list, too
             row.label(text="", icon=_SPACES[item.space])
-        row.prop(item, "mute", text="", icon="HIDE_ON" if item.mute else "HIDE_OFF", emboss=False)
+        if not is_narrow(PAIR):
+            draw_mute(row, item)
 
 
 class POISE_PT_pins(Side, bpy.types.Panel):
@@ -89,6 +91,8 @@ class POISE_PT_pins(Side, bpy.types.Panel):
             if pin is not None:
                 side.operator("poise.unpin", text="", icon="REMOVE").bone = pin.name
                 side.operator("poise.goto_pin", text="", icon="RESTRICT_SELECT_OFF").bone = pin.name
+                if is_narrow(PAIR):
+                    draw_mute(side, pin)
                 side.separator()
                 draw_held(layout, pin)
                 draw_pin(layout, pin)

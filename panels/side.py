@@ -106,6 +106,11 @@ def draw_held(layout: Any, pin: Any) -> None:
     row.prop(pin, "use_rotation", toggle=True, icon="CON_ROTLIKE")
 
 
+def draw_mute(layout: Any, pin: Any) -> None:
+    """Draw whether a pin is muted."""
+    layout.prop(pin, "mute", text="", icon="HIDE_ON" if pin.mute else "HIDE_OFF", emboss=False)
+
+
 def draw_sentence(layout: Any, context: Any, sentence: str, icon: str) -> None:
     """Draw a sentence of Poise's, translated, and wrapped to the width of the sidebar."""
     draw_text(layout, context, translated(sentence), icon)
