@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Final, Protocol, TypeVar
 import numpy as np
 
 from .. import rotation
-from ..defaults import JOINT_DEVIATION, ROOT_TURN_DEVIATION
+from ..defaults import JOINT_DEVIATION
 from ..errors import CoreError
 from ..limits import Framed
 from ..pose import Pose, frame_rotations
@@ -76,6 +76,7 @@ _CORRELATIONS: Final = (
     ("shin", 0, "shin", 0, True, 0.5),
 )
 _ROOT: Final = (35.0, 90.0, 30.0)  # of the root; recorded hips lean by about 10 degrees, but turn freely
+_LYING_ROOT: Final = 130.0  # of one that is no human's: what lies pitches with its hips, and legs fold before it bends
 _LINK: Final = float(np.radians(5.0))  # of bones between two parts, such as halves of a pelvis
 
 _BENDS: Final = {"forearm": (0.0, -1.0, 0.0), "shin": (1.0, 0.0, 0.0)}  # unit axes
@@ -407,7 +408,7 @@ class _AnatomyBuilder:
             kind = "arm" if role.partition(".")[0] in LIMBS["arm"] else "leg"
             result[list(bones)] = result[first] * np.abs(DIRECTIONS[kind])
         roots = root_bones(self.skeleton, self.roles)
-        result[roots] = np.radians(_ROOT) if self.roles.humanoid else ROOT_TURN_DEVIATION
+        result[roots] = np.radians(_ROOT if self.roles.humanoid else _LYING_ROOT)
         return result
 
     def _animal_parts(self) -> dict[int, str]:
