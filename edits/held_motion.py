@@ -56,12 +56,12 @@ class HeldMotion(BodyMotion):
 
     def hold(self, motion: Motion, pins: Sequence[TimedPin], progress: Progress = no_progress) -> Motion:
         """Return a motion with some pins, and then with its feet on the floor or above, planted ones in place."""
-        motion = self._pinned(motion, pins, progress)
+        motion = self.pinned(motion, pins, progress)
         if self.floor is None:
             return motion
         raised = self.in_armature(floor_pins(self.skeleton, self.on_ground(motion), self.roles, self.floor, pins))
         held = still_held(self.skeleton, self.roles, pins, raised)
-        return self._pinned(motion, [*raised, *held], progress)
+        return self.pinned(motion, [*raised, *held], progress)
 
     def find_contacts(self, motion: Motion, points: Sequence[BodyPoint], drifts: bool = True) -> Contacts:
         """Return the contacts of points with the ground of a motion: a level plane, or the meshes if it is on these.
@@ -122,12 +122,14 @@ class HeldMotion(BodyMotion):
         """Return the skeleton with the limits that hold, and the method."""
         return foot_lock_settings(self.skeleton, motion, self.roles)
 
-    def _pinned(self, motion: Motion, pins: Sequence[TimedPin], progress: Progress) -> Motion:
+    def pinned(self, motion: Motion, pins: Sequence[TimedPin], progress: Progress, only: Flags | None = None) -> Motion:
+        """Return a motion with some pins, solved in the frames `only` (F,); None for those of the edit."""
         pins = [*pins, *self.staying]
         if not pins:
             return motion
+        only = self.only if only is None else only
         skeleton, method = self.settings(motion)
-        return pin_motion(skeleton, motion, pins, method, progress, self.only, self.draft).motion
+        return pin_motion(skeleton, motion, pins, method, progress, only, self.draft).motion
 
     @property
     def asked(self) -> Sequence[TimedPin]:

@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 
 from .. import bridge
-from ..core import CoreError
+from ..core import CoreError, Motion
 from ..core.editing.contacts import Contacts, find_contacts, foot_points
 from ..core.editing.loop import find_cycle, make_loop
 from ..core.editing.timed_pins import TimedPin
@@ -16,6 +16,7 @@ from ..core.formats.report import Report
 from ..core.motion import forward_of
 from ..core.pose import Pose
 from ..core.rotation import angle_between
+from ..core.skeleton import Flags
 from .held_motion import HeldMotion
 from .motion_edit import Progress
 
@@ -65,10 +66,16 @@ class LoopEdit(HeldMotion):
         self.pins = [pin for pin in self._held if pin.start <= last and pin.end >= first]
 
     def compute(self, progress: Progress) -> None:
-        held, count = self.hold(self._cycles, self._held, progress), len(self.before)
-        middle = slice(count - 1, 2 * count - 1)
-        self.loop = self.loop.closed(self.skeleton, replace(self.before, pose=held.pose[middle]))
+        self.hold(self._cycles, self._held, progress)
         self.after = self.loop.motion
+
+    def pinned(self, motion: Motion, pins: Sequence[TimedPin], progress: Progress, only: Flags | None = None) -> Motion:
+        """Solve the middle one of three cycles, as `loop`, and return this three times."""
+        count = len(self.before)
+        middle = np.arange(count - 1, 2 * count - 1)
+        held = super().pinned(motion, pins, progress, np.isin(np.arange(len(motion)), middle))
+        self.loop = self.loop.closed(self.skeleton, replace(self.before, pose=held.pose[middle]))
+        return self.loop.three(self.skeleton)
 
     def write(self, armature: Any, action: str | None = None, new: bool = True) -> Report:
         report = super().write(armature, action, new)
