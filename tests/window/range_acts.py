@@ -19,13 +19,14 @@ def first_range(hand: Any) -> Generator[float, None, dict[str, Any]]:
     seen: dict[str, Any] = {}
     yield from select_beside_tab(hand, ARM)
     yield from open_panel(hand, "POISE_PT_active_bone")
-    panel = yield from hand.read_panels(MIRROR)
     before = yield from hand.look_at_rest("range_none")
+    panel = yield from hand.read_panels(MIRROR)  # last, when nothing moves any more
     yield from hand.click(*panel[FROM_ANATOMY][0])
     yield from hand.until(lambda: bone(ARM).poise_use_range)
     seen["anatomical"] = list(bone(ARM).poise_range_max)
     bone(ARM).poise_range_min = -0.6, -3.1416, -0.9
     bone(ARM).poise_range_max = 0.7, 3.1416, 0.5
+    panel = yield from hand.read_panels(MIRROR)
     yield from hand.click(*panel[MIRROR][0])
     yield from hand.until(lambda: bone(OTHER).poise_use_range)
     seen["mirrored"] = [*bone(OTHER).poise_range_min, *bone(OTHER).poise_range_max]
