@@ -1,6 +1,7 @@
 """Drags on rigs whose IK stretches limbs, under a mouse that has stopped: they come to rest, and no limb grows."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import bpy
 import numpy as np
@@ -8,11 +9,13 @@ import pytest
 
 import bridge
 from bridge import Grab
-from core import Pose, forward
+from core import Pose, forward, rotation
 from edits.drag.explain import explain
 from edits.drag.session import DragSession
+from edits.pin_list import set_pins
 from tests.blender.control_drags import RIGS, STILL, pin_feet, size_of
-from tests.paths import SHARED
+from tests.blender.rigs import load, select
+from tests.paths import DATA, SHARED
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
@@ -56,3 +59,19 @@ def test_a_drag_that_straightens_legs_comes_to_rest(name: str, role: str, way: S
     seen = bridge.read_controlled(session.body.controlled, bridge.read_matrices(rig))
     assert reach(session) - 0.01 < max(legs(session, seen)) < reach(session) + GROWN
     assert not any("was outside its limits" in reason for reason in explain(session))
+
+
+def test_a_body_far_out_of_reach_stays_where_it_is_while_targets_do() -> None:
+    """A knee that its limit holds straight bent by 11 degrees in one tick and was straight in the next."""
+    (rig,) = load(DATA / "rigs" / "named_mixamo_cm.blend")
+    select(rig, [])
+    bpy.ops.object.mode_set(mode="POSE")
+    bpy.ops.poise.take_posture(posture="RELAXED")  # pyright: ignore[reportAttributeAccessIssue]
+    set_pins(bpy.context, rig, ["mixamorig:LeftFoot", "mixamorig:RightFoot"], "BOTH")
+    session = DragSession(bpy.context, rig, [Grab(rig.name, "mixamorig:LeftHand", (0.0, 0.0, 0.0))], live=True)
+    way = np.array([0.6, -0.8, 0.4]) * session.body.skeleton.size * np.linalg.norm(session.body.world[:3, 0])
+    for share in np.linspace(0.0, 1.0, 108)[1:]:
+        session.drag(share * way, STILL)
+    poses = [session.drag(way, STILL).pose.rotations for _ in range(4)]
+    turned = [rotation.angle_between(one, other).max() for one, other in pairwise(poses)]
+    assert np.degrees(max(turned)) < 0.5

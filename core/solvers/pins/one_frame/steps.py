@@ -120,7 +120,9 @@ class FrameSolver:
         return steps
 
     def _gives_way(self, turn: float, exact: Array | float) -> bool:
-        """Take a step that bends joints which a limit holds straight, or bent back; return whether the merit fell.
+        """Take a step that bends joints which a limit holds straight, or bent back, if what is minimised falls.
+
+        Not the merit, which may rise by what a tick leaves of its goals: knees would bend and straighten for ever.
 
         A knee that is not bent does not show that a leg which is pushed in would be nearer with it: see the `bends` of
         the settings. The step takes it over to the other side, if the model falls there.
@@ -139,7 +141,7 @@ class FrameSolver:
         limits.active = active | bent
         end = self.newton.take(local, self.slips, self.least, turn, exact) if bent else None
         limits.locked = locked
-        if end is None or not end.better:
+        if end is None or self.objective.value(end.at.x) >= self.objective.value(self.at.x):
             limits.active = active
             return False
         limits.active = {row: bound for row, bound in limits.active.items() if row not in bent}
