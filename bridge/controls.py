@@ -242,8 +242,12 @@ class ControlPoser:
         last = controlled.leaders[controlled.skeleton.parents]
         tails = matrices[last, :, 3] + rig.skeleton.lengths[last, None] * matrices[last, :, 1]
         off = rotation.lengths(tails - matrices[controlled.frames, :, 3]) >= NEAR_END * rig.skeleton.size
-        ended = np.isin(np.arange(len(away)), list(controlled.targets))
-        self.apart = (away >= SAME_PLACE * rig.skeleton.size) | (off & ended)
+        targets = np.array([controlled.targets.get(part, -1) for part in range(len(away))])
+        self.apart = (away >= SAME_PLACE * rig.skeleton.size) | (off & (targets >= 0))
+        # where IK is to bring a part says its target, which heels and rolls may take away from the control
+        beside = rotation.lengths(matrices[controlled.frames, :, 3] - matrices[targets, :, 3])
+        self.targeted = (targets >= 0) & ~off & (beside < SAME_PLACE * rig.skeleton.size)
+        self.targets = np.where(self.targeted, targets, controlled.frames)
         above = rig.skeleton.parents[self.begins[self.begins >= 0]]
         self.read = np.unique(np.concatenate([self.posed, controlled.frames, above[above >= 0]]))
 
@@ -460,8 +464,11 @@ class _Task:
         base = rotation.mul(self._turns[bones], rotation.inv(now.rotations[bones]))
         base = rotation.mul(base, poser.unturned[parts])
         # IK ends a little beside its target; a control whose limb falls short goes to the part's place, not beyond
-        lever = self._places[controlled.frames[parts]] - self._places[bones]
-        lever *= (poser.apart[parts] | (rotation.lengths(lever) < SAME_PLACE * skeleton.size))[:, None]
+        here, target = self._places[controlled.frames[parts]], self._places[poser.targets[parts]]
+        short = rotation.lengths(here - target) >= SAME_PLACE * skeleton.size
+        lever = np.where(short[:, None], target, here) - self._places[bones]
+        near = poser.targeted[parts] | (rotation.lengths(lever) < SAME_PLACE * skeleton.size)
+        lever *= (poser.apart[parts] | near)[:, None]
         swung = np.where((bones == turners[parts])[:, None], rotation.rotate(self._led_by[parts], lever), lever)
         step = self.heads[parts] - swung - self._places[bones]
         along = controlled.along[parts][:, None]

@@ -75,3 +75,25 @@ def test_a_body_far_out_of_reach_stays_where_it_is_while_targets_do() -> None:
     poses = [session.drag(way, STILL).pose.rotations for _ in range(4)]
     turned = [rotation.angle_between(one, other).max() for one, other in pairwise(poses)]
     assert np.degrees(max(turned)) < 0.5
+
+
+@pytest.mark.parametrize(
+    ("name", "roll"),
+    [("CloudRig on IK", "ROLL-Foot.L"), pytest.param("Rigify on IK", "foot_heel_ik.L", marks=SHARED_DATA)],
+)
+def test_a_foot_that_is_rolled_stays_while_a_hand_is_dragged(name: str, roll: str) -> None:
+    """Its control is no longer where the foot is: the foot jumped by 45 mm."""
+    rig, parts = RIGS[name]()
+    heel = rig.pose.bones[roll]
+    heel.rotation_mode, heel.rotation_euler = "XYZ", np.radians((20.0, 0.0, 10.0))
+    bpy.context.view_layer.update()
+    feet = [f"DEF-foot.{side}" for side in "LR"] if "DEF-foot.L" in rig.pose.bones else [parts["foot.L"]]
+    before = [np.array(rig.pose.bones[foot].matrix) for foot in feet]
+    session = DragSession(bpy.context, rig, [Grab(rig.name, parts["hand.L"], (0.0, 0.0, 0.0))], live=True)
+    for share in (0.5, 1.0):
+        session.drag(share * 0.02 * size_of(rig) * np.array([1.0, -1.0, -1.0]), STILL)
+    while session.restless:
+        session.rest()
+    bpy.context.view_layer.update()
+    after = [np.array(rig.pose.bones[foot].matrix) for foot in feet]
+    np.testing.assert_allclose(after, before, atol=1e-3 * size_of(rig))
