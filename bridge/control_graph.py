@@ -345,7 +345,7 @@ class Graph:
         behind = chain.parts[above] == chain.tip and not any(self._begins_at_end(other, chain) for other in order)
         if not (behind or self._begins_at_end(part, chain)):
             return False
-        self.ends[part] = self.bent[above]
+        self.ends[part] = chain
         return True
 
     def mover(self, bone: int, body: Iterable[int], wanted: Sequence[int]) -> Control:

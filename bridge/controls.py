@@ -237,16 +237,16 @@ class ControlPoser:
         # locations that are not local ignore the rest frame
         rest = rotation.inv(frame_rotations(matrices[self.moved, :, :3]))
         self.unturned = np.where(rig.skeleton.local_location[self.moved, None], rotation.IDENTITY, rest)
-        away = rotation.lengths(matrices[controlled.frames, :, 3] - matrices[self.moved, :, 3])
+        heads, same = matrices[controlled.frames, :, 3], SAME_PLACE * rig.skeleton.size
+        away = rotation.lengths(heads - matrices[self.moved, :, 3])
         # IK brings the end of its last bone to its target, and the part behind that may begin elsewhere
         last = controlled.leaders[controlled.skeleton.parents]
         tails = matrices[last, :, 3] + rig.skeleton.lengths[last, None] * matrices[last, :, 1]
-        off = rotation.lengths(tails - matrices[controlled.frames, :, 3]) >= NEAR_END * rig.skeleton.size
+        off = rotation.lengths(tails - heads) >= NEAR_END * rig.skeleton.size
         targets = np.array([controlled.targets.get(part, -1) for part in range(len(away))])
-        self.apart = (away >= SAME_PLACE * rig.skeleton.size) | (off & (targets >= 0))
+        self.apart = (away >= same) | (off & (targets >= 0))
         # where IK is to bring a part says its target, which heels and rolls may take away from the control
-        beside = rotation.lengths(matrices[controlled.frames, :, 3] - matrices[targets, :, 3])
-        self.targeted = (targets >= 0) & ~off & (beside < SAME_PLACE * rig.skeleton.size)
+        self.targeted = (targets >= 0) & ~off & (rotation.lengths(heads - matrices[targets, :, 3]) < same)
         self.targets = np.where(self.targeted, targets, controlled.frames)
         above = rig.skeleton.parents[self.begins[self.begins >= 0]]
         self.read = np.unique(np.concatenate([self.posed, controlled.frames, above[above >= 0]]))
