@@ -103,7 +103,7 @@ from .roles import (
 )
 from .shapes import read_outline
 from .soles import with_soles
-from .surfaces import MeshSurface, has_faces, is_deformed, meshes_near, read_skin
+from .surfaces import Faces, MeshSurface, faces_near, is_deformed, read_faces, read_skin
 from .view import View, read_view
 from .words import say_length
 from .worlds import armature_to_world, check_invertible, length_scale, world_matrix, world_to_armature, world_up

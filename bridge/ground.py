@@ -8,7 +8,7 @@ from mathutils.bvhtree import BVHTree
 from ..core.rotation import Array
 from .channels import ArmatureObject
 from .errors import BridgeError
-from .surfaces import MeshSurface, joined, read_faces
+from .surfaces import Faces, MeshSurface, joined, read_faces
 from .worlds import world_up
 
 _STEP: Final = 0.35  # sizes of the skeleton: what is so far above a foot is a step up, as three stairs at once are
@@ -26,10 +26,7 @@ class MeshGround:
     def __init__(self, context: Any, collection: Any, world: Array, size: float) -> None:
         up = world_up(world)
         self._up, self._step = up / np.linalg.norm(up), _STEP * size
-        read = read_faces(context, collection.all_objects, world)
-        if not read:
-            raise BridgeError(f'The collection "{collection.name}" has no mesh with faces to use as the ground.')
-        places, corners = joined(read)
+        places, corners = joined(_read_faces(context, collection, world))
         self._tree: Any = BVHTree.FromPolygons(places.tolist(), corners.tolist(), all_triangles=True)
 
     def __call__(self, positions: Array) -> Array:
@@ -83,4 +80,12 @@ def read_ground_surface(context: Any, armature: ArmatureObject, world: Array) ->
         raise BridgeError(
             f'"{armature.name}" has no collection with meshes to hold the hands on. Choose one as Ground.'
         )
-    return MeshSurface(context, collection.all_objects, world)
+    return MeshSurface(_read_faces(context, collection, world))
+
+
+def _read_faces(context: Any, collection: Any, world: Array) -> Faces:
+    """Return the faces of a collection; raises BridgeError if it has none."""
+    read = read_faces(context, collection.all_objects, world)
+    if not read:
+        raise BridgeError(f'The collection "{collection.name}" has no mesh with faces to use as the ground.')
+    return read

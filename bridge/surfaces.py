@@ -1,6 +1,6 @@
 """Surfaces of meshes: how far points are from them, and the skin of an armature."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -14,9 +14,10 @@ from ..core.pose import forward_matrices
 from ..core.rotation import Array
 from .body import Body
 from .channels import ArmatureObject, gather
-from .errors import BridgeError
 from .turns import evaluated_graph
 from .worlds import world_matrix
+
+Faces = list[tuple[Array, NDArray[np.integer[Any]]]]  # points (n, 3) and triangles (m, 3) of meshes
 
 _FACED: Final = ("MESH", "CURVE", "SURFACE", "META", "FONT")  # objects that have faces, or may have
 _SAME: Final = 1e-6  # of the size of a mesh: vertices so near are one, as where a file has split them
@@ -24,7 +25,7 @@ _RESTING: Final = 1e-5  # of the size of a mesh: nearer points have the normal o
 
 
 class MeshSurface:
-    """All faces of meshes as they are at the present frame, in the space of an object with a world matrix (4, 4).
+    """All faces of meshes, as `read_faces` gives those of one object or more, in the space of their points.
 
     Called with points (n, 3) it returns the signed distances (n,) from them, negative inside of meshes that are closed,
     and unit normals (n, 3): the directions in which the distances grow. The sign is that of the normal of the nearest
@@ -32,10 +33,7 @@ class MeshSurface:
     pseudonormal", 2005).
     """
 
-    def __init__(self, context: Any, objects: Iterable[Any], world: Array) -> None:
-        read = read_faces(context, objects, world)
-        if not read:
-            raise BridgeError("There are no faces to grip.")
+    def __init__(self, read: Faces) -> None:
         self._places, self._corners = joined(read)
         solid = [_solid(places, corners) for places, corners in read]
         self._normals = np.concatenate([normals for normals, _ in solid])  # (m, 7, 3)
@@ -60,14 +58,14 @@ class MeshSurface:
         return sign * distances, directions
 
 
-def read_faces(context: Any, owners: Iterable[Any], world: Array) -> list[tuple[Array, NDArray[np.integer[Any]]]]:
+def read_faces(context: Any, owners: Iterable[Any], world: Array) -> Faces:
     """Return the points (n, 3) and triangles (m, 3) of each object that has faces, and of all that they instance.
 
     As Blender shows them now, in the space of a world matrix (4, 4); from their front, corners go anticlockwise.
     """
     graph, owners = evaluated_graph(context), [*owners]
     names = {owner.name for owner in owners}
-    parts: list[tuple[Array, NDArray[np.integer[Any]]]] = []
+    parts: Faces = []
 
     def read(evaluated: Any, matrix: Any) -> None:
         if evaluated.type not in _FACED:
@@ -86,7 +84,7 @@ def read_faces(context: Any, owners: Iterable[Any], world: Array) -> list[tuple[
     return parts
 
 
-def joined(parts: Sequence[tuple[Array, NDArray[np.integer[Any]]]]) -> tuple[Array, NDArray[np.integer[Any]]]:
+def joined(parts: Faces) -> tuple[Array, NDArray[np.integer[Any]]]:
     """Return the points (n, 3) and triangles (m, 3) of several meshes as those of one."""
     starts = np.cumsum([0, *(len(places) for places, _ in parts)])
     corners = [own + start for (_, own), start in zip(parts, starts, strict=False)]
@@ -205,9 +203,12 @@ def _weights(
     return found
 
 
-def meshes_near(context: Any, armature: ArmatureObject, centre: Array, radius: float) -> list[Any]:
-    """Return the visible objects with faces within a sphere of armature space, by boxes, but for the armature's."""
-    found, world = list[Any](), world_matrix(armature)
+def faces_near(context: Any, armature: ArmatureObject, centre: Array, radius: float) -> dict[Any, Faces]:
+    """Return the visible objects with faces within a sphere of armature space, by boxes, but for the armature's.
+
+    And all their faces, see `read_faces`.
+    """
+    found, world = dict[Any, Faces](), world_matrix(armature)
 
     def is_near(corners: Array) -> bool:
         away = np.maximum(np.maximum(corners.min(axis=0) - centre, centre - corners.max(axis=0)), 0.0)
@@ -221,14 +222,10 @@ def meshes_near(context: Any, armature: ArmatureObject, centre: Array, radius: f
         corners = np.array([corner[:] for corner in evaluated.bound_box]) @ matrix[:3, :3].T + matrix[:3, 3]
         if not (evaluated.is_instancer or (owner.type in _FACED and is_near(corners))):
             continue
-        if any(is_near(places) for places, _ in read_faces(context, [owner], world)):
-            found.append(owner)
+        read = read_faces(context, [owner], world)
+        if any(is_near(places) for places, _ in read):
+            found[owner] = read
     return found
-
-
-def has_faces(context: Any, owner: Any) -> bool:
-    """Return whether an object, or anything that it instances, has faces."""
-    return bool(read_faces(context, [owner], np.eye(4)))
 
 
 def _hangs_on(owner: Any, armature: ArmatureObject) -> bool:

@@ -188,7 +188,7 @@ class GripObject(BodyTool):
             meshes = self._meshes(context, armature, body, side)
             if not meshes:
                 continue
-            surface = bridge.MeshSurface(context, meshes, world)
+            surface = bridge.MeshSurface([part for faces in meshes.values() for part in faces])
             skin = bridge.read_skin(context, armature, body, side, meshes)
             margin, was = self.margin / scale, before.get(f"hand.{side}")
             found = close_fingers(body.skeleton, body.roles, pose, side, skin, surface, margin, was)
@@ -198,8 +198,10 @@ class GripObject(BodyTool):
             pose, touching = found.pose, touching + len(found.touching)
             fingers = finger_chains(body.roles, side)
             apart += [f"{finger}.{side}" for finger in fingers if finger not in found.touching]
-            beside = [np.abs(bridge.MeshSurface(context, [mesh], world)(found.places)[0]).mean() for mesh in meshes]
-            held[f"hand.{side}"] = meshes[int(np.argmin(beside))].name
+            beside = {
+                mesh.name: np.abs(bridge.MeshSurface(faces)(found.places)[0]).mean() for mesh, faces in meshes.items()
+            }
+            held[f"hand.{side}"] = min(beside, key=lambda name: beside[name])
             if scale * found.depth + min(self.margin, 0.0) > _INSIDE:
                 missed.append(f"fingers of hand.{side} are inside the mesh even when open: move the hand away")
         if not touching:
@@ -210,13 +212,15 @@ class GripObject(BodyTool):
             said = f"{said}, but not {listed(apart)}"
         return Posed(replace(pose, rotations=turned), said, tuple(missed), held, grips)
 
-    def _meshes(self, context: Any, armature: Any, body: bridge.Body, side: str) -> list[Any]:
-        """Return the objects that a hand is to grip."""
+    def _meshes(self, context: Any, armature: Any, body: bridge.Body, side: str) -> dict[Any, bridge.Faces]:
+        """Return the objects that a hand is to grip, and their faces in armature space."""
+        world = bridge.world_matrix(armature)
         if self.target == "OBJECT":
             found = _find_object(context, self.object, armature)
-            if not bridge.has_faces(context, found):
+            faces = bridge.read_faces(context, [found], world)
+            if not faces:
                 raise CoreError(f'"{found.name}" has no faces to grip.')
-            return [found]
+            return {found: faces}
         if self.target == "COLLECTION":
             collection = bpy.data.collections.get(self.collection)
             if collection is None and not self.collection:
@@ -224,8 +228,9 @@ class GripObject(BodyTool):
             if collection is None:
                 raise CoreError(f'No collection "{self.collection}" in the file.')
             objects: Any = collection.all_objects
-            return [one for one in objects if not bridge.is_deformed(one, armature) and bridge.has_faces(context, one)]
-        return bridge.meshes_near(context, armature, *hand_reach(body.skeleton, body.roles, body.pose, side))
+            others = [one for one in objects if not bridge.is_deformed(one, armature)]
+            return {one: faces for one in others if (faces := bridge.read_faces(context, [one], world))}
+        return bridge.faces_near(context, armature, *hand_reach(body.skeleton, body.roles, body.pose, side))
 
 
 @dataclass(frozen=True)

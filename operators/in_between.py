@@ -7,10 +7,10 @@ from bpy.props import BoolProperty, FloatProperty
 
 from ..edits.in_between import SHARE, InBetweenEdit
 from ..edits.motion_edit import MotionEdit
-from .keys import RangeTool, tolerance_of, tolerance_property
+from .keys import ToleranceTool, tolerance_of, tolerance_property
 
 
-class POISE_OT_fill_between(RangeTool, bpy.types.Operator):
+class POISE_OT_fill_between(ToleranceTool, bpy.types.Operator):
     """Fill in natural motion between the key poses, with feet that plant and step. The key poses do not change"""
 
     bl_idname = "poise.fill_between"
@@ -36,10 +36,6 @@ class POISE_OT_fill_between(RangeTool, bpy.types.Operator):
         "1.7 m, in proportion for other sizes",
         least=0.0,
     )
-
-    def fill_range(self, armature: Any) -> None:
-        super().fill_range(armature)
-        tolerance_of(self, armature)
 
     def begin(self, context: Any, armature: Any) -> MotionEdit:
         frames, tolerance = self.frames(armature), tolerance_of(self, armature)

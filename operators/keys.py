@@ -68,6 +68,14 @@ class RangeTool(Background):
         return first, last
 
 
+class ToleranceTool(RangeTool):
+    """A tool for a range whose result may be off by a tolerance."""
+
+    def fill_range(self, armature: Any) -> None:
+        super().fill_range(armature)
+        tolerance_of(self, armature)
+
+
 class KeysTool(RangeTool):
     """A tool for the keys of the armature's action."""
 
@@ -82,7 +90,7 @@ class KeysTool(RangeTool):
         return report
 
 
-class POISE_OT_reduce_keys(KeysTool, bpy.types.Operator):
+class POISE_OT_reduce_keys(KeysTool, ToleranceTool, bpy.types.Operator):
     """Remove all keys that are not needed for the body to stay within a tolerance, at and between frames"""
 
     bl_idname = "poise.reduce_keys"
@@ -111,10 +119,6 @@ class POISE_OT_reduce_keys(KeysTool, bpy.types.Operator):
         super().need(context, armature)
         if armature.animation_data.action is None:
             raise CoreError(no_action(armature))
-
-    def fill_range(self, armature: Any) -> None:
-        super().fill_range(armature)
-        tolerance_of(self, armature)
 
     def begin(self, context: Any, armature: Any) -> MotionEdit:
         bridge.check_target(armature, None, self.action == "NEW")
