@@ -3,7 +3,7 @@
 import io
 import os
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import partial
@@ -22,19 +22,13 @@ from ..core.formats.clips import LARGEST_CLIP, check_clip, plain_bvh
 from ..core.formats.smpl import lacks_rate, read_model, read_smpl
 from ..core.formats.vrma import skinned
 from ..core.keypoints import UNITS
-from ..core.keypoints.recordings import DEFAULT_RATE, check_fps
+from ..core.keypoints.recordings import DEFAULT_RATE
 from ..core.sources import LARGEST_FILE, read_bytes
+from .usd import USD, importing_usd
 
 _OPERATORS: Final[Any] = bpy.ops
-_USD: Final = (".usd", ".usda", ".usdc", ".usdz")
 _CONVERTED: Final = {".bvh": ".bvh", ".npz": ".bvh", ".vrma": ".glb"}  # to what Blender imports
-MOTIONS: Final = (".bvh", ".fbx", ".glb", ".gltf", *_USD, ".npz", ".vrma")  # files that are read as motions
-_SKELETONS: Final[dict[str, Any]] = {  # of USD: nothing else, as the world of the scene
-    f"import_{kind}": False
-    for kind in ("cameras", "curves", "lights", "materials", "meshes", "volumes", "shapes", "blendshapes", "points")
-} | {"create_world_material": False}
-_RATE: Final = 1000.0  # time codes a second
-_RETIMED: Final = f"#usda 1.0\n(\n    timeCodesPerSecond = {_RATE}\n    subLayers = [@@@{{path}}@@@]\n)\n"
+MOTIONS: Final = (".bvh", ".fbx", ".glb", ".gltf", *USD, ".npz", ".vrma")  # files that are read as motions
 
 
 @dataclass(frozen=True)
@@ -65,8 +59,9 @@ def import_motion(path: Path, alone: bool = False, options: ClipOptions | None =
     try:
         with _as_imported(path, options, model) as clip:
             check_clip(clip)
+            importing = _importing(clip, alone, clip.suffix.lower() != kind)
             with keep_timing(alone), _silence():
-                in_main_thread(partial(_import, clip, alone, clip.suffix.lower() != kind))
+                in_main_thread(importing)
     except OSError as error:
         raise CoreError(f'The file "{error.filename or path}" cannot be read: {error.strerror or error}.') from error
     except CoreError as error:
@@ -122,19 +117,20 @@ def _as_imported(path: Path, options: ClipOptions, model: Mapping[str, Any] | No
         yield clip
 
 
-def _import(clip: Path, alone: bool, made: bool) -> None:
-    """Import a clip by Blender; `made`: it is converted."""
+def _importing(clip: Path, alone: bool, made: bool) -> Callable[[], object]:
+    """Return what imports a clip by Blender; `made`: it is converted."""
     match clip.suffix.lower():
         case ".bvh":
             timing = {"use_fps_scale": not alone, "update_scene_fps": alone, "update_scene_duration": alone}
             turns = "QUATERNION" if made else "NATIVE"
-            _OPERATORS.import_anim.bvh(filepath=str(clip), rotate_mode=turns, **timing)
+            run = partial(_OPERATORS.import_anim.bvh, rotate_mode=turns, **timing)
         case ".fbx":
-            _importer("fbx_import")(filepath=str(clip))
+            run = _importer("fbx_import")
         case ".glb" | ".gltf":
-            _OPERATORS.import_scene.gltf(filepath=str(clip))
+            run = _OPERATORS.import_scene.gltf
         case _:
-            _import_usd(clip, {} if alone else _SKELETONS)
+            return importing_usd(clip, alone, _importer("usd_import"))
+    return partial(run, filepath=str(clip))
 
 
 def _importer(name: str) -> Any:
@@ -142,33 +138,6 @@ def _importer(name: str) -> Any:
     if name not in dir(_OPERATORS.wm):
         raise CoreError("this build of Blender has no importer for it.")
     return getattr(_OPERATORS.wm, name)
-
-
-def _import_usd(clip: Path, settings: dict[str, Any]) -> None:
-    """Import a USD file; the scene takes its time codes a second as frame rate.
-
-    Blender's importer takes time codes as frames (4.5, 5.2). USD itself converts them where a layer of another rate has
-    the file as its sublayer; that is imported first, and removed again.
-    """
-    context: Any = bpy.context
-    render, before = context.scene.render, set(bpy.data.user_map())
-    importer = _importer("usd_import")
-    with TemporaryDirectory() as folder:
-        retimed = Path(folder, "retimed.usda")
-        retimed.write_text(_RETIMED.format(path=clip.resolve()), encoding="utf-8")
-        importer(filepath=str(retimed), **_SKELETONS)
-    converted = _last_key(before)
-    bpy.data.batch_remove([block for block in bpy.data.user_map() if block not in before])
-    importer(filepath=str(clip), **settings)
-    last = _last_key(before)
-    rate = check_fps(round(_RATE * last / converted, 3)) if min(last, converted) > 0.0 else None  # in single precision
-    if rate is not None:
-        render.fps, render.fps_base = round(rate), round(rate) / rate
-
-
-def _last_key(before: set[Any]) -> float:
-    """Return the last frame of the actions that are new."""
-    return max((action.frame_range[1] for action in bpy.data.actions if action not in before), default=0.0)
 
 
 @contextmanager
