@@ -111,6 +111,7 @@ def free_controls(rig: Rig, roles: Roles, bones: Iterable[int]) -> ControlledBod
         np.array(numbers),
         np.array(numbers),
         np.broadcast_to(rotation.IDENTITY, (count, 4)),
+        np.zeros((count, 3)),
         controls,
         apart,
         apart,
@@ -341,12 +342,17 @@ def _hung(
         limbs = {id(chain): place[end] for end, chain in graph.ends.items() if end in place}
         ended = [*map(id, graph.ends.values())]
         starts = {chain.pole: place[part] for part, chain in reversed(graph.bent.items()) if id(chain) in ended}
-        own_turns = frame_rotations(skeleton.rest_matrices[frames[number], :, :3])
+        idle = [bone for bone, part in riding.items() if not graph.acts(bone, part, controls[part])]
+        read = frames[number]
+        read[[place[bone] for bone in idle]] = read[[place[riding[bone]] for bone in idle]]
+        read_at = skeleton.rest_matrices[read]
+        own_turns = frame_rotations(read_at[:, :, :3])
+        beside = rotation.rotate(rotation.inv(own_turns), skeleton.rest_matrices[bones][:, :, 3] - read_at[:, :, 3])
         along = np.array([controls[bone].moves >= 0 and not graph.stays(controls[bone].moves) for bone in bones])
         along[0] = False
         bodies.append(ControlledBody(
-            body, lean, np.array(bones), leaders[number], frames[number],
-            rotation.mul(rotation.inv(own_turns), turns), tuple(controls[bone] for bone in bones),
+            body, lean, np.array(bones), leaders[number], read, rotation.mul(rotation.inv(own_turns), turns),
+            np.where(np.isin(bones, idle)[:, None], beside, 0.0), tuple(controls[bone] for bone in bones),
             np.array([graph.hangs(controls[bone].turns, order[bone], controls) for bone in bones]),
             np.array([bone in ends and controls[bone].moves != bone for bone in bones]),
             np.array([limbs.get(id(graph.bent.get(bone)), place[bone]) for bone in bones]), ridden, graph.goals,
@@ -359,7 +365,7 @@ def _hung(
                 if id(graph.bent[lower]) in limbs and hinges[number, [place[upper], place[lower]]].all()
             ),
             tuple(place[bone] for bone in bones if graph.swings_alone(bone, controls[bone].turns)),
-            frozenset(bone for bone, part in riding.items() if not graph.acts(bone, part, controls[part])),
+            frozenset(idle),
             tuple(place[end] for end in graph.ends if end in place and graph.stays(controls[end].moves)),
             graph.beyond,
             along,

@@ -75,6 +75,7 @@ class ControlledFrames:
         for number, body in enumerate(self.bodies):
             on = self.which == number
             found[on] = matrices[on][:, body.frames]
+            found[on, ..., 3] += (found[on, ..., :3] @ body.beside[..., None])[..., 0]
             found[on, ..., :3] = found[on, ..., :3] @ rotation.to_matrix(body.aligned)
         return found
 

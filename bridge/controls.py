@@ -65,8 +65,10 @@ class ControlledBody:
     skeleton, roles   of the body's own bones, with their names
     bones (N,)        indices of these bones in the rig
     leaders (N,)      the bones of IK chains, or controls of segments, that the parts show; of others their own bones
-    frames (N,)       the bones that are read as them: leaders where these are, since deforming bones may spread a twist
+    frames (N,)       the bones that are read as them: leaders where these are, as deforming bones may spread a twist;
+                      of a control that is off the one that is read as its part
     aligned (N, 4)    the parts' rotations at rest in those frames
+    beside (N, 3)     where controls that are off are at rest in those frames; of others 0
     controls          one for each of them
     hangs (N,)        whether the control follows the part before
     rigid (N,)        segments of limbs: they may be stretched in the rig, but turning does not stretch them; not hands
@@ -90,6 +92,7 @@ class ControlledBody:
     leaders: Indices
     frames: Indices
     aligned: Array
+    beside: Array
     controls: tuple[Control, ...]
     hangs: Flags
     rigid: Flags
@@ -181,6 +184,8 @@ def read_controlled(controlled: ControlledBody, matrices: Array) -> Pose:
     own = matrices[..., controlled.frames, :, :]
     rigid = controlled.rigid & ~controlled.stretched
     heads, turns = own[..., 3], rotation.mul(frame_rotations(own[..., :3]), controlled.aligned)
+    if controlled.idle:
+        heads = heads + (own[..., :3] @ controlled.beside[..., None])[..., 0]
     hangs = (parents >= 0)[:, None]
     above = np.where(hangs, turns[..., parents, :], rotation.IDENTITY)
     origin = np.where(hangs, heads[..., parents, :], 0.0)

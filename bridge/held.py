@@ -312,6 +312,8 @@ def hold_controls(rig: Rig, body: ControlledBody, held: Held, matrices: Array | 
     left = replace(
         body,
         controls=controls,
+        # what stays is still where its part is
+        riding={bone: part for bone, part in body.parts().items() if bone in body.riding or bone not in body.bones},
         poles={pole: first for pole, first in body.poles.items() if pole not in moves},
         skeleton=replace(
             skeleton,

@@ -65,6 +65,13 @@ def test_a_drag_of_a_control_that_is_off_drags_its_part_by_what_is_on(name: str,
     assert rig.pose.bones[off].matrix_basis == kept
     system = name.rpartition(" ")[2]
     assert f'"{off}" has no effect while its limb is in {system}: "{on}" poses it' in capfd.readouterr().out
+    select(rig, [])
+    rig.pose.bones[OFF[name][2]].keyframe_insert("location", frame=1)
+    context.scene.tool_settings.use_keyframe_insert_auto = False
+    assert bpy.ops.poise.drag(bone=off, shift=tuple(-way)) == FINISHED  # also where what is on has no keys and stays
+    said = capfd.readouterr().out
+    assert "have no keys, and auto-keying is off, so they are not changed" in said
+    assert "pinned" not in said
 
 
 @pytest.mark.parametrize("name", OFF)
@@ -86,13 +93,18 @@ def test_a_pin_of_a_control_that_is_off_holds_its_part(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", OFF)
-def test_a_pin_whose_control_was_switched_off_holds_the_part_where_the_pin_is(name: str) -> None:
+def test_a_pin_whose_control_was_switched_off_holds_the_part_where_the_pin_is(name: str, capfd: Any) -> None:
     rig, parts = apart(name)
     on, off, torso = OFF[name]
     assert bpy.ops.poise.cycle_pin(bone=on) == FINISHED
     find_pin(rig, on).name = off  # as it was pinned while the other system was on
     place = np.array(find_pin(rig, off).position)
     assert bpy.ops.poise.drag(bone=torso, shift=tuple(size_of(rig) * DOWN)) == FINISHED
+    context.view_layer.update()
+    np.testing.assert_allclose(world(rig, parts["hand.L"]), place, atol=NEAR * size_of(rig))
+    find_pin(rig, off).position = place = place + size_of(rig) * WAY
+    assert bpy.ops.poise.solve() == FINISHED
+    assert "Pins hold" in capfd.readouterr().out
     context.view_layer.update()
     np.testing.assert_allclose(world(rig, parts["hand.L"]), place, atol=NEAR * size_of(rig))
     assert bpy.ops.poise.pin_here() == FINISHED
