@@ -227,7 +227,7 @@ def explain_misfit(
     return [
         Explanation(
             one.sentence(armature, controlled.skeleton),
-            remedy="Mute what else moves its bones" if one.end < 0 else "Switch that limb to FK",
+            remedy="Mute what else moves its bones" if one.end < 0 else "Switch that limb to FK or mute its IK",
         )
         for one in found
         if one.beyond(near, _TURNED)

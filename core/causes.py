@@ -23,6 +23,7 @@ class Kind(Enum):
     DRIVEN = "{} is driven by {}", "Mute the driver or constraint to get closer"
     FIRM = "IK cannot bend {} further", ""
     FIXED = "none of its parents can be changed", "Unlock one of them to get closer"
+    FOLLOWS = '{} follows the object "{}"', "Move that object instead"
     GAZE = (
         "neck and head rotate at most {} degrees sideways and {} up or down",
         "Rotate the body toward the target first",
@@ -55,6 +56,15 @@ class Kind(Enum):
     TOO_FAR_FROM_PINNED = "too far from the pinned {}", _UNPIN
     WEAK = "its pull is too weak to move the body further", "Raise Strength or turn it off to get closer"
     WEIGHT = "its weight is too low against Joint Targets", "Raise its weight to get closer"
+
+
+# what the solver takes for a pin of a bone that nobody asked for: the tool itself holds it
+UNPINNED: Final = {
+    Kind.PINNED: Kind.HELD,
+    Kind.PULLS: Kind.HELD,
+    Kind.STRETCHED_FROM_PINNED: Kind.STRETCHED,
+    Kind.TOO_FAR_FROM_PINNED: Kind.TOO_FAR,
+}
 
 
 class Cause(str):

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any
 
 import bpy
 import numpy as np
@@ -13,7 +13,7 @@ from ..bridge.motion import iterate_frames, preserve_channels
 from ..bridge.turns import update
 from ..core import Goal, LookAt, Pose, Skeleton, Solution, rotation
 from ..core.body.gaze import MISSED
-from ..core.causes import Cause, Kind
+from ..core.causes import UNPINNED, Cause
 from ..core.formats.report import GoalReport
 from ..core.pose import stack
 from ..core.rotation import Array, lengths
@@ -23,13 +23,6 @@ from .controls import find_control_motion, frames_of_body
 from .evaluation import Evaluation, evaluate
 from .motion_edit import POSITION_TOLERANCE, ROTATION_TOLERANCE, Frames, MotionEdit, Progress
 from .shown import WantedPose, wanted_body
-
-# A tool has no pins: what the solver takes for one the tool itself holds.
-_UNPINNED: Final = {
-    Kind.PINNED: Kind.HELD,
-    Kind.STRETCHED_FROM_PINNED: Kind.STRETCHED,
-    Kind.TOO_FAR_FROM_PINNED: Kind.TOO_FAR,
-}
 
 
 class BodyEdit(MotionEdit):
@@ -166,7 +159,7 @@ def explain_goals(reports: Sequence[GoalReport], solutions: Sequence[Solution | 
     for number, report in enumerate(reports):
         if not report.met.all():
             causes = solutions[report.worst].reasons(number)
-            sentences.append(report.sentence([cause.seen({}, _UNPINNED) for cause in causes]))
+            sentences.append(report.sentence([cause.seen({}, UNPINNED) for cause in causes]))
     return sentences
 
 

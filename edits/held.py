@@ -1,6 +1,6 @@
 """Bones that stay in a pose without keys, since they have none and would change in all frames."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import replace
 from typing import Any, Final
 
@@ -12,6 +12,7 @@ from ..bridge.turns import update
 from ..core import Goal, Pose, Skeleton, rotation
 from ..core.body import Roles
 from ..core.body.anatomy import carrier_of
+from ..core.causes import UNPINNED, Cause, Kind
 from ..core.goals import LAST_PRIORITY, AnyGoal
 
 _SAME: Final = 1e-5  # of the skeleton's size: a shift that does not count
@@ -69,22 +70,38 @@ class HeldRig:
         """Return the body with other controls, without those of them that stay."""
         return bridge.hold_controls(self.free, controlled, self._held, self._matrices).controlled
 
-    def follows(self, armature: Any, parts: Iterable[int]) -> list[str]:
-        """Return sentences about limbs of some parts whose IK leads to what something else than a control moves."""
-        body, names, said = self._whole, self.free.skeleton.names, list[str]()
+    def follows(self, armature: Any, parts: Iterable[int] | None = None) -> dict[str, Cause]:
+        """Return what moves the ends of limbs of some parts, or of all, whose IK no control leads, by their names."""
+        body, names, said = self._whole, self.free.skeleton.names, dict[str, Cause]()
         if body is None:
             return said
+        parts = range(len(body.ends)) if parts is None else parts
         for end in body.limbs_of(parts):
             if body.controls[end].moves >= 0:
                 continue
             target = body.targets.get(end, -1)
             led = int(body.leaders[body.skeleton.parents[end]]) if target < 0 else target
             followed, driven = bridge.followed_object(armature, names[led]), self.free.driven_above(led)
+            end_name = body.skeleton.names[end]
             if followed is not None:
-                said.append(f'{body.skeleton.names[end]} follows the object "{followed}": move that object instead')
+                said[end_name] = Cause(Kind.FOLLOWS, end_name, followed)
             elif driven is not None:
-                said.append(driven.sentence)
+                said[end_name] = driven
         return said
+
+    def retold(self, armature: Any, asked: Container[str]) -> Callable[[Cause], Cause]:
+        """Return a function that returns a solver's cause in other words where it takes for a pin what is none.
+
+        An object holds the bone, or the tool itself, if nobody `asked` for it.
+        """
+        tied = self.follows(armature)
+
+        def told(cause: Cause) -> Cause:
+            if cause.bone in tied and (cause.kind in UNPINNED or cause.kind is Kind.ANOTHER_TARGET):
+                return tied[cause.bone]
+            return cause if cause.bone in asked else cause.seen({}, UNPINNED)
+
+        return told
 
     def explain_missed(self, wanted: Pose, now: Pose) -> tuple[list[str], Pose]:
         """Return sentences about what of a wanted pose of the body stays, and the pose without that."""

@@ -320,7 +320,8 @@ class JobEdit(MotionEdit):
         """Return where a goal is missed by most, as measured, and what the solver found in its way there."""
         frame = int(np.searchsorted(self.before.frames, report.frames[report.worst]))
         parts = [part for part, (owner, _) in enumerate(self._asked) if owner == place]
-        reasons = list(dict.fromkeys(reason for part in parts for reason in self.solution.reasons(part, frame)))
+        retold = self.held.retold(self._armature, {goal.bone for goal in self.job.goals})
+        reasons = list(dict.fromkeys(retold(one) for part in parts for one in self.solution.reasons(part, frame)))
         driven = self.rig.driven_above(self.skeleton.index(report.bone))
         if driven is not None and self.control_motion is None:
             reasons.append(driven)

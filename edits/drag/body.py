@@ -11,6 +11,7 @@ from ... import bridge
 from ...bridge import ControlledBody, Grab
 from ...bridge.turns import update
 from ...core import CoreError, forward, rotation
+from ...core.causes import Cause, Kind
 from ...core.rotation import Array
 from ..controls import SHIFTED, TURNED
 from ..held import HeldRig
@@ -212,8 +213,8 @@ class DragBody:
         if held[first] and followed is None:
             reason = self.rig.driven[grabs[0].bone]
             raise CoreError(f'"{grabs[0].bone}" is driven by {reason}; it cannot be dragged.')
-        if held[first]:  # as a limb of a body that follows one: it stays
-            self.notes.append(f'"{grabs[0].bone}" follows the object "{followed}": move that object instead')
+        if followed is not None and held[first]:  # as a limb of a body that follows one: it stays
+            self.notes.append(Cause(Kind.FOLLOWS, f'"{grabs[0].bone}"', followed).sentence)
             return list(grabs)
         if grabs[0].is_joint and not turning and self.rig.is_stuck(first):
             refusal = f'{above(first)}; "{grabs[0].bone}" is parented to it and'

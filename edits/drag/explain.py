@@ -38,7 +38,10 @@ def explain(session: DragSession) -> list[str]:
     wins = session.wins == "DRAG"  # what is pinned gives way to what is dragged
     dragged = {body.skeleton.names[one.bone] for one in session.effectors if wins}
 
+    retold = body.held.retold(body.find(), targets)
+
     def as_seen(cause: Cause) -> Cause:
+        cause = retold(cause)
         # nobody can remove a target that the drag has set to keep a control where it is
         kinds = {} if targets[cause.bone] > 1 else {Kind.ANOTHER_TARGET: Kind.HELD}
         return cause.seen(names, kinds | (_DRAGGED if cause.bone in dragged else {}))
@@ -46,7 +49,8 @@ def explain(session: DragSession) -> list[str]:
     tacit, finish = range(problem.asked, len(solution.goals)), solution.explain_finish()
     explained = solution.explain(say_length=partial(_say_length, session), tacit=tacit, names=names, seen=as_seen)
     asked = [*(effector.bone for effector in session.effectors), *pinned]
-    stays = [*_driven(session, _missed(session)), *_staying(session, asked)]
+    driven = [cause.sentence for cause in _driven(session, _missed(session)) if not any(cause in s for s in explained)]
+    stays = [*driven, *_staying(session, asked)]
     turns = zip(reversed(problem.yielding), reversed(solution.met()), strict=False)
     stays += [body.held.explain_yielded(turn) for turn, met in turns if not met]
     said = [*session.fk.said.values(), *body.notes, *_short(session), *stays]
@@ -58,7 +62,8 @@ def explain_held(session: DragSession) -> list[str]:
     """Return sentences: what is posed in place of the grabbed, and what missed effectors hang on or what stays."""
     missed = _missed(session)
     short = [] if session.restless else _short(session)
-    return [*session.body.notes, *short, *_driven(session, missed), *_staying(session, missed)]
+    driven = [cause.sentence for cause in _driven(session, missed)]
+    return [*session.body.notes, *short, *driven, *_staying(session, missed)]
 
 
 def _missed(session: DragSession) -> list[int]:
@@ -97,11 +102,12 @@ def _short(session: DragSession) -> list[str]:
     return said
 
 
-def _driven(session: DragSession, bones: Sequence[int]) -> list[str]:
+def _driven(session: DragSession, bones: Sequence[int]) -> list[Cause]:
+    """Return what moves bones of the effectors, or bones above them, in place of the drag."""
     body = session.body
     if body.controlled is not None:
-        return body.held.follows(body.find(), bones)
-    return [*dict.fromkeys(cause.sentence for cause in map(body.rig.driven_above, bones) if cause)]
+        return [*body.held.follows(body.find(), bones).values()]
+    return [*dict.fromkeys(cause for cause in map(body.rig.driven_above, bones) if cause)]
 
 
 def _staying(session: DragSession, bones: Sequence[int]) -> list[str]:

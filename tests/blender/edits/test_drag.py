@@ -141,7 +141,7 @@ def test_a_driven_bone_says_what_decides_it(rig: Any) -> None:
     before = {bone.name: world(rig, bone.name) for bone in rig.pose.bones}
     session = session_of(rig, "hand.L")
     lead(session, [0.0, -0.2, 0.1])
-    assert explain_held(session)[0] == '"hand.L" follows the object "Cup": move that object instead'
+    assert explain_held(session)[0] == '"hand.L" follows the object "Cup". Move that object instead'
     session.finish()
     for bone, place in before.items():
         np.testing.assert_allclose(world(rig, bone), place, atol=1e-6)

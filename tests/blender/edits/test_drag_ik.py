@@ -129,7 +129,7 @@ def test_a_chain_that_follows_another_object_stays_and_names_it() -> None:
     bpy.context.view_layer.update()
     before = {bone.name: bone.matrix.copy() for bone in rig.pose.bones}
     session = lead(rig, "b", (0.0, 0.0, 0.0), SHIFT)
-    assert explain_held(session)[0] == '"b" follows the object "Cup": move that object instead'
+    assert explain_held(session)[0] == '"b" follows the object "Cup". Move that object instead'
     session.finish()
     assert {bone.name: bone.matrix for bone in rig.pose.bones} == before
     with pytest.raises(RuntimeError, match=r'is parented to it and can only be rotated\. Move the object "Cup"'):
@@ -191,8 +191,11 @@ def test_a_drag_of_a_limb_that_follows_an_object_leaves_that_and_names_it(tied: 
     foot = world(tied, "foot.L")
     session = lead(tied, bone, (0.0, 0.0, 0.0), np.array((0.0, -0.1, 0.1)))
     assert not session.restless
-    assert explain_held(session)[0] == 'foot.L follows the object "Cup": move that object instead'
+    assert explain_held(session)[0] == 'foot.L follows the object "Cup". Move that object instead'
     session.finish()
+    said = " ".join(explain(session))  # once, and no pin is blamed that holds nothing
+    assert said.count('foot.L follows the object "Cup". Move that object instead') == 1
+    assert "foot.L is pinned" not in said
     np.testing.assert_allclose(world(tied, "foot.L"), foot, atol=SHOWN)
     np.testing.assert_array_equal(np.array(bpy.data.objects["Cup"].matrix_world), cup)
     assert shown(session, tied) < SHOWN
@@ -235,7 +238,7 @@ def test_locks_of_an_elbow_leave_the_other_limbs_their_ik(bone: str, end: str, c
     rig = load(SHARED / "rigs" / "scripted" / "odd_constraints_locks_driver.blend")[0]
     select(rig, [])
     session = lead(rig, bone, (0.0, 0.0, 0.0), np.array((0.0, -0.1, 0.05)))
-    assert explain_held(session)[0] == f'{end} follows the object "{cup}": move that object instead'
+    assert explain_held(session)[0] == f'{end} follows the object "{cup}". Move that object instead'
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")
