@@ -38,11 +38,11 @@ class POISE_UL_actuations(bpy.types.UIList):
         self, context: Any, layout: Any, data: Any, item: Any, icon: int, active_data: Any, active: str, *_: Any
     ) -> None:
         there = item.bone in context.active_object.pose.bones
-        split = layout.split(factor=0.56 if is_narrow() else 0.5)
+        split = layout.split(factor=0.62 if is_narrow() else 0.5)
         name = split.row()
         name.alert = not there
         name.label(
-            text=f"{without_prefixes(item.bone)} {item.axis}" if there else translated(f"{item.bone} (no such bone)"),
+            text=f"{item.axis}  {without_prefixes(item.bone)}" if there else translated(f"{item.bone} (no such bone)"),
             translate=False,
             icon="NONE" if there else "ERROR",
         )

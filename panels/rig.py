@@ -108,7 +108,7 @@ class POISE_PT_parts(_Part, bpy.types.Panel):
         if part in rows:
             _draw_part(layout, rows[part])
         said = context.active_object.poise_facing
-        facing = translated(f"Facing {said or translated('Detected')}")
+        facing = translated(f"Facing: {said or translated('Detected')}")
         layout.operator_menu_enum("poise.set_facing", "facing", text=facing, translate=False)
         row = layout.row(align=True)
         row.operator("poise.import_roles", text="Load...")

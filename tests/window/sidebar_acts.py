@@ -35,6 +35,22 @@ def fill(context: Any) -> None:
     poise.survey()
 
 
+def pages(hand: Any, name: str, files: list[str]) -> Generator[float, None, None]:
+    """Take pictures from the top of the sidebar to its end; adds their files."""
+    side = hand.region("UI")
+    hand.move(side.x + side.width - 5, side.y + 5)  # no button, so no tooltip
+    yield do.SOON
+    hand.press("HOME")
+    yield 1.5
+    while True:
+        top = side.view2d.region_to_view(0, 0)
+        files.append(hand.screenshot(f"{name}_{len(files)}"))
+        hand.press("PAGE_DOWN")
+        yield 1.0
+        if side.view2d.region_to_view(0, 0) == top:
+            break
+
+
 def show(hand: Any, file: str, scale: str) -> Generator[float, None, list[str]]:
     """Open each panel alone, with those below it, and take its picture in each language; the files."""
     import bpy
@@ -61,9 +77,10 @@ def show(hand: Any, file: str, scale: str) -> Generator[float, None, list[str]]:
     for cls in reversed(classes):
         bpy.utils.unregister_class(cls)
     files: list[str] = []
-    for panel in classes:
-        if hasattr(panel, "bl_parent_id"):
-            continue
+    tops = [(cls, "PINS") for cls in classes if not hasattr(cls, "bl_parent_id")]
+    solver = next(panel for panel, _ in tops if panel.__name__ == "POISE_PT_solver")
+    for panel, method in (*tops, (solver, "HUMANOID")):
+        bpy.context.active_object.poise_method = method
         together = [panel, *(cls for cls in classes if getattr(cls, "bl_parent_id", "") == panel.__name__)]
         for cls in together:
             cls.bl_options = set()
@@ -73,9 +90,7 @@ def show(hand: Any, file: str, scale: str) -> Generator[float, None, list[str]]:
         side.active_panel_category = "Poise"
         for language in LANGUAGES:
             view.language = language
-            hand.rest()
-            yield 1.5
-            files.append(hand.screenshot(f"sidebar_{panel.__name__}_{language}_{scale}"))
+            yield from pages(hand, f"sidebar_{panel.__name__}_{method}_{language}_{scale}", files)
         for cls in reversed(together):
             bpy.utils.unregister_class(cls)
     for cls in classes:
