@@ -8,6 +8,7 @@ import pytest
 from benchmarks.motion.clips import CLIPS
 from benchmarks.robust.corpus import corpus
 from benchmarks.robust.fuzz import Child, inputs
+from benchmarks.robust.limits import judge, of_clips, of_numbers, of_packets, of_recordings, of_sources
 from benchmarks.robust.readers import MEMORY
 from benchmarks.smoke import printed_by, start
 
@@ -15,6 +16,12 @@ from benchmarks.smoke import printed_by, start
 def test_spoilt_files_and_packets_of_every_kind_are_read_or_refused() -> None:
     done = start("benchmarks.robust.fuzz", "--seconds", "60", OPENBLAS_NUM_THREADS="1")
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_what_is_at_a_limit_is_taken_and_what_is_beyond_refused(tmp_path: Path) -> None:
+    limits = [*of_numbers(), *of_sources(tmp_path), *of_recordings(), *of_clips(), *of_packets()]
+    wrong = {limit.name: fault for limit in limits if (fault := judge(limit)[0])}
+    assert not wrong
 
 
 def test_the_same_seed_spoils_in_the_same_way() -> None:

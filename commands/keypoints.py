@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 
 from ..core import CoreError
-from ..core.formats.table import FRAME_LIMIT, number
+from ..core.formats.table import FRAME, number
 from ..core.keypoints import AXES, LAYOUTS, METHODS, UNITS
 from ..edits.info import find_armature
 from ..edits.keypoints import READABLE, KeypointsJob, load_recording, perform_keypoints
@@ -53,7 +53,7 @@ def _check(arguments: argparse.Namespace) -> None:
         raise CoreError(f"--fps: must be a positive number, not {arguments.fps}.")
     if arguments.noise is not None:
         number(0.0, _NOISIEST).read(arguments.noise, "--noise")
-    number(-FRAME_LIMIT, FRAME_LIMIT).read(arguments.start, "--start")
+    FRAME.read(arguments.start, "--start")
 
 
 def _keypoints(arguments: argparse.Namespace) -> int:

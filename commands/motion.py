@@ -12,7 +12,7 @@ from .. import bridge
 from ..core import CoreError
 from ..core.editing.foot_lock import EASE
 from ..core.formats.recipe import PART_TRACK, RECIPE, preset_names, read_recipe
-from ..core.formats.table import FRAME_LIMIT, number
+from ..core.formats.table import FRAME, number
 from ..edits import in_between, loop, path, reduce, root_motion, smoothing
 from ..edits.bake import Baked
 from ..edits.dragged_frame import MOST, DraggedFrame, falloff_at
@@ -106,8 +106,8 @@ def _generate_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _check_generate(arguments: argparse.Namespace) -> None:
-    if arguments.start is not None and abs(arguments.start) > FRAME_LIMIT:
-        raise CoreError(f"--start: must be between {-FRAME_LIMIT} and {FRAME_LIMIT}.")
+    if arguments.start is not None:
+        FRAME.read(arguments.start, "--start")
     if arguments.tolerance is not None:
         reduce.check_tolerance(arguments.tolerance)
 

@@ -13,7 +13,7 @@ from .. import bridge
 from ..core import CoreError
 from ..core.body.axes import DIRECTED_AXES
 from ..core.formats.mapping import BodyMapping
-from ..core.formats.table import FRAME_LIMIT, number
+from ..core.formats.table import FRAME
 from ..core.keypoints import UNITS
 from ..edits.clips import MOTIONS, ClipOptions, assumed
 from ..edits.files import write_files
@@ -132,7 +132,7 @@ def _check_retarget(arguments: argparse.Namespace) -> None:
     check_motion(arguments)
     check_naming(arguments.names)
     if arguments.start is not None:
-        number(-FRAME_LIMIT, FRAME_LIMIT).read(arguments.start, "--start")
+        FRAME.read(arguments.start, "--start")
     if arguments.jobs < 1:
         raise CoreError(f"--jobs: must be at least 1, not {arguments.jobs}.")
     if _is_many(arguments):

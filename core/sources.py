@@ -3,6 +3,7 @@
 import io
 import json
 import math
+import os
 import re
 import zipfile
 import zlib
@@ -34,6 +35,7 @@ def read_bytes(path: Path, most: int = LARGEST_FILE) -> bytes:
     parts: list[bytes] = []
     size = 0
     with path.open("rb") as file:
+        check_size(os.fstat(file.fileno()).st_size, most)  # which pipes and devices do not know
         while part := file.read(MEGABYTE):
             size += len(part)
             check_size(size, most)

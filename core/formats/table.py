@@ -194,20 +194,21 @@ def choice(names: Iterable[str], *forms: str) -> Kind:
     return Kind(read, {"enum": list(known)})
 
 
-def number(least: float = -math.inf, most: float = math.inf, above: bool = False) -> Kind:
+def number(least: float = -NUMBER_LIMIT, most: float = NUMBER_LIMIT, above: bool = False) -> Kind:
     """Return the kind of a finite number from `least` to `most`; `above`: and not `least` itself."""
 
     def read(data: object, where: str) -> float:
         value = _finite(data, where)
         if not least <= value <= most or (above and value == least):
-            bounds = f"at least {least:g}" if math.isinf(most) else f"between {least:g} and {most:g}"
+            bounds = f"between {least:.10g} and {most:.10g}"
             if above:
-                bounds = f"at most {most:g}" if value > most else f"more than {least:g}"
+                bounds = f"at most {most:.10g}" if value > most else f"more than {least:.10g}"
+            elif most == NUMBER_LIMIT and value < least:
+                bounds = f"at least {least:.10g}"
             raise CoreError(f"{where}: must be {bounds}, not {shown(data)}.")
-        return value
+        return float(value)
 
-    ends = {"exclusiveMinimum" if above else "minimum": max(least, -NUMBER_LIMIT), "maximum": min(most, NUMBER_LIMIT)}
-    return Kind(read, {"type": "number", **ends})
+    return Kind(read, {"type": "number", "exclusiveMinimum" if above else "minimum": least, "maximum": most})
 
 
 def whole(least: int, most: int = FRAME_LIMIT) -> Kind:
@@ -215,7 +216,7 @@ def whole(least: int, most: int = FRAME_LIMIT) -> Kind:
 
     def read(data: object, where: str) -> int:
         value = _finite(data, where)
-        if not value.is_integer():
+        if isinstance(value, float) and not value.is_integer():
             raise CoreError(f"{where}: needs a whole number, not {shown(data)}.")
         if not least <= value <= most:
             raise CoreError(f"{where}: must be between {least} and {most}, not {shown(data)}.")
@@ -224,12 +225,12 @@ def whole(least: int, most: int = FRAME_LIMIT) -> Kind:
     return Kind(read, {"type": "integer", "minimum": least, "maximum": most})
 
 
-def _finite(data: object, where: str) -> float:
+def _finite(data: object, where: str) -> int | float:
     if isinstance(data, bool) or not isinstance(data, (int, float)):
         raise CoreError(f"{where}: needs a number, not {shown(data)}.")
-    if not abs(data) <= NUMBER_LIMIT:  # false for NaN, too
-        raise CoreError(f"{where}: {shown(data)} is not a finite number of a sensible size.")
-    return float(data)
+    if not abs(data) < math.inf:  # false for NaN, too
+        raise CoreError(f"{where}: {shown(data)} is not a finite number.")
+    return data
 
 
 def list_of(each: Kind, empty: str = "", most: int | None = None) -> Kind:

@@ -34,6 +34,8 @@ def read_osc(data: bytes) -> list[Message]:
         result = list(islice(_messages(data, 0, len(data), 0), _MOST + 1))
         if len(result) > _MOST:
             raise CoreError(f"The OSC packet has more than {_MOST} messages.")
+    except CoreError:  # which is a ValueError
+        raise
     except (struct.error, ValueError):
         raise CoreError("The OSC packet is damaged.") from None
     return result
@@ -44,7 +46,7 @@ def _messages(data: bytes, start: int, end: int, depth: int) -> Iterator[Message
         yield _message(data, start, end)
         return
     if depth == _DEEPEST:
-        raise CoreError("The OSC packet has too many nested bundles.")
+        raise CoreError(f"The OSC packet has more than {_DEEPEST} bundles inside each other.")
     offset = start + len(_BUNDLE) + _TIME_TAG
     if offset > end:
         raise ValueError

@@ -41,7 +41,7 @@ class PointPackets:
     def __call__(self, data: bytes) -> Packet[Points]:
         """Return points (K, 3) and confidence (K,). Raises CoreError for malformed packets and other layouts."""
         if len(data) > LARGEST_PACKET:
-            raise CoreError("A packet is too large.")
+            raise CoreError(f"A packet has more than {LARGEST_PACKET} bytes.")
         frame = _of_osc(data) if is_osc(data) else _of_json(data)
         number = frame.get("frame") if is_object(frame) else None
         if number is not None and (isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < 2**53):
