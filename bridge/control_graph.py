@@ -18,7 +18,7 @@ from ..core.rotation import Array
 from .armature import Rig, read_matrices
 from .channels import ArmatureObject, flags
 from .constraints import aims, hangs_only, in_force, replaces, replaces_turn
-from .controls import NEAR_END, SAME_PLACE, Control
+from .controls import SAME_PLACE, Control, begins_at_end
 from .driven import constrained_bones
 from .hinges import hinge_limits, largest_bends, rest_planes
 from .shown import read_shown
@@ -208,12 +208,6 @@ class Graph:
         found = list(bones)
         return [bone for bone in found if self.shown[bone]] or found
 
-    def _begins_at_end(self, part: int, chain: _Chain) -> bool:
-        """Return whether a part begins where the chain ends."""
-        matrix, length = self.rest[chain.tip], self.rig.skeleton.lengths[chain.tip]
-        far = np.linalg.norm(matrix[:, 3] + length * matrix[:, 1] - self.rest[part, :, 3])
-        return bool(far < NEAR_END * self.rig.skeleton.size)
-
     def hinges(self, parts: Mapping[int, int]) -> tuple[LimitGroup, ...]:
         """Return the limits of the lower segments of chains of two with a pole; `parts`: bone -> its number."""
         lower = [part for _, part in self._pairs() if self.bent[part].poled and part in parts]
@@ -342,8 +336,8 @@ class Graph:
         chain = self.bent.get(above)
         if chain is None:
             return False
-        behind = chain.parts[above] == chain.tip and not any(self._begins_at_end(other, chain) for other in order)
-        if not (behind or self._begins_at_end(part, chain)):
+        behind = chain.parts[above] == chain.tip and not begins_at_end(self.rig, [*order], [chain.tip]).any()
+        if not (behind or begins_at_end(self.rig, [part], [chain.tip]).any()):
             return False
         self.ends[part] = chain
         return True

@@ -26,7 +26,7 @@ from .limited import limits_of
 from .turns import update
 
 SAME_PLACE: Final = 1e-3  # of the skeleton's size, between the heads of a bone and its control
-NEAR_END: Final = 0.01  # of the skeleton's size: between the end of an IK chain and the head of the part behind it
+_NEAR_END: Final = 0.01  # of the skeleton's size: between the end of an IK chain and the head of the part behind it
 _ROUNDS: Final = 12
 _NOISE: Final = 1e-4  # radians, or share of the size: rounding of a bone that does not move, in single precision
 _THERE: Final = float(np.radians(0.02))
@@ -245,9 +245,7 @@ class ControlPoser:
         heads, same = matrices[controlled.frames, :, 3], SAME_PLACE * rig.skeleton.size
         away = rotation.lengths(heads - matrices[self.moved, :, 3])
         # IK brings the end of its last bone to its target, and the part behind that may begin elsewhere
-        last = controlled.leaders[controlled.skeleton.parents]
-        tails = matrices[last, :, 3] + rig.skeleton.lengths[last, None] * matrices[last, :, 1]
-        off = rotation.lengths(tails - heads) >= NEAR_END * rig.skeleton.size
+        off = ~begins_at_end(rig, controlled.frames, controlled.leaders[controlled.skeleton.parents])
         targets = np.array([controlled.targets.get(part, -1) for part in range(len(away))])
         self.apart = (away >= same) | (off & (targets >= 0))
         # where IK is to bring a part says its target, which heels and rolls may take away from the control
@@ -489,6 +487,13 @@ class _Task:
         sight = self._places[bones] - self._places[controlled.frames[parts]]
         translations[bones] += rotation.rotate(rotation.inv(base), rotation.rotate(self._change[parts], sight) - sight)
         return Pose.trusted(rotations, translations, now.scales, now.driven_matrices)
+
+
+def begins_at_end(rig: Rig, parts: Sequence[int] | Indices, tips: Sequence[int] | Indices) -> Flags:
+    """Return which bones (n,) begin where others (n,), or one other, end at rest."""
+    skeleton, rest = rig.skeleton, rig.skeleton.rest_matrices
+    tails = rest[tips, :, 3] + skeleton.lengths[tips][:, None] * rest[tips, :, 1]
+    return rotation.lengths(tails - rest[parts, :, 3]) < _NEAR_END * skeleton.size
 
 
 def astray(matrices: Array, size: float, bones: Indices, leaders: Indices) -> Flags:

@@ -122,14 +122,17 @@ class HeldMotion(BodyMotion):
         """Return the skeleton with the limits that hold, and the method."""
         return foot_lock_settings(self.skeleton, motion, self.roles)
 
-    def pinned(self, motion: Motion, pins: Sequence[TimedPin], progress: Progress, only: Flags | None = None) -> Motion:
-        """Return a motion with some pins, solved in the frames `only` (F,); None for those of the edit."""
+    def solved_frames(self, motion: Motion) -> Flags | None:
+        """Return which frames (F,) of a motion are solved; None for all."""
+        return self.only
+
+    def pinned(self, motion: Motion, pins: Sequence[TimedPin], progress: Progress) -> Motion:
+        """Return a motion with some pins."""
         pins = [*pins, *self.staying]
         if not pins:
             return motion
-        only = self.only if only is None else only
         skeleton, method = self.settings(motion)
-        return pin_motion(skeleton, motion, pins, method, progress, only, self.draft).motion
+        return pin_motion(skeleton, motion, pins, method, progress, self.solved_frames(motion), self.draft).motion
 
     @property
     def asked(self) -> Sequence[TimedPin]:

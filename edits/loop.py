@@ -16,7 +16,7 @@ from ..core.formats.report import Report
 from ..core.motion import forward_of
 from ..core.pose import Pose
 from ..core.rotation import angle_between
-from ..core.skeleton import Flags
+from ..core.skeleton import Flags, Indices
 from .held_motion import HeldMotion
 from .motion_edit import Progress
 
@@ -69,12 +69,19 @@ class LoopEdit(HeldMotion):
         self.hold(self._cycles, self._held, progress)
         self.after = self.loop.motion
 
-    def pinned(self, motion: Motion, pins: Sequence[TimedPin], progress: Progress, only: Flags | None = None) -> Motion:
-        """Solve the middle one of three cycles, as `loop`, and return this three times."""
+    def solved_frames(self, motion: Motion) -> Flags:
+        return np.isin(np.arange(len(motion)), self._middle)
+
+    @property
+    def _middle(self) -> Indices:
+        """The frames of the middle one of three cycles."""
         count = len(self.before)
-        middle = np.arange(count - 1, 2 * count - 1)
-        held = super().pinned(motion, pins, progress, np.isin(np.arange(len(motion)), middle))
-        self.loop = self.loop.closed(self.skeleton, replace(self.before, pose=held.pose[middle]))
+        return np.arange(count - 1, 2 * count - 1)
+
+    def pinned(self, motion: Motion, pins: Sequence[TimedPin], progress: Progress) -> Motion:
+        """Solve the middle one of three cycles, as `loop`, and return this three times."""
+        held = super().pinned(motion, pins, progress)
+        self.loop = self.loop.closed(self.skeleton, replace(self.before, pose=held.pose[self._middle]))
         return self.loop.three(self.skeleton)
 
     def write(self, armature: Any, action: str | None = None, new: bool = True) -> Report:
