@@ -187,7 +187,7 @@ SETTINGS: Final[dict[str, Any]] = {
         "Root",
         "How root bones move when the body is solved",
         items=(
-            ("HOLD", "Hold", "Keep root bones nearly in place, unless the body cannot reach otherwise"),
+            ("HOLD", "Hold", "Let root bones follow half as readily as with Pull"),
             ("PULL", "Pull", "Let root bones follow, but bend joints first"),
             ("FREE", "Free", "Let root bones move and rotate freely"),
             ("TRANSLATE", "Move", "Let root bones move but not rotate"),

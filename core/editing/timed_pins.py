@@ -27,7 +27,7 @@ from ..solvers import PinAndDrag
 
 PASSES: Final = 4  # solves, each with the remaining jumps faded out
 DRAFT: Final = 2  # solves of a draft with fades
-WHOLE_BODY: Final = PinAndDrag(limits=False, root="hold")  # no limits: the motion is taken as possible
+WHOLE_BODY: Final = PinAndDrag(limits=False, root=0.03)  # the motion is taken as possible, and says where the body is
 
 
 @dataclass(frozen=True, eq=False)

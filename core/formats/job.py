@@ -395,7 +395,7 @@ JOB: Final = Table(
               example='"ranges": {"upper_arm.L": {"min": [-40, -30, -60], "max": [90, 60, 80]}}'),
         Field("root", choice(get_args(Root)),
               'what bones without parents can do: with `"pull"` they follow, but joints bend first; '
-              'with `"hold"` they hardly move; also `"free"` (by default), `"translate"`, `"fixed"`',
+              'with `"hold"` they follow half as readily; also `"free"` (by default), `"translate"`, `"fixed"`',
               example='"root": "pull"'),
         Field("balance", THE_BALANCE,
               "keep the center of mass above the pinned bones (`true`), or above these bones and a "

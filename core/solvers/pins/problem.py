@@ -25,8 +25,8 @@ from .tree import Links, LinkTree
 
 _ROOT_SHIFT_DEVIATION: Final = 0.5  # standard deviation of a root's shift, in units of the skeleton's size
 _HINGE_STIFF: Final = 0.1  # share of the deviation that a hinge keeps across its axis
-_PULLED_ROOT: Final = 0.2  # share of its deviations that a root "pull" keeps
-_HELD_ROOT: Final = 0.03  # the same of "hold", and where goals are on one bone only
+_ROOTS: Final = {"pull": 0.2, "hold": 0.1}  # shares of its deviations that a root keeps
+_LONE_ROOT: Final = 0.03  # the same where goals are on one bone only, and nothing else says where the body is
 _TURNED_ROOT: Final = 0.35  # share of these that its turns keep, so that it stays level and facing
 _STRETCH_DEVIATION: Final = 0.03  # standard deviation of the logarithm of a bone's length, for a `stretch` of 1
 _LIMIT_SOFTNESS: Final = np.radians(5.0)  # standard deviation of soft limits
@@ -260,7 +260,8 @@ def _prior_of(
         stiffness = (np.swapaxes(turned, -1, -2) @ stiffness[..., None])[..., 0]
     deviation *= 1.0 - stiffness
     shifts = _ROOT_SHIFT_DEVIATION * skeleton.translatable[roots]
-    if settings.root in ("pull", "hold"):
+    share = _ROOTS.get(settings.root) if isinstance(settings.root, str) else settings.root
+    if share is not None:
         moving = {*joints.tolist(), *roots.tolist()}  # what a goal's bone is fixed to has the goal
 
         def mover(goal: AnyGoal) -> int:
@@ -269,13 +270,13 @@ def _prior_of(
 
         bones = {mover(goal) for goal in goals if not isinstance(goal, Balance)}
         # a body that stands on pins comes along with what is dragged; one that nothing else holds stays where it is
-        pull = _PULLED_ROOT if settings.root == "pull" and len(bones) > 1 else _HELD_ROOT
+        share = share if len(bones) > 1 else min(share, _LONE_ROOT)
         plain = [goal for goal in goals if isinstance(goal, Goal)]
         placed, turned = (
             [mover(goal) for goal in plain if getattr(goal, name) is not None] for name in ("position", "rotation")
         )
-        deviation[top] *= np.where(np.isin(joints[top], turned), 1.0, _TURNED_ROOT * pull)[:, None]
-        shifts = shifts * np.where(np.isin(roots, placed), _PULLED_ROOT, pull)[:, None]
+        deviation[top] *= np.where(np.isin(joints[top], turned), 1.0, _TURNED_ROOT * share)[:, None]
+        shifts = shifts * np.where(np.isin(roots, placed), _ROOTS["pull"], share)[:, None]
     growth = _STRETCH_DEVIATION * skeleton.stretch[tree.nodes[tree.stretching]]
     place = {int(bone): 3 * number for number, bone in enumerate(joints)}
     tied = [

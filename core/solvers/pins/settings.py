@@ -23,7 +23,8 @@ class Settings:
 
     limits              True keeps the skeleton's limits, False ignores them; "soft" limits give where a goal needs it
     root                how bones without parent move: "free" rotates and translates them, "translate" only translates,
-                        "fixed" keeps them, "pull" moves them less willingly than the body bends, "hold" hardly
+                        "fixed" keeps them, "pull" moves them less willingly than the body bends, "hold" half as
+                        willingly as that; a number up to 1: the share of their deviations that they keep
     root_bone           index of the bone that is the root in place of its ancestors, which keep their pose (hips below
                         a bone for the whole character). Ignored if a goal is neither on it nor below it
     strength            how hard goals below the first level pull, 1 is a hand's: where the body resists more than that,
@@ -53,7 +54,7 @@ class Settings:
     """
 
     limits: bool | Literal["soft"] = True
-    root: Root = "free"
+    root: Root | float = "free"
     root_bone: int | None = None
     strength: float = np.inf
     strength_at: int | None = None
@@ -73,8 +74,11 @@ class Settings:
     iterations: int = 40
 
     def __post_init__(self) -> None:
-        if self.root not in ROOTS:
-            raise CoreError(f'root must be "free", "translate", "fixed", "pull" or "hold", not "{self.root}".')
+        share = isinstance(self.root, (int, float)) and 0.0 < self.root <= 1.0
+        if not share and self.root not in ROOTS:
+            raise CoreError(
+                f'root must be "free", "translate", "fixed", "pull", "hold" or a number up to 1, not "{self.root}".'
+            )
         limits: object = self.limits
         if not isinstance(limits, bool) and not (isinstance(limits, str) and limits == "soft"):  # pyright: ignore
             raise CoreError(f'limits must be True, False or "soft", not "{self.limits}".')

@@ -104,7 +104,7 @@ class LinkTree:
         self,
         skeleton: Skeleton,
         features: Features,
-        root: str,
+        root: str | float,
         stretch: bool = False,
         axes: Array | None = None,
         order: NDArray[np.int64] | None = None,

@@ -30,8 +30,8 @@ class GoalRows:
     """
 
     def __init__(
-        self, skeleton: Skeleton, goals: Sequence[AnyGoal], batch_shape: tuple[int, ...], root: str, stretch: bool,
-        axes: Array | None, root_bone: int | None = None,
+        self, skeleton: Skeleton, goals: Sequence[AnyGoal], batch_shape: tuple[int, ...], root: str | float,
+        stretch: bool, axes: Array | None, root_bone: int | None = None,
     ) -> None:  # fmt: skip
         self.goals = tuple(goals)
         self.batch_shape = batch_shape
