@@ -3,16 +3,18 @@
 Each number stands here by its value, so that no test agrees with whatever the solver has.
 """
 
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from core import Balance, EulerBox, Goal, PinAndDrag, Pose, Skeleton, rotation
-from core.solvers.pins import pipeline
+from core import Balance, CoreError, EulerBox, Goal, PinAndDrag, Pose, Skeleton, rotation
+from core.solvers.pins import numbers, pipeline
 from core.solvers.pins.goals.rows import GoalRows
 from core.solvers.pins.one_frame import FrameSolver
+from core.solvers.pins.prior import Prior
 from core.solvers.pins.problem import Problem
 
 ACROSS, ALONG, UP = np.eye(3)
@@ -333,3 +335,30 @@ def test_a_chain_is_stretched_from_a_thousandth_of_its_length_on(share: float, s
     method = PinAndDrag(root="fixed", deviations=np.full((3, 3), DEVIATION))
     solution = method.solve(skeleton, Pose(given, np.zeros((3, 3))), [Goal(2, 2.5 * ALONG, point=ALONG)])
     assert ("stretched" in solution.reasons(0)[0]) == straight
+
+
+@pytest.mark.parametrize(("off", "said"), [(0.9e-4, True), (1.1e-4, False)])
+def test_a_joint_within_a_ten_thousandth_of_its_limit_is_named_as_a_reason(off: float, said: bool) -> None:
+    """A joint that stands `off` before its limit, and whose goal is beyond."""
+    skeleton = body(-1, 0, limits=(EulerBox([1], ["XYZ"], -np.ones((1, 3)), np.zeros((1, 3))),))
+    pose = Pose(rotation.exp(np.array([np.zeros(3), -off * UP])), np.zeros((2, 3)))
+    reasons = PinAndDrag(root="fixed").explain(skeleton, pose, [turned(1, 0.3 * UP)])(0)
+    assert any(cause.bone == "b1" for cause in reasons) == said
+
+
+# -- arithmetic --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("power", [0, 1, 2, 3, 4])
+def test_differences_are_exact_for_polynomials_of_fourth_order(power: int) -> None:
+    """The derivative of t^n at 0 is 1 for n = 1, else 0."""
+    places, weights = numbers.STENCIL
+    assert float(weights @ places**power) == pytest.approx(float(power == 1), abs=1e-12)
+
+
+@pytest.mark.parametrize(("below_one", "refused"), [(0.9e-8, True), (1.1e-8, False)])
+def test_what_is_less_than_a_hundred_millionth_counts_as_zero(below_one: float, refused: bool) -> None:
+    """Two turns that go together but for this much leave the prior so little in one direction."""
+    tied = [(0, 1, 1.0 - below_one)]
+    with pytest.raises(CoreError, match="contradict") if refused else nullcontext():
+        Prior.of(np.ones(2), tied)
