@@ -67,7 +67,7 @@ def reading_motion(
         raise BridgeError("The frame range is empty.")
     if not (np.abs(numbers) <= FRAME_LIMIT).all():
         raise BridgeError(
-            f"Frames must be between {-FRAME_LIMIT} and {FRAME_LIMIT}, not {numbers[0]:g} to {numbers[-1]:g}."
+            f"Frames must be between {-FRAME_LIMIT} and {FRAME_LIMIT}, not {numbers[0]:.10g} to {numbers[-1]:.10g}."
         )
     if numbers.size * len(rig.skeleton) > _MOST:
         raise BridgeError(

@@ -15,7 +15,7 @@ from ..core.formats.recipe import PART_TRACK, RECIPE, preset_names, read_recipe
 from ..core.formats.table import FRAME, number
 from ..edits import in_between, loop, path, reduce, root_motion, smoothing
 from ..edits.bake import Baked
-from ..edits.dragged_frame import MOST, DraggedFrame, falloff_at
+from ..edits.dragged_frame import MOST, DraggedFrame, check_shift, falloff_at
 from ..edits.fix_ground import FixedGround, check_height
 from ..edits.foot_lock import DRIFTS, FEET, HANDS, LONGEST, LockedFeet, check_points
 from ..edits.generate import Generated
@@ -195,8 +195,6 @@ def _bake(arguments: argparse.Namespace) -> int:
     frames = tuple(arguments.frames) if arguments.frames else None
     if frames is None or bridge.is_moved_by_keys(armature):
         frames = frames_within(arguments, bridge.keyed_range(armature))
-    if arguments.step > max(frames[1] - frames[0], 1):
-        raise CoreError(f"--step: {arguments.step} is more than the number of frames from {frames[0]} to {frames[1]}.")
     edit = Baked(bpy.context, armature, frames, arguments.bones, arguments.step, arguments.visual, arguments.mute)
     edit.measured = True
     edit.solve()
@@ -228,8 +226,7 @@ def _path_options(parser: argparse.ArgumentParser) -> None:
 def _check_path(arguments: argparse.Namespace) -> None:
     check_motion(arguments)
     path.check_path(arguments.offset, arguments.scale, arguments.bend, arguments.ease)
-    if not any(arguments.offset) and arguments.scale == 1.0 and arguments.bend == 0.0:
-        raise CoreError("Nothing is changed. Use --offset, --scale or --bend.")
+    path.check_changes(arguments.offset, arguments.scale, arguments.bend)
 
 
 def _edit_path(arguments: argparse.Namespace) -> int:
@@ -392,8 +389,7 @@ def _drag_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _check_drag(arguments: argparse.Namespace) -> None:
-    for shift in arguments.shift:
-        number(-path.FARTHEST, path.FARTHEST).read(shift, "--shift")
+    check_shift(arguments.shift)
     if not any(arguments.shift):
         raise CoreError("--shift: give the movement of the bone as numbers in meters.")
     if not 0.0 <= arguments.falloff <= MOST:

@@ -32,6 +32,8 @@ class Baked(MotionEdit):
     ) -> None:  # fmt: skip
         if mute and not visual:
             raise CoreError("Mute Constraints only works with Visual. Turn Visual on.")
+        if step > max(frames[1] - frames[0], 1):
+            raise CoreError(f"A step of {step} is more than the number of frames from {frames[0]} to {frames[1]}.")
         numbers = np.arange(frames[0], frames[1] + 1, step)
         super().__init__(context, armature, np.union1d(numbers, [frames[1]]))
         skeleton = self.rig.skeleton

@@ -25,6 +25,7 @@ from ..core.skeleton import Flags
 from .ghosts import key_frames
 from .held_motion import HeldMotion
 from .motion_edit import ChangedBones, Frames, Progress, keys_with_slopes, no_action, no_progress
+from .path import FARTHEST
 from .pins import held_goals
 from .timed_pins import PinReader
 from .trails import Trail
@@ -56,6 +57,12 @@ class Falloff:
     def edges(self) -> tuple[float, float]:
         """The last frame before the change and the first one after it."""
         return self.start - max(self.ease_in, 1.0), self.end + max(self.ease_out, 1.0)
+
+
+def check_shift(shift: Sequence[float]) -> None:
+    """Raise CoreError for a move that is farther than single precision tells apart, or not of finite numbers."""
+    if not all(abs(number) <= FARTHEST for number in shift):
+        raise CoreError(f"The move of a bone must be between {-FARTHEST:g} and {FARTHEST:g} meters.")
 
 
 def find_falloff(trail: Trail, place: int, width: float) -> Falloff:

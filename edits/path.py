@@ -66,3 +66,9 @@ def check_path(offset: Sequence[float], scale: float, bend: float, ease: float) 
     for name, (least, most, values) in ranges.items():
         if not all(least <= value <= most for value in values):
             raise CoreError(f"The {name} of a path must be between {least:g} and {most:g}.")
+
+
+def check_changes(offset: Sequence[float], scale: float, bend: float) -> None:
+    """Raise CoreError for numbers that change nothing."""
+    if not any(offset) and scale == 1.0 and bend == 0.0:
+        raise CoreError("The path stays as it is. Give it an offset, a scale or a bend.")

@@ -26,6 +26,15 @@ def add_timed_pin(armature: Any, bone: str, start: int, end: int) -> Any:
     return pin
 
 
+def timed_pin(armature: Any, bone: str, start: int, end: int) -> Any:
+    """Return the timed pin of a bone's head from a frame to a frame: a new one, if there is none."""
+    for place, pin in enumerate(armature.poise_timed_pins):
+        if (pin.bone, pin.start, pin.end) == (bone, start, end) and not any(pin.point):
+            armature.poise_active_timed_pin = place
+            return pin
+    return add_timed_pin(armature, bone, start, end)
+
+
 def hold_as_posed(armature: Any, pin: Any) -> None:
     """Hold a timed pin's bone at its present position and rotation; raises CoreError if the bone is missing."""
     bone = armature.pose.bones.get(pin.bone)

@@ -10,7 +10,7 @@ from bpy.props import BoolProperty, FloatProperty, FloatVectorProperty, IntPrope
 from .. import bridge
 from ..core import CoreError, rotation
 from ..edits.drag.pointer import Pointer
-from ..edits.dragged_frame import MOST, TICK, DraggedFrame, Falloff, find_falloff
+from ..edits.dragged_frame import MOST, TICK, DraggedFrame, Falloff, check_shift, find_falloff
 from ..edits.trails import Trail, nearest_dot
 from ..edits.words import counted
 from ..languages.interface import translated
@@ -82,8 +82,9 @@ class POISE_OT_drag_frame(Lasting, bpy.types.Operator):
     # -- from Python, and from Adjust Last Operation -----------------------------------------------------------------
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
-        if not np.isfinite([*self.shift, *self.point]).all():
-            raise CoreError("Point and move must be finite numbers.")
+        check_shift(self.shift)
+        if not np.isfinite(self.point).all():
+            raise CoreError("The point must be finite numbers.")
         start, end = self.frame - self.earlier, self.frame + self.later
         falloff = Falloff(float(start), float(end), self.before, self.after)
         edit = DraggedFrame(context, armature, self.bone, self.point, self.frame, falloff, self.with_steps)

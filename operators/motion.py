@@ -12,7 +12,7 @@ from ..edits.motion_edit import MotionEdit, temporary_value
 from ..edits.pin_list import remove_or_mute
 from ..edits.pinned_actions import need_source, restore_source
 from ..edits.pinned_motion import TOLD, PinnedMotion, pin_contacts, said_kept
-from ..edits.timed_pins import add_timed_pin, hold_as_posed
+from ..edits.timed_pins import hold_as_posed, timed_pin
 from ..edits.words import counted
 from ..properties.motion import HELD
 from .lasting import Background, Lasting
@@ -102,7 +102,7 @@ class POISE_OT_add_timed_pin(MotionTool, bpy.types.Operator):
         context.view_layer.update()
         with temporary_value(armature, "poise_live_pins", False):  # no change by the user
             for bone in bones:
-                pin = add_timed_pin(armature, bone, self.start, self.end)
+                pin = timed_pin(armature, bone, self.start, self.end)
                 pin.use_rotation = self.use_rotation
                 pin.ease_in = pin.ease_out = self.ease
                 pin.frame = min(max(present, self.start), self.end)

@@ -7,7 +7,7 @@ import numpy as np
 from bpy.props import BoolProperty, FloatProperty, FloatVectorProperty
 
 from ..edits.motion_edit import MotionEdit
-from ..edits.path import EASE, PathEdit
+from ..edits.path import EASE, PathEdit, check_changes
 from ..edits.words import counted
 from .keys import RangeTool
 
@@ -41,6 +41,7 @@ class POISE_OT_edit_path(RangeTool, bpy.types.Operator):
 
     def begin(self, context: Any, armature: Any) -> MotionEdit:
         bend = float(np.degrees(self.bend))
+        check_changes(self.offset, self.scale, bend)
         frames = self.frames(armature)
         return PathEdit(context, armature, frames, tuple(self.offset), self.scale, bend, self.plant, self.ease)
 

@@ -48,7 +48,12 @@ NEEDED: Final = {
     "retarget": ("--motion", str(CLIP)),
     "export-vrma": ("--file", "{out}/o.vrma"),
 }
-_WORDS: Final = {"at": ("frame",), "smooth": ("smoothing",), "pops": ("pops",)}  # what a sentence calls a field
+_WORDS: Final = {
+    "at": ("frame",),
+    "smooth": ("smoothing",),
+    "pops": ("pops",),
+    "shift": ("move",),
+}  # what a sentence calls a field
 FILES: Final = {"in-betweens": "poses.blend"}
 # settings of `body --set`
 SETTINGS: Final = {

@@ -696,10 +696,10 @@ def refused(run: Run, *argv: str | Path) -> str:
 @pytest.mark.parametrize(
     ("argv", "sentence"),
     [
-        (["bake", "--step", "1000000000"], "--step: 1000000000 is more than the number of frames from 1 to 20."),
+        (["bake", "--step", "1000000000"], "A step of 1000000000 is more than the number of frames from 1 to 20."),
         (["bake", "--frames", "1", "999999999"], "--frames[1]: must be between -1048574 and 1048574, not 999999999."),
         (["bake", "--action", "a" * 100], "Argument --action: a name has at most 63 bytes."),
-        (["edit-path"], "Nothing is changed. Use --offset, --scale or --bend."),
+        (["edit-path"], "The path stays as it is. Give it an offset, a scale or a bend."),
         (["edit-path", "--scale", "0"], "The scale of a path must be between 0.01 and 100."),
         (["edit-path", "--scale=-1"], "The scale of a path must be between 0.01 and 100."),
         (["edit-path", "--offset", "1e9", "0", "0"], "The offset of a path must be between -10000 and 10000."),

@@ -95,6 +95,14 @@ def test_the_list_goes_to_the_frames_of_a_pin_and_holds_it_as_posed() -> None:
         bpy.ops.poise.goto_timed_pin(row=7)
 
 
+def test_the_same_timed_pin_again_changes_the_one_that_is_there() -> None:
+    rig = keyed()
+    for ease in (3, 8):
+        assert bpy.ops.poise.add_timed_pin(start=5, end=9, ease=ease) == {"FINISHED"}
+    (pin,) = rig.poise_timed_pins
+    assert (pin.start, pin.end, pin.ease_in) == (5, 9, 8)
+
+
 def test_the_orientation_of_a_pin_is_entered_in_degrees_about_three_axes(tmp_path: Path) -> None:
     pin = hold(keyed(), "hand.R", 5, 4)
     assert tuple(pin.angles) == (0.0, 0.0, 0.0)  # not set yet

@@ -152,6 +152,20 @@ def test_a_pin_on_a_deleted_bone(pinned: bpy.types.Object) -> None:
         refused(tool, '"rig" no longer has a bone "foot.L". Remove its pin')
 
 
+@pytest.mark.parametrize(
+    ("tool", "fields", "message"),
+    [
+        ("edit_path", {}, "The path stays as it is. Give it an offset, a scale or a bend"),
+        ("edit_path", {"scale": 0.0}, "The scale of a path must be between 0.01 and 100"),
+        ("edit_path", {"offset": (1e9, 0.0, 0.0)}, "The offset of a path must be between -10000 and 10000"),
+        ("bake_motion", {"step": 10**9}, "A step of 1000000000 is more than the number of frames from"),
+        ("drag_frame", {"bone": "hand.L", "frame": 5, "shift": (0.0, -1e9, 0.0)}, "The move of a bone must be between"),
+    ],
+)
+def test_numbers_that_make_no_sense(pinned: bpy.types.Object, tool: str, fields: dict[str, Any], message: str) -> None:
+    refused(lambda: getattr(bpy.ops.poise, tool)(**fields), message)
+
+
 def test_a_frame_range_backwards(pinned: bpy.types.Object) -> None:
     refused(lambda: bpy.ops.poise.bake(frame_start=20, frame_end=1), "the range runs backwards, from 20 to 1")
 
