@@ -7,6 +7,7 @@ curve through them, and `weight` has their weights where the user sets some. Pha
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import combinations
 from typing import Any, Final
 
 import bpy
@@ -24,6 +25,7 @@ from ..core.formats.recipe import (
     Support,
     bones_of,
     by_role,
+    contradict,
     parse_recipe,
     recipe_data,
     track_of,
@@ -144,8 +146,11 @@ def add_phase(armature: Any, part: str, start: int, end: int, frame: int | None 
     armature.poise_active_phase = len(armature.poise_phases) - 1
 
 
-def _edited_phases(armature: Any, fps: float) -> tuple[tuple[Support, ...], tuple[Flight, ...]]:
-    """Return the supports and flights of the list, in seconds; raises CoreError for one that ends before it starts."""
+def _edited_phases(armature: Any, fps: float, last: float) -> tuple[tuple[Support, ...], tuple[Flight, ...]]:
+    """Return the supports and flights of the list, in seconds; `last`: that of the motion.
+
+    Raises CoreError for one that ends before it starts, flights that end after the motion, and two that contradict.
+    """
 
     def seconds(frame: int) -> float:
         return (frame - armature.poise_generated_start) / fps
@@ -159,6 +164,8 @@ def _edited_phases(armature: Any, fps: float) -> tuple[tuple[Support, ...], tupl
                     f"A flight must start before it ends. It starts at {phase.start} and ends at {phase.end}."
                 )
             flights.append(Flight(seconds(phase.start), seconds(phase.end)))
+            if phase.end > armature.poise_generated_start + fps * last + sample_curves.SAME:
+                raise CoreError(f"The flight from frame {phase.start} to {phase.end} ends after the motion.")
             continue
         if not phase.start <= phase.frame <= phase.end:
             raise CoreError(
@@ -166,6 +173,11 @@ def _edited_phases(armature: Any, fps: float) -> tuple[tuple[Support, ...], tupl
                 f"not {phase.frame}."
             )
         supports.append(Support(phase.part, seconds(phase.start), seconds(phase.end), seconds(phase.frame)))
+    for one, other in combinations((*supports, *flights), 2):
+        if contradict(one, other):
+            names = [one.role if isinstance(one, Support) else "flight" for one in (one, other)]
+            frame = armature.poise_generated_start + round(fps * max(one.start, other.start))
+            raise CoreError(f'"{names[0]}" and "{names[1]}" overlap at frame {frame} in Supports and Flights.')
     return tuple(supports), tuple(flights)
 
 
@@ -263,7 +275,7 @@ def edited_recipe(armature: Any, fps: float) -> tuple[RecipeFile, int]:
     settings = {} if recipe.path is None else {k: v for k, v in recipe.path.more.items() if k != "weights"}
     path = sample_curves.read_samples(armature, None, fps, settings)
     last = max((samples.times[-1] for _, samples in tracks), default=recipe.seconds)
-    supports, flights = _edited_phases(armature, fps)
+    supports, flights = _edited_phases(armature, fps, last)
     more = {"path": path, "supports": supports, "flights": flights, "stay": armature.poise_stay}
     edited = replace(recipe, tracks=tuple(tracks), seconds=max(last, 1.0 / fps), **more)
     first = min(samples.times[0] for samples in (*(samples for _, samples in tracks), *filter(None, [path])))

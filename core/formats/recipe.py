@@ -165,6 +165,12 @@ def parse_recipe(data: object) -> RecipeFile:
     return RecipeFile(**values.pop("poses"), tracks=tracks, **values)
 
 
+def contradict(one: Flight | Support, other: Flight | Support) -> bool:
+    """Return whether two of them are at once, but for supports of different parts."""
+    apart = isinstance(one, Support) and isinstance(other, Support) and one.role != other.role
+    return not apart and one.start < other.end and other.start < one.end
+
+
 def _check_spans(seconds: float, flights: Sequence[Flight], supports: Sequence[Support]) -> None:
     """Raise CoreError for a flight or a support outside the motion, or at once with another that it contradicts."""
     before: list[tuple[str, Flight | Support]] = []
@@ -174,8 +180,7 @@ def _check_spans(seconds: float, flights: Sequence[Flight], supports: Sequence[S
         if not 0.0 <= span.start <= span.end <= seconds:
             raise CoreError(f"{where}: {span.start:g} to {span.end:g} is not within the {seconds:g} seconds.")
         for other, taken in before:
-            both = isinstance(span, Support) and isinstance(taken, Support) and span.role != taken.role
-            if not both and span.start < taken.end and taken.start < span.end:
+            if contradict(span, taken):
                 raise CoreError(f"{where}: {span.start:g} to {span.end:g} overlaps with {other}.")
         before.append((where, span))
 

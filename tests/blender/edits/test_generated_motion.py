@@ -137,11 +137,18 @@ def test_what_stands_and_flies_is_listed_and_can_be_changed(rig: Any, capfd: pyt
     size = bridge.read_rig(rig).skeleton.size
     np.testing.assert_allclose(np.diff(heights), np.array([1.0, -1.0]) * 0.5 * 9.81 * size * 0.4 * 0.6, rtol=1e-3)
 
-    rig.poise_phases[0].end = 5
-    before = contents()
-    with pytest.raises(RuntimeError, match="A flight must start before it ends"):
-        bpy.ops.poise.regenerate()
-    assert contents() == before
+    bpy.ops.poise.add_phase(part="foot.L", start=8, end=13)
+    for end, message in (
+        (5, "A flight must start before it ends"),
+        (10**6, "The flight from frame 11 to 1000000 ends after the motion"),
+        (36, r'"foot.L" and "flight" overlap at frame 11'),
+    ):
+        rig.poise_phases[0].end = end
+        before = contents()
+        with pytest.raises(RuntimeError, match=message):
+            bpy.ops.poise.regenerate()
+        assert contents() == before
+    assert bpy.ops.poise.remove_phase() == {"FINISHED"}
     capfd.readouterr()
     assert bpy.ops.poise.remove_phase() == {"FINISHED"}
     assert "Info: Removed Flight" in "".join(capfd.readouterr())  # not by the part that it was a support of
