@@ -121,12 +121,14 @@ class ControlledBody:
 
     def unsteered_but(self, asked: Sequence[int] = ()) -> Indices:
         """Return the parts of limbs on IK that bend as Blender has it: no control moves their end, or turns them about
-        the line to that, since poles may stay.
+        the line to that, since poles, or one of the bones that IK starts from, may stay.
 
         Not of limbs that bend with a part that is `asked` to be somewhere.
         """
         every = np.arange(len(self.ends))
-        bent, firm = self.ends != every, np.isin(every, [*self.poles.values()]) | (self.bones_that("begins") >= 0)
+        bent, begins = self.ends != every, self.bones_that("begins") >= 0
+        still = bent & ~begins & (self.skeleton.rotation_locks.sum(axis=1) < 2)  # a hinge bends as it must
+        firm = np.isin(every, [*self.poles.values()]) | (begins & ~np.isin(self.ends, self.ends[still]))
         firm &= self.bones_that("moves")[self.ends] >= 0
         first = bent & (self.ends[self.skeleton.parents] != self.ends)
         loose = np.setdiff1d(self.ends[first & ~firm], self.ends[bent & np.isin(every, asked)])

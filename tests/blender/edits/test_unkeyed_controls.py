@@ -154,6 +154,7 @@ def test_what_is_solved_with_what_stays_is_what_is_shown(name: str) -> None:
         ("Quaternius", "foot.L", "PoleTarget.L"), ("Quaternius", "hips", "PoleTarget.R"),
         ("CloudRig on IK", "hips", "IK-POLE-Thigh.R"), ("CloudRig on IK", "hand.L", "IK-POLE-UpperArm.L"),
         ("legs on IK with poles", "foot.R", "knee.R"),
+        *([("MMD of the shared data", "foot.R", "右ひざ")] if SHARED.exists() else ()),  # a start of IK without a pole
     ],
 )  # fmt: skip
 def test_a_limb_whose_pole_has_no_keys_is_solved_as_blender_bends_it(name: str, role: str, pole: str) -> None:
