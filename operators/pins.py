@@ -142,6 +142,8 @@ class POISE_OT_cycle_pin(Tool, bpy.types.Operator):
                 owner: Any = bpy.data.objects[grab.object_name]
                 if bridge.is_tip(grab, owner.data.bones[grab.bone].length):
                     self.point = grab.point
+            elif not context.selected_pose_bones:  # a popup would take the next key
+                return self.refuse("No bone is under the mouse, and none is selected.", "WARNING")
         return self.execute(context)
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:

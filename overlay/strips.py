@@ -15,6 +15,7 @@ from .strokes import Colour, Strokes, segments, together
 # Pixels at a scale of 1: the height of a lane at least, of one of a single point at least, and at most.
 _LANES: Final = (2.0, 4.0, 9.0)
 _ABOVE: Final = 44.0  # pixels at a scale of 1: height of the frame numbers and of the first row of keys
+_BELOW: Final = 8.0  # pixels at a scale of 1: height of the scroll bar, which is left free where there is room
 _THICK: Final = 0.6  # of a lane
 _TEXT: Final = 9.0
 _EASE: Final = 0.3  # of the opacity
@@ -66,15 +67,17 @@ class StripDrawing:
         def place(frame: float) -> float:
             return float(to_pixel(frame, 0.0, clip=False)[0])
 
-        strips, lane_height = fit(strips, region.height / scale - _ABOVE)
+        room = region.height / scale - _ABOVE
+        strips, lane_height = fit(strips, room)
         lanes, height = lanes_of(strips), scale * lane_height
+        bottom = scale * min(_BELOW, max(room - lane_height * len(lanes), 0.0))
         gpu.state.blend_set("ALPHA")
-        stroke(strip_strokes(strips, place, height, colours.pin, colours.dragged), _THICK * height, region)
+        stroke(strip_strokes(strips, place, height, colours.pin, colours.dragged, bottom), _THICK * height, region)
         if lane_height >= _LANES[2]:
             blf.size(0, _TEXT * scale)
             blf.color(0, *colours.pin)
             for number, lane in enumerate(lanes):
-                blf.position(0, 0.5 * height, (number + 0.2) * height, 0.0)
+                blf.position(0, 0.5 * height, bottom + (number + 0.2) * height, 0.0)
                 blf.draw(0, lane)
         gpu.state.blend_set("NONE")
 
@@ -92,10 +95,15 @@ def fit(strips: Sequence[Strip], room: float) -> tuple[Sequence[Strip], float]:
 
 
 def strip_strokes(
-    strips: Sequence[Strip], place: Callable[[float], float], height: float, colour: Colour, chosen: Colour
+    strips: Sequence[Strip],
+    place: Callable[[float], float],
+    height: float,
+    colour: Colour,
+    chosen: Colour,
+    bottom: float = 0.0,
 ) -> Strokes:
-    """Return the lines of strips in lanes of a height in pixels; `place` converts a frame to a pixel."""
-    lanes = {lane: (number + 0.5) * height for number, lane in enumerate(lanes_of(strips))}
+    """Return the lines of strips in lanes, all in pixels; `place` converts a frame to a pixel."""
+    lanes = {lane: bottom + (number + 0.5) * height for number, lane in enumerate(lanes_of(strips))}
     found: list[Strokes] = []
     for strip in strips:
         y, (red, green, blue, opacity) = lanes[strip.lane], chosen if strip.chosen else colour

@@ -169,8 +169,8 @@ class POISE_MT_pose(bpy.types.Menu):
 
     def draw(self, context: Any) -> None:
         layout: Any = self.layout
-        layout.operator("poise.drag", text="Drag Body (Ragdoll)").use_active = True  # not the bone behind the menu
-        layout.operator("poise.solve", text="Solve Here (IK)")
+        layout.operator("poise.drag", text="Drag Body (Ragdoll, IK)").use_active = True  # not the bone behind the menu
+        layout.operator("poise.solve")
         layout.operator("poise.bake")
         layout.separator()
         for name in ("pins", "body", "motion", "generate", "chains", "keypoints", "joints", "rig"):

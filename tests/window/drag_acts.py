@@ -248,6 +248,11 @@ def first_drag(hand: Any) -> Generator[float, None, dict[str, Any]]:
 
     seen: dict[str, Any] = {}
     yield from ready(hand)
+    region = hand.region()
+    hand.move(region.x + 3 * region.width // 4, region.y + 60)
+    yield WAIT
+    hand.press("P")  # nothing is there, which is said without a popup: it would take the next key
+    yield WAIT
     for foot in FEET:
         hand.move(*hand.pixel(head(foot)))
         yield WAIT
