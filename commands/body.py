@@ -21,7 +21,7 @@ from ..edits.info import find_armature
 from ..edits.motion_edit import check_lasting
 from ..edits.part_poses import ApplyPose, pose_of_armature, pose_of_asset, posed_parts
 from ..edits.parts import check_sure
-from ..edits.reduce import Reduced, check_tolerance
+from ..edits.reduce import Reduced, check_tolerance, check_tolerance_on
 from ..edits.retarget import PARTS
 from .verbs import Verb, add_action, add_armature, tell, tell_report
 
@@ -139,6 +139,7 @@ def _grip(arguments: argparse.Namespace) -> int:
     frames = None if arguments.frames is None else FRAMES.read(arguments.frames, "--frames")
     keyed = arguments.key or frames is not None
     check_sure(armature)
+    check_tolerance_on(armature, arguments.tolerance)
     _check_keys(arguments, armature, keyed, "Use --frames, or --key to key the current frame.")
     holding = None
     if frames is not None and arguments.hold is not None:

@@ -119,9 +119,7 @@ def _generate(arguments: argparse.Namespace) -> int:
     context: Any = bpy.context
     start = context.scene.frame_start if arguments.start is None else arguments.start
     take_ground(arguments, armature)
-    if arguments.tolerance is not None:
-        size = reduce.size_in_world(bridge.read_rig(armature).skeleton, bridge.world_matrix(armature))
-        reduce.check_tolerance(arguments.tolerance, size)
+    reduce.check_tolerance_on(armature, arguments.tolerance)
     edit = Generated(context, armature, recipe, start)
     edit.solve()
     report = edit.write(armature, arguments.action or f"{armature.name} {recipe.name}")

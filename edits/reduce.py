@@ -152,6 +152,12 @@ def check_tolerance(tolerance: float, size: float | None = None) -> None:
         )
 
 
+def check_tolerance_on(armature: Any, tolerance: float | None) -> None:
+    """Raise CoreError for a tolerance that the body of an armature cannot have, before a long edit."""
+    if tolerance is not None:
+        check_tolerance(tolerance, size_in_world(bridge.read_rig(armature).skeleton, bridge.world_matrix(armature)))
+
+
 def check_bones(armature: Any, bones: Sequence[str]) -> None:
     """Raise CoreError for bones or roles that the armature does not have."""
     chosen_bones(armature, bridge.read_rig(armature).skeleton, bones)
