@@ -170,6 +170,8 @@ def _retarget_files(arguments: argparse.Namespace, armature: Any) -> int:
                     told = files.done
                     tell(f"{told} of {counted(files.count, 'file')} done.")
     except KeyboardInterrupt:
+        if not files.done:
+            raise
         stopped = True
         tell("Stopped. Use the output as --blend to continue.")
     rows = files.write(bpy.context, armature, arguments.names, arguments.assets, arguments.strips)

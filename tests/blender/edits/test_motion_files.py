@@ -227,18 +227,22 @@ def test_several_motions_need_an_output_and_one_makes_no_strips(
 def test_after_ctrl_c_the_verb_writes_what_is_finished(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    work = MotionFiles.work
+    work, least = MotionFiles.work, 0
 
     def interrupted(files: MotionFiles) -> Any:
         for share in work(files):
-            if files.done:
+            if files.done >= least:
                 raise KeyboardInterrupt
             yield share
 
     monkeypatch.setattr(MotionFiles, "work", interrupted)
     output = tmp_path / "all.blend"
     argv = ["retarget", "--blend", str(RIG), "--no-feet", "--jobs", "1", "--output", str(output)]
-    assert commands.run([*argv, "--motion", str(folder / "a.bvh"), str(folder / "b.bvh")]) == 130
+    argv += ["--motion", str(folder / "a.bvh"), str(folder / "b.bvh")]
+    assert commands.run(argv) == 130
+    assert not output.exists()  # nothing is finished
+    least = 1
+    assert commands.run(argv) == 130
     bpy.ops.wm.open_mainfile(filepath=str(output))
     assert "Armature a" in bpy.data.actions
     assert "Armature b" not in bpy.data.actions
