@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import bpy
@@ -11,6 +12,7 @@ import pytest
 from core.formats.job import read
 from edits.info import find_parts
 from edits.job import perform_job
+from operators.roles import POISE_OT_set_role
 from panels.rig import POISE_PT_driven, POISE_PT_parts
 from tests.blender.rigs import BODY, contents, drawn_by, load, make_armature, select, world
 from tests.paths import DATA, SHARED
@@ -25,6 +27,16 @@ def body_with_two_hands() -> Any:
 
 def states() -> dict[str, str]:
     return {row.name: row.state for row in bpy.context.window_manager.poise_survey.findings if row.kind == "ROLE"}
+
+
+def test_without_a_part_a_popup_asks_for_it() -> None:
+    asked: list[Any] = []
+    place: Any = SimpleNamespace(window_manager=SimpleNamespace(invoke_search_popup=asked.append))
+    tool: Any = SimpleNamespace(properties=SimpleNamespace(is_property_set=lambda name: False))
+    assert POISE_OT_set_role.invoke(tool, place, None) == {"RUNNING_MODAL"}
+    assert asked == [tool]
+    listed = bpy.ops.poise.set_role.get_rna_type().properties[POISE_OT_set_role.bl_property]
+    assert {"hips", "hand.L", "none"} <= {*listed.enum_items.keys()}
 
 
 def test_a_picked_bone_plays_the_part_until_that_is_taken_back() -> None:

@@ -1,13 +1,15 @@
 """What the panel draws, recorded instead of shown."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import bpy
 import pytest
 
+from panels import pins
 from panels.bone import POISE_PT_bone
 from panels.humanoid import POISE_PT_humanoid
-from panels.pins import POISE_MT_pose, POISE_PT_pins
+from panels.pins import POISE_MT_pose, POISE_PT_pins, POISE_UL_pins
 from panels.solver import POISE_PT_solver, POISE_PT_solver_advanced
 from panels.toolbar import POISE_TOOL_drag
 from properties.humanoid import SETTINGS as HUMANOID
@@ -51,6 +53,22 @@ def test_the_panel_says_why_it_offers_nothing(make: Any, sentence: str) -> None:
     seen = drawn_by(POISE_PT_pins)
     assert {kind for kind, _ in seen} == {"label"}
     assert sentence in " ".join(text for _, text in seen)
+
+
+@pytest.mark.parametrize(
+    ("width", "beside"), [(150, []), (200, [("prop", "mute")]), (400, [("label", ""), ("prop", "mute")])]
+)
+def test_the_name_of_a_pin_has_the_row_alone_where_the_sidebar_is_narrowest(
+    width: int, beside: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pins, "is_narrow", lambda room=250: width < room)
+    rig = make_armature()
+    select(rig, ["foot.L"])
+    bpy.ops.poise.pin()
+    seen: list[tuple[str, ...]] = []
+    POISE_UL_pins.draw_item(SimpleNamespace(), bpy.context, Layout(seen), None, rig.poise_pins[0], 0, None, "")  # pyright: ignore[reportArgumentType]
+    assert seen == [("label", "foot.L"), *beside]
+    assert ("prop", "mute") in seen + drawn_by(POISE_PT_pins)  # else below the list
 
 
 def test_the_panel_shows_pins_buttons_and_settings() -> None:
