@@ -1,7 +1,7 @@
 """What Poise can do on which control rig, measured where Blender has the bones: the table of docs/measured/controls.md.
 
-`python -m benchmarks.control_rigs` prints it; `--rig WORDS` takes the rigs with these words in their names. Rigs of
-../shared/data are left out where that is not here.
+`python -m benchmarks.control_rigs` prints it, and a second one by what rigs have; `--rig WORDS` takes the rigs with
+these words in their names, `--feature WORDS` the features. Rigs of ../shared/data are left out where that is not here.
 """
 
 import argparse
@@ -14,12 +14,28 @@ standalone.enable()
 
 import pytest  # noqa: E402  (Poise has to be enabled before bpy is imported)
 
-from tests.blender.control_drags import NEAR, RIGS, TURNED, WAYS, Shown, bake, drag, solve_here, t_pose  # noqa: E402
+from tests.blender.control_drags import (  # noqa: E402
+    NEAR,
+    RIGS,
+    TURNED,
+    WAYS,
+    Shown,
+    bake,
+    drag,
+    drag_bone,
+    pin_feet,
+    solve_here,
+    t_pose,
+)
+
+from .control_features import FEATURES  # noqa: E402
 
 HEADER = (
     "rig", "drag: shown off mm", "turned °", "short mm", "pins off mm", "Solve Here mm", "turned °", "bake mm",
     "T-pose °",
 )  # fmt: skip
+OF_FEATURES = "what a rig has", "what Poise does", "shown off mm", "rotated °", "short mm", "pins off mm"
+_HEAD = 0.1, -0.15, -0.05  # where the head is dragged to, metres of a human of 1.7 m
 _ARM = 1.0  # degrees: how far an arm of a T-pose may be off
 _NONE = "-"
 
@@ -28,9 +44,12 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rig", default="", help="part of the names of the rigs that are measured")
-    wanted = parser.parse_args().rig
-    rows = [row for name in RIGS if wanted in name and (row := measure(name)) is not None]
+    parser.add_argument("--feature", default="", help="part of the names of the features that are measured")
+    wanted = parser.parse_args()
+    rows = [row for name in RIGS if wanted.rig in name and (row := measure(name)) is not None]
     print("\n".join(["| " + " | ".join(HEADER) + " |", "| --- |" + " --: |" * (len(HEADER) - 1), *rows]))
+    rows = [measure_feature(name) for name in FEATURES if wanted.feature in name]
+    print("\n".join(["", f"| {' | '.join(OF_FEATURES)} |", "| --- | --- |" + " --: |" * (len(OF_FEATURES) - 2), *rows]))
     print(f"\nBold: off by more than {1e3 * NEAR:.0f} mm or {TURNED} degrees (T-pose {_ARM:.0f} degree).")
 
 
@@ -45,6 +64,17 @@ def measure(name: str) -> str | None:
         _cell(1e3 * _tried(bake, *RIGS[name]()), 1e3 * NEAR), _cell(_tried(t_pose, RIGS[name]()[0]), _ARM),
     ]  # fmt: skip
     return f"| {name} | " + " | ".join(cells) + " |"
+
+
+def measure_feature(name: str) -> str:
+    """Return the row of a feature: the most that drags of hips, a hand, a foot, and a head on a neck are off by."""
+    does, make = FEATURES[name]
+    found = [drag(*make(), role) for role in ("hips", "hand.L", "foot.R")]
+    rig, parts = make()
+    if "head" in parts:
+        pin_feet(rig, parts, "head")
+        found.append(drag_bone(rig, parts["head"], _HEAD))
+    return f"| {name} | {does} | " + " | ".join(_most(found, ("off", "turned", "short", "pins"))) + " |"
 
 
 def _most(shown: list[Shown], fields: tuple[str, ...]) -> list[str]:

@@ -10,10 +10,11 @@ pytestmark = pytest.mark.skipif(find_spec("bpy") is None, reason="control rigs n
 
 
 def test_a_rig_is_measured_and_is_a_row_of_the_table() -> None:
-    lines = [
-        line for line in printed_by("benchmarks.control_rigs", "--rig", "Quaternius").splitlines() if line[:1] == "|"
-    ]
+    printed = printed_by("benchmarks.control_rigs", "--rig", "Quaternius", "--feature", "spine on Spline IK")
+    lines = [line for line in printed.splitlines() if line[:1] == "|"]
     assert lines[0].startswith("| rig | drag: shown off mm |")
     row = next(line for line in lines if line.startswith("| Quaternius |"))
     assert len(row.split("|")) == len(lines[0].split("|"))
     assert "**" not in row
+    assert lines[-1].startswith("| spine on Spline IK | leaves it")
+    assert len(lines[-1].split("|")) == len(lines[-3].split("|"))
