@@ -41,8 +41,8 @@ class POISE_OT_edit_path(RangeTool, bpy.types.Operator):
 
     def begin(self, context: Any, armature: Any) -> MotionEdit:
         bend = float(np.degrees(self.bend))
-        check_changes(self.offset, self.scale, bend)
         frames = self.frames(armature)
+        check_changes(self.offset, self.scale, bend)
         return PathEdit(context, armature, frames, tuple(self.offset), self.scale, bend, self.plant, self.ease)
 
     def end(self, context: Any, armature: Any, edit: MotionEdit) -> tuple[str, str]:
