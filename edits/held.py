@@ -94,7 +94,7 @@ class HeldRig:
 
         An object holds the bone, or the tool itself, if nobody `asked` for it.
         """
-        tied = self.follows(armature)
+        tied = {end: cause for end, cause in self.follows(armature).items() if cause.kind is Kind.FOLLOWS}
 
         def told(cause: Cause) -> Cause:
             if cause.bone in tied and (cause.kind in UNPINNED or cause.kind is Kind.ANOTHER_TARGET):

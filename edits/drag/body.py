@@ -69,6 +69,7 @@ class DragBody:
         self.besides: tuple[int, ...] = ()  # bones of the rig that are dragged or pinned
         self.controlled = self._find_controlled(armature, grabs) if whole else None
         self.notes: list[str] = []  # sentences about what is posed in place of what was grabbed
+        self.locked: list[str] = []  # that a lock holds it, if it does not go with what is posed
         grabs = self._able(armature, self._acting(armature, grabs), turning)
         if self.controlled is not None:
             self.rig = bridge.with_ik_starts(self.rig, self.controlled)
@@ -197,7 +198,7 @@ class DragBody:
         if found[0] != grabs[0]:
             self.notes.append(bridge.explain_idle(self.rig, self.controlled, name))
         elif _is_locked(armature, self.rig, self.controlled, name):
-            self.notes.append(f'"{name}" is locked: unlock its location to move it')
+            self.locked.append(f'"{name}" is locked: unlock its location to move it')
         return found
 
     def _able(self, armature: Any, grabs: Sequence[Grab], turning: bool) -> list[Grab]:

@@ -53,7 +53,9 @@ def explain(session: DragSession) -> list[str]:
     stays = [*driven, *_staying(session, asked)]
     turns = zip(reversed(problem.yielding), reversed(solution.met()), strict=False)
     stays += [body.held.explain_yielded(turn) for turn, met in turns if not met]
-    said = [*session.fk.said.values(), *body.notes, *_short(session), *stays]
+    short = _short(session)
+    said = [*session.fk.said.values(), *body.notes, *(body.locked if _missed(session) or short else []), *stays]
+    said += [] if body.locked else short  # a bone that is locked is where that has it
     said += [*(sentence for sentence in explained if sentence not in finish), *problem.refusals]
     return [*said, *session.writer.at_limit(), *session.writer.misfit]
 
@@ -61,9 +63,10 @@ def explain(session: DragSession) -> list[str]:
 def explain_held(session: DragSession) -> list[str]:
     """Return sentences: what is posed in place of the grabbed, and what missed effectors hang on or what stays."""
     missed = _missed(session)
-    short = [] if session.restless else _short(session)
+    body, short = session.body, [] if session.restless else _short(session)
+    locked = body.locked if missed or short else []
     driven = [cause.sentence for cause in _driven(session, missed)]
-    return [*session.body.notes, *short, *driven, *_staying(session, missed)]
+    return [*body.notes, *locked, *([] if locked else short), *driven, *_staying(session, missed)]
 
 
 def _missed(session: DragSession) -> list[int]:
@@ -105,6 +108,8 @@ def _short(session: DragSession) -> list[str]:
 def _driven(session: DragSession, bones: Sequence[int]) -> list[Cause]:
     """Return what moves bones of the effectors, or bones above them, in place of the drag."""
     body = session.body
+    if body.locked:
+        return []
     if body.controlled is not None:
         return [*body.held.follows(body.find(), bones).values()]
     return [*dict.fromkeys(cause for cause in map(body.rig.driven_above, bones) if cause)]

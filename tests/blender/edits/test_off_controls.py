@@ -143,6 +143,17 @@ def test_a_root_that_is_dragged_moves_while_the_torso_is_locked() -> None:
     np.testing.assert_allclose(world(rig, parts["hips"]) - before, way, atol=NEAR * size_of(rig))
 
 
+@pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")
+def test_a_locked_heel_goes_with_its_foot_and_nothing_is_said_of_the_lock(capfd: Any) -> None:
+    rig, _ = RIGS["Rigify on IK"]()
+    before, way = world(rig, "foot_heel_ik.L"), size_of(rig) * WAY
+    assert all(rig.pose.bones["foot_heel_ik.L"].lock_location)
+    assert bpy.ops.poise.drag(bone="foot_heel_ik.L", shift=tuple(way)) == FINISHED
+    context.view_layer.update()
+    np.testing.assert_allclose(world(rig, "foot_heel_ik.L") - before, way, atol=NEAR * size_of(rig))
+    assert "is locked" not in capfd.readouterr().out
+
+
 def test_a_torso_that_may_not_turn_moves_without_turning() -> None:
     rig, parts = RIGS["CloudRig on IK"]()
     torso = rig.pose.bones["MSTR-Torso"]
