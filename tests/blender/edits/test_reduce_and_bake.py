@@ -88,7 +88,12 @@ def test_all_bones_and_points_a_bones_length_beside_them_stay_within_the_toleran
 
 
 def test_flat_curves_get_one_key_unless_there_are_keys_outside_the_range(clip: Any) -> None:
-    for frame in range(1, 67):
+    last = 24
+    for curve in curves(clip).values():
+        for key in reversed(curve.keyframe_points):
+            if key.co[0] > last:
+                curve.keyframe_points.remove(key)
+    for frame in range(1, last + 1):
         for bone in clip.pose.bones:
             bone.keyframe_insert("scale", frame=frame)
         for channel in ("location", "rotation_euler"):
@@ -98,8 +103,8 @@ def test_flat_curves_get_one_key_unless_there_are_keys_outside_the_range(clip: A
             for key in curve.keyframe_points:
                 key.co[1] = 0.1 * index + path.endswith("scale")
             curve.update()
-    at = heads(clip, np.arange(1.0, 67.0))
-    for frames, count in (((1, 60), 66), ((1, 66), 1)):
+    at = heads(clip, np.arange(1.0, last + 1.0))
+    for frames, count in (((1, 20), last), ((1, last), 1)):
         edit = Reduced(context, clip, frames, (), 0.005)
         edit.solve()
         assert edit.write(clip, new=False).met
@@ -107,7 +112,7 @@ def test_flat_curves_get_one_key_unless_there_are_keys_outside_the_range(clip: A
         assert found == {count}
     hand = {len(curve.keyframe_points) for (path, _), curve in curves(clip).items() if '"LeftHand"' in path}
     assert hand == {1}
-    assert np.linalg.norm(heads(clip, np.arange(1.0, 67.0)) - at, axis=-1).max() < 0.01
+    assert np.linalg.norm(heads(clip, np.arange(1.0, last + 1.0)) - at, axis=-1).max() < 0.01
 
 
 def test_straight_ways_and_a_jump_between_two_frames_are_kept_as_well(clip: Any) -> None:

@@ -25,37 +25,38 @@ SPOILED = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("text", SPOILED, ids=lambda text: text[:20])
-def test_what_can_be_computed_again_is(text: str) -> None:
+def test_what_can_be_computed_again_is() -> None:
     (rig,) = load(DATA / "motion" / "cmu_07_12.bvh")
     select(rig, ["LeftHand"])
     hold(rig, "LeftHand", 10, 20)
     assert bpy.ops.poise.solve_motion() == {"FINISHED"}
     read = bridge.read_rig(rig)
     before, _ = bridge.read_motion(rig, read, np.arange(5, 30))
-    rig.poise_bones = rig.poise_still = rig.poise_result_pins = text
-    assert follow_renames(rig) == {}
-    assert bpy.ops.poise.solve_motion() == {"FINISHED"}
-    after, _ = bridge.read_motion(rig, read, np.arange(5, 30))
-    np.testing.assert_allclose(after.pose.rotations, before.pose.rotations, atol=1e-6)
-    assert PinnedMotion(context, rig).pins
+    for text in SPOILED:
+        rig.poise_bones = rig.poise_still = rig.poise_result_pins = text
+        assert follow_renames(rig) == {}, text[:50]
+        assert bpy.ops.poise.solve_motion() == {"FINISHED"}, text[:50]
+        after, _ = bridge.read_motion(rig, read, np.arange(5, 30))
+        np.testing.assert_allclose(after.pose.rotations, before.pose.rotations, atol=1e-6, err_msg=text[:50])
+        assert PinnedMotion(context, rig).pins, text[:50]
 
 
-@pytest.mark.parametrize("text", SPOILED, ids=lambda text: text[:20])
 def test_a_spoiled_recipe_is_refused_with_a_sentence_also_when_the_file_is_opened(
-    text: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     rig: Any = load(DATA / "rigs" / "named_mixamo_cm.blend")[0]
     select(rig, [])
     assert bpy.ops.poise.generate(recipe="wave", start=0) == {"FINISHED"}
-    rig.poise_recipe = text
-    with pytest.raises(CoreError, match=r"is damaged\. Generate its motion again"):
-        edited_recipe(rig, 30.0)
-    with pytest.raises(RuntimeError, match=r"Error: .*is damaged. Generate its motion again"):
-        bpy.ops.poise.regenerate()
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "spoiled.blend"))
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "spoiled.blend"))
-    assert "Traceback" not in "".join(capfd.readouterr())
+    for text in SPOILED:
+        rig = context.active_object
+        rig.poise_recipe = text
+        with pytest.raises(CoreError, match=r"is damaged\. Generate its motion again"):
+            edited_recipe(rig, 30.0)
+        with pytest.raises(RuntimeError, match=r"Error: .*is damaged. Generate its motion again"):
+            bpy.ops.poise.regenerate()
+        bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "spoiled.blend"))
+        bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "spoiled.blend"))
+        assert "Traceback" not in "".join(capfd.readouterr()), text[:50]
 
 
 def numbers_of(owner: Any) -> list[Any]:
@@ -78,9 +79,10 @@ def test_numbers_beyond_their_range_do_no_more_than_a_sentence(
 ) -> None:
     rig: Any = load(DATA / "rigs" / "named_mixamo_cm.blend")[0]
     select(rig, ["mixamorig:LeftHand"])
+    context.scene.render.fps = 8  # few frames to solve
     assert bpy.ops.poise.generate(recipe="wave", start=0) == {"FINISHED"}
     assert bpy.ops.poise.pin() == {"FINISHED"}
-    hold(rig, "mixamorig:LeftHand", 10, 20)
+    hold(rig, "mixamorig:LeftHand", 5, 10)
     path = str(tmp_path / "whole.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
 
