@@ -23,6 +23,10 @@ class POISE_OT_listen(Tool, bpy.types.Operator):
         if context.window_manager.poise_live.owner:
             raise CoreError("Another armature is listening. Stop it first.")
         if armature.poise_live_remote and not bpy.app.online_access:
+            if bpy.app.online_access_override:  # by the command line: the preference cannot be changed
+                raise CoreError(
+                    "Listening to other machines needs Allow Online Access: restart Blender without --offline-mode."
+                )
             raise CoreError(
                 "Listening to other machines needs Allow Online Access: turn it on in Preferences > System > Network."
             )
