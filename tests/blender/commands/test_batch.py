@@ -440,6 +440,7 @@ def test_a_scheduler_is_used_only_where_online_access_is_allowed(run: Run, monke
     assert (code, "Preferences > System > Network" in error) == (2, True), error
 
 
+@pytest.mark.long
 @pytest.mark.skipif(find_spec("distributed") is None, reason='there is no Dask here: pip install "dask[distributed]"')
 def test_a_dask_cluster_gives_the_same_and_loses_nothing_with_a_worker(
     run: Run, folder: Path, truth: dict[str, str]

@@ -58,7 +58,7 @@ def test_all_of_one_key_pose_is_that_pose_keyed_and_other_key_poses_stay(
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the larger test data (../shared/data) is not here")
-@pytest.mark.parametrize("share", [0.0, 1.0], ids=["IK", "FK"])
+@pytest.mark.parametrize("share", [0.0, pytest.param(1.0, marks=pytest.mark.long)], ids=["IK", "FK"])
 def test_on_rigify_all_of_one_key_pose_is_that_pose_with_its_knees(share: float) -> None:
     rig = rigify_walk(share)
     leave(rig)

@@ -61,7 +61,12 @@ def prop_for(rig: Any, name: str, side: str, hand: str) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("hand", "prop"), [pair for pair in product(HANDS, PROPS) if pair[0] == "mesh2motion" or pair[1] != "cone"]
+    ("hand", "prop"),
+    [
+        pytest.param(hand, prop, marks=() if prop == "mug" else pytest.mark.long)
+        for hand, prop in product(HANDS, PROPS)
+        if hand == "mesh2motion" or prop != "cone"
+    ],
 )
 def test_fingers_touch_and_are_not_inside(hand: str, prop: str) -> None:
     rig = body(hand)
