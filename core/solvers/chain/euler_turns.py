@@ -5,13 +5,13 @@ bound where a sum of two entries is 0.
 """
 
 from collections.abc import Sequence
-from math import acos, atan2, cos, hypot, isfinite, pi, sin
+from math import acos, atan2, cos, hypot, inf, isfinite, pi, sin
 from typing import Final
 
 from ... import rotation
 from ...limits import EulerBox, Framed
 from ...limits.bounds import turning_middle
-from .limits import SLACK, Bounded
+from .limits import CLOSE, SLACK, Bounded, Room
 from .walk import Quaternion, Triple
 
 _ONE: Final = (1.0, 0.0, 0.0)  # the wave of a constant
@@ -71,16 +71,34 @@ class EulerTurns:
                 found += [at for at in ((phase - apart) % _TURN, (phase + apart) % _TURN) if at < most]
         return found
 
-    def is_inside(self, waves: Sequence[Triple], turn: float) -> bool:
-        """Return whether the joint turned by an angle is in the ranges: one of the two triples for its rotation."""
+    def room(self, waves: Sequence[Triple], turn: float) -> Room:
+        """Return the size of the second angle of the joint turned by an angle, and how far all are from their bounds.
+
+        Of the two triples for its rotation that are the angles of the one that is farther inside; outside it is
+        negative.
+        """
         cosine, sine = cos(turn), sin(turn)
         s1, s2, s3, c1, c3, _ = (a + b * cosine + c * sine for a, b, c in waves)
         first, second, third = atan2(s1, c1), atan2(s2, hypot(c3, s3)), atan2(s3, c3)
+        farthest = -inf
         for angles in ((first, second, third), (first + pi, pi - second, third + pi)):
-            ranges = zip(angles, self.middle, self.lower, self.upper, strict=True)
-            if all(low <= (at - mid + pi) % _TURN - pi + mid <= high for at, mid, low, high in ranges):
-                return True
-        return False
+            across = inf
+            for at, mid, low, high in zip(angles, self.middle, self.lower, self.upper, strict=True):
+                here = (at - mid + pi) % _TURN - pi + mid
+                across = min(across, here - low, high - here)
+            farthest = max(farthest, across)
+        return abs(second), farthest
+
+    def is_inside(self, waves: Sequence[Triple], turn: float) -> bool:
+        """Return whether the joint turned by an angle is in the ranges."""
+        return self.room(waves, turn)[1] >= 0.0
+
+
+def room_within(ranges: Sequence[EulerTurns], own: Quaternion) -> Room:
+    """Return the room that ranges leave around an own rotation, for `limits.is_within`: it is that near to the pole."""
+    matrix = _matrix(own)
+    middles, across = zip(*(one.room(one.waves(matrix, 0, 1.0), 0.0) for one in ranges), strict=True)
+    return max(middles), min(across) - CLOSE
 
 
 def reach(ranges: Sequence[EulerTurns], own: Quaternion, axis: int, angle: float) -> float:
@@ -88,12 +106,7 @@ def reach(ranges: Sequence[EulerTurns], own: Quaternion, axis: int, angle: float
 
     What is outside may turn inside.
     """
-    w, x, y, z = own
-    matrix = (
-        (1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)),
-        (2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)),
-        (2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)),
-    )
+    matrix = _matrix(own)
     sign, size = (-1.0, -angle) if angle < 0.0 else (1.0, angle)
     waves = [(one, one.waves(matrix, axis, sign)) for one in ranges]
     ends = sorted([at for one, wave in waves for at in one.crossings(wave, size)])
@@ -105,3 +118,13 @@ def reach(ranges: Sequence[EulerTurns], own: Quaternion, axis: int, angle: float
             return sign * max(low - SLACK, 0.0)
         low = high
     return angle if entered else 0.0
+
+
+def _matrix(own: Quaternion) -> tuple[Triple, Triple, Triple]:
+    """Return the matrix of a rotation, in floats."""
+    w, x, y, z = own
+    return (
+        (1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)),
+        (2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)),
+        (2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)),
+    )

@@ -19,7 +19,7 @@ _FEW: Final = 32  # frames for which half of that is tried
 _STEP: Final = np.pi / _STEPS  # radians: narrower forbidden ranges may be missed
 
 _QUARTERS: Final = np.array([0.0, 0.5 * np.pi, np.pi])  # radians: turns that tell a wave
-_CLOSE: Final = 1e-6  # radians: more than the error of an angle between two rotations
+CLOSE: Final = 1e-6  # radians: more than the error of an angle between two rotations
 _POLE: Final = float(np.radians(85.0))  # of half the angle of a rotation, short of where its angles are not told
 
 Bounded = tuple[LimitGroup, Array, Array]  # limits, and the lowest and highest coordinates inside
@@ -61,7 +61,7 @@ def find_room(limits: list[Bounded], own: Array) -> Room | None:
         angles = group.coordinates(rotation.to_matrix(own)[None])
         middle = max(middle, atan(hypot(*np.tan(0.5 * angles[0]).tolist())))
         across = min(across, float(np.minimum(angles - lower, upper - angles).min()))
-    return middle, across - _CLOSE
+    return middle, across - CLOSE
 
 
 def is_within(room: Room, way: float) -> bool:

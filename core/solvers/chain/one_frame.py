@@ -9,7 +9,7 @@ import numpy as np
 
 from ... import rotation
 from ...rotation import Array
-from .euler_turns import EulerTurns, reach
+from .euler_turns import EulerTurns, reach, room_within
 from .finisher import RIDGE, Finisher, half_of_y
 from .limits import Room, allowed, at_frames, find_room, is_euler, is_within
 from .path import Chain
@@ -98,15 +98,15 @@ class ChainFrame(ChainWalk):
         if not angle:
             return angle
         node, limits, own = step.node, self.limits[step.node], self.own_rotation(step.node)
-        sign = -1.0 if self.inverted[node] else 1.0
-        if node in self.ranges:
-            return sign * reach(self.ranges[node], own, step.axis, sign * angle)
+        sign, ranges = -1.0 if self.inverted[node] else 1.0, self.ranges.get(node)
         there, room = self.rooms.get(node, (own, None))
         if room is None or not is_within(room, abs(angle) + _between(own, there)):
-            room = find_room(limits, np.array(own))
+            room = find_room(limits, np.array(own)) if ranges is None else room_within(ranges, own)
             if room is not None:
                 self.rooms[node] = own, room
             if room is None or not is_within(room, abs(angle)):
+                if ranges is not None:
+                    return sign * reach(ranges, own, step.axis, sign * angle)
                 return sign * float(allowed(limits, np.array([own]), step.axis, np.array([sign * angle]))[0])
         return angle
 
