@@ -3,6 +3,7 @@
 The pictures of a tutorial are those that its act takes: `python -m nox -s film` puts them into docs/images/tutorials.
 """
 
+import os
 import sys
 from collections.abc import Generator
 from types import SimpleNamespace
@@ -132,12 +133,13 @@ def shoot(camera: Camera, hover: tuple[int, int] | None = None) -> Steps:
 
 
 def smooth(camera: Camera) -> Steps:
-    """Take a picture of the window as it is, anti-aliased."""
+    """Take a picture of the window as it is, anti-aliased if it is for people: software OpenGL takes its time."""
     import bpy
 
     system = bpy.context.preferences.system
-    system.viewport_aa = "8"
-    yield 1.0
+    if os.environ.get("POISE_FILM"):
+        system.viewport_aa = "8"
+        yield 1.0
     yield from camera.shoot()
     system.viewport_aa = "OFF"
 
