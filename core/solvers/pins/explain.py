@@ -137,7 +137,7 @@ def _holds(
         part = slice(3 * joint, 3 * joint + 3)
         normals[part, number] = slope * spread[part]
     table = np.concatenate([*columns, normals], axis=1)
-    if not table.shape[1]:
+    if not table.any():
         return [], 1.0
     ridge = numbers.DAMPING * float(np.sum(table * table)) / table.shape[1]
     forces = least_squares(table, pull, ridge)

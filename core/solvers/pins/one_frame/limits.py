@@ -34,6 +34,18 @@ class SoftLimits:
         values = at.values[self.rows]
         return np.maximum(values - self.upper, 0.0) - np.maximum(self.lower - values, 0.0)
 
+    def without(self, rows: Iterable[int]) -> "SoftLimits":
+        """Return all but those of some rows."""
+        left = ~np.isin(self.rows, [*rows])
+        return SoftLimits(self.rows[left], self.lower[left], self.upper[left], self.stiffness[left])
+
+    def met(self, at: Placed) -> dict[int, float]:
+        """Return the rows whose joints are at their bounds or beyond, and these bounds."""
+        values = at.values[self.rows]
+        low, high = values < self.lower + numbers.NEARLY, values > self.upper - numbers.NEARLY
+        bounds = np.where(low, self.lower, self.upper)
+        return {int(self.rows[one]): float(bounds[one]) for one in np.flatnonzero(low | high).tolist()}
+
     def energy(self, at: Placed) -> float:
         """Return their energy."""
         outside = self.outside(at)
@@ -52,6 +64,7 @@ class FrameLimits:
         self.owner: list[int] = groups.joint.tolist()
         self.base = np.split(groups.base[frame], np.cumsum([len(member) for member in groups.members])[:-1])
         lower, upper, soft = groups.lower[frame], groups.upper[frame], groups.variance > 0.0
+        self.given_lower = lower  # also of soft limits
         self.lower, self.upper = np.where(soft, -np.inf, lower), np.where(soft, np.inf, upper)
         self.soft = SoftLimits(np.flatnonzero(soft), lower[soft], upper[soft], 1.0 / groups.variance[soft])
         self.row_of = [  # group, bone in it and coordinate of a row
@@ -78,12 +91,13 @@ class FrameLimits:
                 del self.active[row]
 
     def bent(self, at: Placed, rates: Array, bends: Array) -> dict[int, float]:
-        """Return the active rows against which joints bend, by `bends` (D,), and where these would take them."""
+        """Return the bounds against which joints bend, by `bends` (D,), and where these would take them."""
         bent: dict[int, float] = {}
-        for row, slope in self.slopes(at, rates, self.active).items():
-            joint, bound = self.owner[row], self.active[row]
+        bounds = self.active | self.soft.met(at)
+        for row, slope in self.slopes(at, rates, bounds).items():
+            joint, bound = self.owner[row], bounds[row]
             way = float(bends[3 * joint : 3 * joint + 3].dot(slope))
-            if (way if bound == self.lower[row] else -way) > numbers.NEARLY:  # else at right angles, as what is locked
+            if (way if bound == self.given_lower[row] else -way) > numbers.NEARLY:  # else at right angles, or locked
                 bent[row] = bound + way
         return bent
 

@@ -134,13 +134,15 @@ class FrameSolver:
         bent = limits.bent(self.at, self.places.rates(self.at), bends * self.spread)
         if not bent:
             return False
+        soft = limits.soft
+        limits.soft = soft.without(bent)  # bent so far they are within them
         local = self.objective.model(self.at, self.forces, self.slips, bend=False)
         limits.active, limits.locked = active | bent, locked | bent.keys()
         falls = (self.newton.least(local, self.slips).push * bends)[: self.turning].reshape(-1, 3).sum(axis=1) < 0.0
         bent = {row: bound for row, bound in bent.items() if falls[limits.owner[row]]}
         limits.active = active | bent
         end = self.newton.take(local, self.slips, self.least, turn, exact) if bent else None
-        limits.locked = locked
+        limits.locked, limits.soft = locked, soft
         if end is None or self.objective.value(end.at.x) >= self.objective.value(self.at.x):
             limits.active = active
             return False

@@ -104,6 +104,13 @@ def test_a_distance_that_the_bones_are_too_short_for_is_said_to_be(figure: Skele
     assert said(apart, 0) == "as near as the lengths of its bones allow"
 
 
+def test_a_pin_that_nothing_can_move_is_no_reason(figure: Skeleton) -> None:
+    goals = [Goal("hips", [0.0, 0.0, 0.95]), Goal("hand.L", [0.4, -0.4, 1.3], priority=1)]
+    method = PinAndDrag(root="fixed", strength=1.0)
+    causes = method.explain(figure, Pose.rest(figure), goals)(1)
+    assert causes == ["its pull is too weak to move the body further"]
+
+
 def test_a_straight_chain_that_is_pushed_toward_its_base_is_said_to_be_kept_from_bending() -> None:
     straight = [
         ("base", None, (0, 0, -1), (0, 0, 0)),

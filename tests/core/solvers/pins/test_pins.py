@@ -572,6 +572,25 @@ def test_a_knee_that_its_limit_holds_straight_gives_way_when_the_leg_is_pushed_i
         assert way * rotation.log(solution.pose.rotations[2])[0] > 0.0
 
 
+@pytest.mark.parametrize("settle", [True, False])
+def test_a_straight_knee_that_is_a_hair_beyond_its_soft_limit_gives_way(settle: bool) -> None:
+    leg = skeleton_of([
+        ("hips", None, (0.0, 0.0, 1.0), (0.0, 0.0, 1.1)),
+        ("thigh", "hips", (0.1, 0.0, 1.0), (0.1, 0.0, 0.5)),
+        ("shin", "thigh", (0.1, 0.0, 0.5), (0.1, 0.0, 0.0)),
+        ("foot", "shin", (0.1, 0.0, 0.0), (0.1, -0.15, 0.0)),
+    ], limits=(EulerBox([2], ["XYZ"], [[1e-7, -0.1, -0.1]], [[2.5, 0.1, 0.1]]),))  # fmt: skip
+    bends = np.zeros((4, 3))
+    bends[2, 0] = 0.1
+    method = PinAndDrag(root="fixed", bends=bends, strength=1.0, limits="soft", settle=settle)
+    goals = [Goal("hips", [0.0, 0.0, 1.0]), Goal("foot", [0.1, 0.0, 0.2], priority=1)]
+    drag = method.prepare(leg, Pose.rest(leg), goals)
+    drag.solve()
+    solution = drag.relax()
+    assert solution.position_error[1] < 1e-3
+    assert rotation.log(solution.pose.rotations[2])[0] > 0.5
+
+
 @pytest.mark.parametrize("signs", [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)])
 def test_what_a_hinge_locks_is_not_tried_bent(signs: tuple[float, float]) -> None:
     """Rounding made locked axes look as if they held the bend."""
