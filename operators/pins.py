@@ -142,8 +142,8 @@ class POISE_OT_cycle_pin(Tool, bpy.types.Operator):
                 owner: Any = bpy.data.objects[grab.object_name]
                 if bridge.is_tip(grab, owner.data.bones[grab.bone].length):
                     self.point = grab.point
-            elif not context.selected_pose_bones:  # a popup would take the next key
-                return self.refuse("No bone is under the mouse, and none is selected.", "WARNING")
+            else:  # what is selected may be far from the mouse
+                return self.refuse("No bone is under the mouse.", "WARNING")
         return self.execute(context)
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
@@ -158,6 +158,8 @@ class POISE_OT_cycle_pin(Tool, bpy.types.Operator):
         kind = next_kind(pin_kind(armature, names[0]))
         for name in with_other_side(armature, names):
             keep_pin(context, armature, name, kind, point=tuple(self.point))
+        if kind != "NONE":
+            armature.poise_active_pin = armature.poise_pins.find(names[-1])
         said = {
             "NONE": "Unpinned {}",
             "POSITION": "Pinned the position of {}",

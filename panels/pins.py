@@ -142,7 +142,9 @@ class POISE_MT_pins(bpy.types.Menu):
         layout: Any = self.layout
         for kind, held in _HELD:
             layout.operator("poise.pin", text=held).kind = kind
+        layout.operator_context = "EXEC_REGION_WIN"  # the selected bones, not the one behind the menu
         layout.operator("poise.cycle_pin").bone = ""
+        layout.operator_context = "INVOKE_REGION_WIN"
         layout.operator_menu_enum("poise.pin_space", "space")
         layout.operator("poise.unpin").bone = ""
         draw_tools(layout, ("pin_here", "mirror_pins", "clear_pins", "goto_pin"))

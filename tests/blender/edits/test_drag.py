@@ -439,6 +439,7 @@ def test_with_x_mirror_the_grabbed_side_leads_the_other_even_if_both_are_selecte
 def test_with_x_mirror_both_sides_are_pinned_and_let_go(rig: Any) -> None:
     rig.pose.use_mirror_x = True
     bpy.ops.poise.cycle_pin(bone="hand.L")
+    assert rig.poise_pins[rig.poise_active_pin].name == "hand.L"
     choose(rig, "upper_arm.R")
     bpy.ops.poise.pin()
     hands = {*FEET, "hand.L", "hand.R"}
