@@ -17,7 +17,10 @@ class Kind(Enum):
 
     ANOTHER_TARGET = "{} has another target as well", "Remove one of the two targets"
     BALANCE = "the body keeps its balance", "Turn Balance off to get closer"
-    BODY = "limits of joints or the lengths of its bones keep it away", "Turn Joint Limits off to get closer"
+    BODY = (
+        "limits of joints or the lengths of its bones keep it away",
+        "Turn off Joint Limits in Import Keypoints to get closer",
+    )
     CLOSER_POSE = "a closer pose may exist", "Drag or solve again to find it"
     DRAGGED = "{} is dragged", _PRECEDENCE
     DRIVEN = "{} is driven by {}", "Mute the driver or constraint to get closer"

@@ -98,10 +98,10 @@ class TakePosture(BodyTool):
     posture: str = _setting(
         "T", "Posture", "Posture of the body",
         items=(
-            ("T", "T-Pose", "Arms straight out to the sides, regardless of the rest pose"),
-            ("A", "A-Pose", "Arms straight and lowered"),
-            ("RELAXED", "Relaxed", "Relaxed standing pose"),
-            ("REST", "Rest Pose", "Rest pose of the armature"),
+            ("T", "T-Pose", "Stand with the arms straight out to the sides, regardless of the rest pose"),
+            ("A", "A-Pose", "Stand with the arms straight and lowered"),
+            ("RELAXED", "Relaxed", "Stand relaxed"),
+            ("REST", "Rest Pose", "Return to the rest pose, keeping location and heading"),
         ),
     )  # fmt: skip
     arms: float = _setting(
@@ -134,7 +134,14 @@ class MirrorPose(BodyTool):
 class PoseFingers(BodyTool):
     """Close and spread the fingers of a hand."""
 
-    side: str = _setting("BOTH", "Hands", "Hands to pose", items=_SIDES)
+    side: str = _setting(
+        "BOTH", "Hands", "Hands to pose",
+        items=(
+            ("BOTH", "Both", "Close and spread all fingers of both hands"),
+            ("L", "Left", "Close and spread all fingers of the body's own left hand"),
+            ("R", "Right", "Close and spread all fingers of the body's own right hand"),
+        ),
+    )  # fmt: skip
     close: float = _setting(0.0, "Close", "From the rest pose (0) to a fist (1)", subtype="FACTOR", min=0.0, max=1.0)
     spread: float = _setting(
         0.0, "Spread", "Spread the fingers. Negative values press them together", subtype="FACTOR", min=-1.0, max=1.0

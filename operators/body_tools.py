@@ -15,7 +15,7 @@ from ..edits.controls import frames_of_body
 from ..edits.evaluation import evaluate
 from ..edits.held import HeldRig
 from ..edits.words import counted
-from .tool import Tool, headline
+from .tool import TellsChoice, Tool, headline
 
 Kind = TypeVar("Kind", bound=body_tools.BodyTool)
 
@@ -77,20 +77,22 @@ class BodyOperator(Tool):
         return level, headline(self, level, done, [*missed, *lost])
 
 
-class POISE_OT_take_posture(BodyOperator, bpy.types.Operator):
+class POISE_OT_take_posture(TellsChoice, BodyOperator, bpy.types.Operator):
     """Set the body to a known posture, keeping its location and heading"""
 
     bl_idname = "poise.take_posture"
     bl_label = "Apply Posture"
+    told = "posture"
     tool = body_tools.TakePosture
     __annotations__ = properties_of(tool)
 
 
-class POISE_OT_mirror_pose(BodyOperator, bpy.types.Operator):
+class POISE_OT_mirror_pose(TellsChoice, BodyOperator, bpy.types.Operator):
     """Mirror the pose by body parts, whatever the bones are named, keeping its location and heading"""
 
     bl_idname = "poise.mirror_pose"
     bl_label = "Mirror Pose"
+    told = "model"
     tool = body_tools.MirrorPose
     __annotations__ = properties_of(tool)
 
@@ -134,11 +136,12 @@ class POISE_OT_lay_hands(ObjectTool, bpy.types.Operator):
     __annotations__ = properties_of(tool)
 
 
-class POISE_OT_pose_fingers(BodyOperator, bpy.types.Operator):
+class POISE_OT_pose_fingers(TellsChoice, BodyOperator, bpy.types.Operator):
     """Close and spread all fingers of a hand"""
 
     bl_idname = "poise.pose_fingers"
     bl_label = "Pose Fingers"
+    told = "side"
     tool = body_tools.PoseFingers
     __annotations__ = properties_of(tool)
 

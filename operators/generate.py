@@ -33,21 +33,22 @@ from ..properties.generate import AXES
 from ..properties.overrides import linked_count
 from .keys import tolerance_of, tolerance_property
 from .lasting import Background
-from .tool import Tool, fill_in, frame_property, selected_bones
+from .tool import TellsChoice, Tool, fill_in, frame_property, selected_bones
 
 
-class POISE_OT_store_pose(Tool, bpy.types.Operator):
+class POISE_OT_store_pose(TellsChoice, Tool, bpy.types.Operator):
     """Store a pose as one of the two key poses of a generated motion"""
 
     bl_idname = "poise.store_pose"
     bl_label = "Store Key Pose"
+    told = "pose"
 
     pose: EnumProperty(
         name="Pose",
         description="Which of the two key poses",
         items=(
-            ("MIN", "Min", "Pose where the offset is 0, such as the crouch of a jump"),
-            ("MAX", "Max", "Pose where the offset is 1, such as the stretch of a jump"),
+            ("MIN", "Min", "Store the current pose as the first extreme, such as the crouch of a jump"),
+            ("MAX", "Max", "Store the current pose as the second extreme, such as the stretch of a jump"),
         ),
     )
     source: EnumProperty(

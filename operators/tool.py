@@ -85,6 +85,17 @@ def attempt(tool: Any, context: Any, event: Any, handle: Callable[[Any, Any], se
         raise
 
 
+class TellsChoice:
+    """An operator whose tooltip is the text of what a button chooses for its property `told`."""
+
+    told: str
+
+    @classmethod
+    def description(cls, context: Any, properties: Any) -> str:
+        items = properties.bl_rna.properties[cls.told].enum_items
+        return translated(items[getattr(properties, cls.told)].description, "tooltips")
+
+
 class ReadsFile(ImportHelper):
     """An operator that reads a file which a person chooses."""
 

@@ -46,17 +46,18 @@ class POISE_UL_timed_pins(bpy.types.UIList):
         number: int = -1, *_: Any,
     ) -> None:  # fmt: skip
         there = item.bone in context.active_object.pose.bones
-        row = layout.row() if is_narrow(PAIR) else layout.split(factor=0.8 if is_narrow() else 0.5, align=True)
+        row = layout.row(align=True) if is_narrow() else layout.split(factor=0.5, align=True)
         label = row.row(align=True)
         label.active = not item.mute
         label.alert = not there or (item.held == "OBJECT" and item.target is None)
         sign = _icon(item) if there else "ERROR"
         label.operator("poise.goto_timed_pin", text="", icon=sign, emboss=False).row = number
-        name = without_prefixes(item.label)
+        frames = f"{item.start}-{item.end}"
+        name = " ".join([without_prefixes(item.label), *([frames] if is_narrow() else [])])
         label.label(text=name if there else translated(f"{item.bone} (no such bone)"), translate=False)
         row = row.row(align=True)
-        if not is_narrow():  # they are below the list, too
-            row.label(text=f"{item.start}-{item.end}", translate=False)
+        if not is_narrow():
+            row.label(text=frames, translate=False)
         if not is_narrow(PAIR):
             draw_mute(row, item)
 

@@ -4,7 +4,6 @@ from typing import Any
 
 import bpy
 
-from .. import bridge
 from ..languages.interface import translated, without_prefixes
 from .rig import draw_hindrances
 from .side import (
@@ -116,8 +115,7 @@ def draw_first_steps(layout: Any, context: Any) -> None:
     tool = context.workspace.tools.from_space_view3d_mode("POSE", create=False)
     if tool is None or tool.idname != TOOL:
         layout.operator("wm.tool_set_by_id", text="Use Poise Tool", icon="VIEW_PAN").name = TOOL
-    dragged = f"Then drag the hips or {'the head' if bridge.is_animal(context.active_object) else 'a hand'}"
-    draw_sentence(layout, context, f"Select the feet and press Pin. {dragged}", "INFO")
+    draw_sentence(layout, context, "Press P over each foot, then drag the hips", "INFO")
 
 
 def draw_pin(layout: Any, pin: Any) -> None:

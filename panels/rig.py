@@ -119,7 +119,9 @@ class POISE_PT_parts(_Part, bpy.types.Panel):
         column = layout.column(align=True)
         for role, finding in rows.items():
             split = column if is_narrow() else column.split(factor=0.5)
-            part = split.operator(
+            name = split.row()
+            name.alignment = "LEFT" if is_narrow() else "EXPAND"  # as the bones, below it or beside it
+            part = name.operator(
                 "poise.show_part", text=role, icon_value=NUMBERS[finding.state], emboss=False, translate=False
             )
             part.role = role

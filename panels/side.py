@@ -6,6 +6,7 @@ from typing import Any, Final
 import bpy
 
 from .. import bridge
+from ..languages.book import without_full_stop
 from ..languages.interface import translated
 from ..languages.lines import width, wrapped
 
@@ -112,8 +113,8 @@ def draw_mute(layout: Any, pin: Any) -> None:
 
 
 def draw_sentence(layout: Any, context: Any, sentence: str, icon: str) -> None:
-    """Draw a sentence of Poise's, translated, and wrapped to the width of the sidebar."""
-    draw_text(layout, context, translated(sentence), icon)
+    """Draw a sentence of Poise's, translated, without its full stop, and wrapped to the width of the sidebar."""
+    draw_text(layout, context, translated(without_full_stop(sentence)), icon)
 
 
 def draw_text(layout: Any, context: Any, text: str, icon: str) -> None:

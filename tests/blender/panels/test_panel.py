@@ -168,7 +168,7 @@ def test_bones_are_unpinned_only_where_a_pinned_one_is_selected() -> None:
 def test_without_pins_the_panel_says_what_to_do_first() -> None:
     select(make_armature(), [])
     assert ("set", "name=poise.drag") in drawn_by(POISE_PT_pins)
-    assert "press Pin" in " ".join(text for _, text in drawn_by(POISE_PT_pins))
+    assert "Press P" in " ".join(text for _, text in drawn_by(POISE_PT_pins))
     bpy.ops.object.mode_set(mode="OBJECT")
     assert ("set", "mode=POSE") in drawn_by(POISE_PT_pins)
 

@@ -36,6 +36,22 @@ def test_every_operator_and_all_its_properties_have_names_and_tooltips(name: str
     assert [lack for definition in rna.properties for lack in described(definition)] == []
 
 
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("store_pose", "pose"), ("take_posture", "posture"), ("mirror_pose", "model"), ("pose_fingers", "side")],
+)
+def test_buttons_of_one_operator_tell_what_each_of_them_chooses(name: str, told: str) -> None:
+    kind = getattr(bpy.types, f"POISE_OT_{name}")
+    items = getattr(bpy.ops.poise, name).get_rna_type().properties[told].enum_items
+    chosen = bpy.context.window_manager.operator_properties_last(f"poise.{name}")
+    said = []
+    for item in items:
+        setattr(chosen, told, item.identifier)
+        said.append(kind.description(bpy.context, chosen))
+    assert said == [item.description for item in items]
+    assert len({*said}) == len(items)
+
+
 @pytest.mark.parametrize("group", CLASSES)
 def test_all_properties_of_groups_have_names_and_tooltips(group: Any) -> None:
     assert [lack for definition in group.bl_rna.properties for lack in described(definition)] == []
