@@ -130,11 +130,11 @@ class POISE_OT_drag(bpy.types.Operator):
             for session in self._sessions:
                 session.switch(*(None if name == "AS_SET" else name for name in (self.wins, None, self.pin)))
                 session.drag(np.array(self.shift), turn)
+            self._keep(context)
         except CoreError as error:
             self._give_back()
             self.report({"ERROR"}, translated(str(error), "reports"))
             return {"CANCELLED"}
-        self._keep(context)
         return {"FINISHED"}
 
     def _named(self, context: Any, armature: Any) -> Grab:

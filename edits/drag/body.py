@@ -13,6 +13,7 @@ from ...bridge.turns import update
 from ...core import CoreError, forward, rotation
 from ...core.causes import Cause, Kind
 from ...core.rotation import Array
+from ...core.skeleton import Flags, Skeleton
 from ..controls import SHIFTED, TURNED
 from ..held import HeldRig
 from ..pin_list import with_other_side
@@ -66,6 +67,7 @@ class DragBody:
         self.rig = bridge.read_rig(armature)
         self.roles = self.roles_of_rig = bridge.read_roles(armature, self.rig.skeleton)
         self.alone = False
+        self._moves: Flags | None = None  # bones beside a body of controls
         self.besides: tuple[int, ...] = ()  # bones of the rig that are dragged or pinned
         self.controlled = self._find_controlled(armature, grabs) if whole else None
         self.notes: list[str] = []  # sentences about what is posed in place of what was grabbed
@@ -76,6 +78,10 @@ class DragBody:
         self.held = HeldRig(armature, self.rig, self.controlled, bridge.find_held(context, armature))
         self.rig, self.controlled = self.held.rig, self.held.controlled
         self.skeleton = self.rig.skeleton
+        if self._moves is not None:
+            movable = self.skeleton.movable & self._moves
+            translatable = self.skeleton.translatable & self._moves[:, None]
+            self.skeleton = replace(self.skeleton, movable=movable, translatable=translatable)
         if self.controlled is not None:
             self.skeleton, self.roles = self.controlled.skeleton, self.controlled.roles
         self._state = bridge.read_state(armature)
@@ -163,8 +169,9 @@ class DragBody:
     def _find_controlled(self, armature: Any, grabs: Sequence[Grab]) -> ControlledBody | None:
         """Return the body of the controls, if the grabbed bones are of it and one of them, or a pin, needs a control.
 
-        Else return the grabbed bone alone, where it has a location of its own: beside a body below driven bones, or if
-        eyes aim at it, without a body if IK leads to it. Or return the IK chain alone that it is of, or hangs on.
+        Else return the grabbed bone alone, where it has a location of its own and is beside a body of controls, or IK
+        leads to it. Or return the IK chain alone that it is of, or hangs on. Beside a body of controls nothing of that
+        moves in any case, as where a tail is dragged.
         """
         index = self.rig.skeleton.index
         own = [index(grab.bone) for grab in grabs]
@@ -179,14 +186,14 @@ class DragBody:
             goals = bridge.ik_goals(armature, self.rig)
             lone = [bone for bone in moved if bone in goals and _has_location(self.rig, bone)]
         else:
-            goals = {control.aims for control in controlled.controls}
-            free = [bone for bone in moved if bone not in parts and _has_location(self.rig, bone)]
-            lone = [bone for bone in free if bone in goals or self.rig.is_stuck(bone)]
+            lone = [bone for bone in moved if bone not in parts and _has_location(self.rig, bone)]
         self.alone = own[0] in lone
         if self.alone:
             return bridge.free_controls(self.rig, self.roles, lone)
         chain = bridge.find_ik_chain(armature, self.rig, self.roles, own[0]) if self.rig.is_stuck(own[0]) else None
-        self.alone = chain is not None
+        if chain is None and controlled is not None:
+            self._moves = _beside(self.rig.skeleton, own[0], controlled)
+        self.alone = chain is not None or self._moves is not None
         return chain
 
     def _acting(self, armature: Any, grabs: Sequence[Grab]) -> list[Grab]:
@@ -211,7 +218,7 @@ class DragBody:
         held_by = next((bone for bone in self.rig.skeleton.ancestors(first) if held[bone]), first)
         followed = bridge.followed_object(armature, self.rig.skeleton.names[held_by])
         instead = "" if followed is None else f' Move the object "{followed}" instead, which it follows.'
-        if held[first] and followed is None:
+        if (held[first] or (self._moves is not None and first in self.rig.carried)) and followed is None:
             reason = self.rig.driven[grabs[0].bone]
             raise CoreError(f'"{grabs[0].bone}" is driven by {reason}; it cannot be dragged.')
         if followed is not None and held[first]:  # as a limb of a body that follows one: it stays
@@ -262,6 +269,21 @@ def _is_apart(one: tuple[int, Array, Array], other: tuple[int, Array, Array], ne
     """Return whether two points of a part, or their turns, differ."""
     far, turned = rotation.lengths(one[1] - other[1]), rotation.angle_between(one[2], other[2])
     return bool(far > near or turned > TURNED)
+
+
+def _beside(skeleton: Skeleton, bone: int, controlled: ControlledBody) -> Flags:
+    """Return which bones of the rig (J,) a bone is parented to, and itself, up to what the body hangs on.
+
+    They move where the bone is dragged, as of a tail or a face, and the body stays.
+    """
+    body = {*controlled.bones.tolist(), *controlled.parts()}
+    ends = {above for part in body for above in skeleton.ancestors(part)} | {*np.flatnonzero(skeleton.driven).tolist()}
+    moves = np.zeros(len(skeleton), bool)
+    for above in skeleton.ancestors(bone):
+        if above in ends:
+            break
+        moves[above] = True
+    return moves
 
 
 def _has_location(rig: bridge.Rig, bone: int) -> bool:
