@@ -172,7 +172,7 @@ GOAL_REPORT: Final = Table(
             "kind",
             NAME,
             (
-                "`pin`, `drag`, `look_at`, `distance` or `balance`; for verbs also `hold`, `keep`, `end`, "
+                "`pin`, `drag`, `look_at`, `distance` or `balance`; for commands also `hold`, `keep`, `end`, "
                 "`body` or `pose`"
             ),
         ),
@@ -205,7 +205,7 @@ REPORT: Final = Table(
         Field(
             "warnings",
             list_of(NAME),
-            "of verbs that change a motion: what may not be wanted, and what to do",
+            "of commands that change a motion: what may not be wanted, and what to do",
         ),
         Field("recipe", NAME, "of `generate`: name of the recipe"),
         Field("takes", list_of(NAME), "of `retarget`: the motions in the file, starting with the one that was used"),
