@@ -70,8 +70,8 @@ def import_motion(path: Path, alone: bool = False, options: ClipOptions | None =
         bridge.check_stopped()
         said = [line for line in str(error).splitlines() if line and not line.startswith("Location:")]  # in Poise
         if "Traceback" in str(error):  # from an importer in Python
-            whole = f"the {kind[1:].upper()} file is incomplete, or of a kind that Blender does not know"
-            raise CoreError(f'"{path.name}" cannot be read; {whole} ({said[-1]}).') from error
+            whole = f"the {kind[1:].upper()} file is damaged or incomplete, or of a kind that Blender does not know"
+            raise CoreError(f'"{path.name}" cannot be read; {whole}.') from error
         raise CoreError(f'"{path.name}" cannot be read: {said[-1]}') from error
 
 

@@ -19,6 +19,7 @@ from ..core.body import SIDES, Roles
 from ..core.body.anatomy import carrier_of
 from ..core.body.axes import axis_vector
 from ..core.body.ground import ground_at_rest
+from ..core.body.posture import leg_length
 from ..core.editing.contacts import find_contacts, foot_points
 from ..core.editing.floor import Floor
 from ..core.editing.foot_lock import steadied, surface_rise
@@ -99,11 +100,13 @@ class Retargeted(HeldMotion):
             motion, worlds = motion[part], worlds[part]
         motion = replace(with_object(own, motion, worlds, scale), frames=self.before.frames)
         meshed = self.surface is not None and source.poise_ground is not None
-        roles = bridge.read_roles(source, own)
+        roles, skeleton = bridge.read_roles(source, own), self.skeleton
         check_pair(roles, self.roles)
+        for body, whose, one in ((own, roles, source), (skeleton, self.roles, armature)):
+            if not leg_length(body, whose) > 0.0:
+                raise CoreError(f'The bones of "{one.name}" have no length, so no motion can be retargeted.')
         alike = {} if self.controlled is not None else matching_bones(roles, self.roles)  # keys of controls are mixed
         self._same = {here: own.names[there] for here, there in alike.items()}
-        skeleton = self.skeleton
         chosen = parts_of(skeleton, self.roles, parts) if parts else list(range(len(skeleton)))
         if self.controlled is None:
             body = [bone for chain in self.roles.parts.values() for bone in chain if bone in chosen]

@@ -50,6 +50,8 @@ def check_clip(path: Path) -> None:
     """Raise CoreError, without the file's name, for counts, times and sizes that no clip has; OSError if unreadable."""
     kind = path.suffix.lower()
     data = read_bytes(path, LARGEST_CLIP)
+    if not data:
+        raise CoreError("the file is empty.")
     if kind == ".bvh":
         check_bvh(data)
     elif kind == ".fbx":

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from itertools import product
 from typing import Any, Final, TypeGuard
 
@@ -136,16 +137,16 @@ def _read(suffix: str, data: bytes, layout: str | Layout | None) -> Recording:
         return _read_json(_text(data), layout)
     if kind not in SUFFIXES:
         raise CoreError(f'Keypoint files end in {", ".join(SUFFIXES)}, not in "{suffix}".')
+    read: Callable[[Layout], Recording]  # what is wrong with the file itself is said first
+    if kind == ".csv":
+        read = partial(_read_csv, *_csv_table(_text(data)))
+    elif kind in (".trc", ".c3d"):
+        read = partial(_read_markers, _read_trc(_text(data)) if kind == ".trc" else _Markers(*read_c3d(data)))
+    else:
+        read = partial(_read_numpy, _arrays(data, kind))
     if layout is None:
         raise CoreError("The layout of the keypoints is unknown. Set it.")
-    layout = find_layout(layout)
-    if kind == ".csv":
-        return _read_csv(_text(data), layout)
-    if kind == ".trc":
-        return _read_trc(_text(data), layout)
-    if kind == ".c3d":
-        return _read_markers(layout, *read_c3d(data))
-    return _read_numpy(data, layout, kind)
+    return read(find_layout(layout))
 
 
 def read_frame(frame: Any, layout: Layout) -> tuple[Array, Array, float | None]:
@@ -301,22 +302,27 @@ def _seconds(cell: str) -> float:
         return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
 
 
-def _read_csv(text: str, layout: Layout) -> Recording:
-    """Read columns by their names, ignoring others; without names, all columns in the layout's order."""
+def _csv_table(text: str) -> tuple[_Table, bool]:
+    """Return the table of a CSV file, and whether its columns have names."""
     lines = text.splitlines()
     names = [cell.strip().strip('"') for cell in lines[0].split(",")] if lines else []
-    if not any(letter.isalpha() and letter not in "eE" for letter in "".join(names).replace("nan", "")):
-        plain = _table(lines, ",", 1)
-        table = plain.columns(range(len(plain.names)))
-        count, width = len(layout.points), table.shape[1]
+    named = any(letter.isalpha() and letter not in "eE" for letter in "".join(names).replace("nan", ""))
+    return _table(lines[1:], ",", 2, names) if named else _table(lines, ",", 1), named
+
+
+def _read_csv(table: _Table, has_names: bool, layout: Layout) -> Recording:
+    """Read columns by their names, ignoring others; without names, all columns in the layout's order."""
+    names = table.names
+    if not has_names:
+        numbers = table.columns(range(len(names)))
+        count, width = len(layout.points), numbers.shape[1]
         if width not in (3 * count, 4 * count):
             raise CoreError(
                 f'The layout "{layout.name}" has {count} points and needs {3 * count} columns, or '
                 f"{4 * count} with confidence; the file has {width}."
             )
-        rows = table.reshape(len(table), count, -1)
+        rows = numbers.reshape(len(numbers), count, -1)
         return Recording(layout, rows[..., :3], rows[..., 3] if width == 4 * count else None)
-    table = _table(lines[1:], ",", 2, names)
     column = {name.lower(): number for number, name in enumerate(names)}
     if column.keys() >= _TIDY:
         return _read_tidy(table, column, layout)
@@ -373,7 +379,18 @@ def _read_tidy(table: _Table, column: dict[str, int], layout: Layout) -> Recordi
     return Recording(layout, _in_order(positions, order), times=None if seconds is None else times)
 
 
-def _read_trc(text: str, layout: Layout) -> Recording:
+@dataclass(frozen=True)
+class _Markers:
+    """Markers by name: n names, positions (F, n, 3), frame rate, unit and times (F,) if the file says them."""
+
+    names: Sequence[str]
+    positions: Array
+    fps: float | None
+    unit: str
+    times: Array | None = None
+
+
+def _read_trc(text: str) -> _Markers:
     """Read Track Row Column, the tab-separated text of OpenSim and Motion Analysis."""
     lines = text.splitlines()
     if len(lines) <= _TRC_HEADER or not lines[0].startswith("PathFileType"):
@@ -386,15 +403,14 @@ def _read_trc(text: str, layout: Layout) -> Recording:
         raise CoreError(f"The file names {len(names)} points, but has {width} columns of numbers.")
     positions = table.columns(range(2, 2 + width)).reshape(-1, len(names), 3)
     fps = check_fps(head.get("DataRate", "").strip() or None)
-    return _read_markers(layout, names, positions, fps, head.get("Units", "").strip().lower(), table.column(1))
+    return _Markers(names, positions, fps, head.get("Units", "").strip().lower(), table.column(1))
 
 
-def _read_markers(
-    layout: Layout, names: Sequence[str], positions: Array, fps: float | None, unit: str, times: Array | None = None
-) -> Recording:
-    """Return the layout's points, found by name among markers (F, n, 3)."""
-    layout, order = match_columns(layout, names)
-    return Recording(layout, _in_order(positions, order), None, fps, unit if unit in UNITS else None, times=times)
+def _read_markers(markers: _Markers, layout: Layout) -> Recording:
+    """Return the layout's points, found by name among markers."""
+    layout, order = match_columns(layout, markers.names)
+    points, unit = _in_order(markers.positions, order), markers.unit if markers.unit in UNITS else None
+    return Recording(layout, points, None, markers.fps, unit, times=markers.times)
 
 
 def _in_order(positions: Array, order: Sequence[int]) -> Array:
@@ -402,8 +418,12 @@ def _in_order(positions: Array, order: Sequence[int]) -> Array:
     return np.where((np.array(order) >= 0)[:, None], positions[:, order], np.nan)
 
 
-def _read_numpy(data: bytes, layout: Layout, kind: str) -> Recording:
-    arrays = {"points": read_array(data)} if kind == ".npy" else read_archive(data, _ARRAYS, ("points",), "points")
+def _arrays(data: bytes, kind: str) -> dict[str, Array]:
+    """Return the arrays of a file of numpy."""
+    return {"points": read_array(data)} if kind == ".npy" else read_archive(data, _ARRAYS, ("points",), "points")
+
+
+def _read_numpy(arrays: dict[str, Array], layout: Layout) -> Recording:
     points = arrays["points"]
     if points.ndim != 3 or points.shape[-1] not in (3, 4) or points.dtype.kind not in "fiu":
         raise CoreError(f"Points must be numbers by frame, point and x, y, z, not an array of shape {points.shape}.")

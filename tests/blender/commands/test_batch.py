@@ -308,9 +308,9 @@ def test_what_cannot_be_read_or_has_no_place_for_its_result_fails_alone(run: Run
     assert {name for name, reason in reasons.items() if not reason} == {"walk1.bvh"}
     assert "too long" in reasons.pop(f"{'a' * 240}.bvh")
     assert 'walk1.bvh"' in reasons.pop("walk1.bvh.blend")
-    for name in ("empty.bvh", "cut.bvh"):
+    for name, why in (("empty.bvh", "the file is empty."), ("cut.bvh", "the BVH file is incomplete")):
         reason = reasons.pop(name)
-        assert reason.startswith(f'"{name}" cannot be read; the BVH file is incomplete')
+        assert reason.startswith(f'"{name}" cannot be read; {why}')
         assert "\n" not in reason
     assert all("is not a file" in reason for reason in reasons.values() if reason)
     assert 'linked" is a link to a folder' in error

@@ -611,7 +611,7 @@ def test_help_is_no_error(run: Run, options: list[str]) -> None:
             "Frame Time: nan",
             '"clip.bvh" cannot be read; "Frame Time: nan" is not the time of a frame',
         ),
-        ("CHANNELS 3 Z", "CHANNELS 3 X", '"clip.bvh" cannot be read; the BVH file is incomplete'),
+        ("CHANNELS 3 Z", "CHANNELS 3 X", '"clip.bvh" cannot be read; the BVH file is damaged or incomplete, or'),
         ("OFFSET 0.0", "OFFSET zero", '"clip.bvh" cannot be read; the BVH file has "zero" where a number is needed'),
     ],
 )

@@ -1,5 +1,6 @@
 """Motions brought from one body to another, measured in Blender by what is seen: directions of limbs, feet, places."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -468,7 +469,12 @@ def test_a_body_that_nothing_known_leads_is_refused_with_the_reason() -> None:
     assert contents() == before
 
 
-def test_what_has_no_human_body_is_refused() -> None:
+def test_what_has_no_human_body_is_refused(tmp_path: Path) -> None:
     make_chain(4)
+    chain, flat = bpy.data.objects["chain"], tmp_path / "flat.bvh"
     with imported(context, CLIP) as (source, _), pytest.raises(CoreError, match="human bodies"):
-        Retargeted(context, bpy.data.objects["chain"], source, FRAMES)
+        Retargeted(context, chain, source, FRAMES)
+    flat.write_text(re.sub("OFFSET.*", "OFFSET 0 0 0", CLIP.read_text(encoding="utf-8")), encoding="utf-8")
+    rig = load(RIGS[0])[0]
+    with imported(context, flat) as (source, _), pytest.raises(CoreError, match='bones of "flat" have no length'):
+        Retargeted(context, rig, source, FRAMES)

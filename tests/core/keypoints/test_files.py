@@ -192,7 +192,7 @@ def test_cut_and_spoilt_files_are_refused_and_never_crash(kind: str) -> None:
     ("suffix", "data", "layout", "sentence"),
     [
         (".mp4", b"", "coco17", "Keypoint files end in"),
-        (".c3d", b"", "coco17", "not a readable C3D file"),
+        (".c3d", b"", None, "not a readable C3D file"),
         (".c3d", as_c3d()[:-1536], "coco17", "no frame with markers"),
         (".c3d", as_c3d(), "plugin_gait", 'no "LASI" or "LPSI" for the point "hip.L"'),
         (".c3d", as_c3d(labels=["left_hip"] * 17), "h36m17", 'no point "RHip"'),
@@ -205,7 +205,10 @@ def test_cut_and_spoilt_files_are_refused_and_never_crash(kind: str) -> None:
         (".csv", csv_at([0.1, "late"]), "coco17", 'Line 3, column "timestamp": "late" is not a number'),
         (".npz", as_numpy(a=POINTS, b=TRUST), "coco17", 'none of them is called "points"'),
         (".npy", as_numpy(points=POINTS[0]), "coco17", "Points must be numbers by frame"),
-        (".trc", b"x", "coco17", "not a TRC file"),
+        (".trc", b"x", None, "not a TRC file"),
+        (".npy", as_numpy(points=np.array([{}])), None, "without running code from it"),
+        (".csv", b"nose_x,nose_y,nose_z", None, "no frames of keypoints"),
+        (".csv", b"1,2,3", None, "The layout of the keypoints is unknown"),
         (".json", b"\xff\xfe", "coco17", "not a text file"),
     ],
 )  # fmt: skip
