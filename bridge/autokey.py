@@ -199,12 +199,12 @@ def explain_lost(
 ) -> list[str]:
     """Return a sentence about changed bones whose keys show another value here, in a list: it is lost with the frame.
 
-    None with auto-keying off, when nothing is keyed, or with visual keying, whose keys differ from channels.
+    None with visual keying, whose keys differ from channels.
     """
     settings = context.scene.tool_settings
     keying_set = context.scene.keying_sets_all.active if settings.use_keyframe_insert_keyingset else None
     options = _options(context, keying_set)
-    if not settings.use_keyframe_insert_auto or "INSERTKEY_VISUAL" in options:
+    if settings.use_keyframe_insert_auto and "INSERTKEY_VISUAL" in options:
         return []
     here, lost, kept, layer = context.scene.frame_current_final, dict[str, str](), set[str](), is_layer(armature)
     for owner, path, index, bone in _transforms(armature, tuple(rotated), tuple(moved), tuple(grown)):
@@ -221,7 +221,8 @@ def explain_lost(
     if not bones:
         return []
     why = (
-        Cause(Lost.REPLACED) if "INSERTKEY_REPLACE" in options
+        Cause(Lost.NOT_KEYED) if not settings.use_keyframe_insert_auto
+        else Cause(Lost.REPLACED) if "INSERTKEY_REPLACE" in options
         else Cause(Lost.BARRED) if keying_set is None
         else Cause(Lost.NOT_IN_SET, "", keying_set.bl_label)
     )  # fmt: skip

@@ -27,5 +27,6 @@ class Lost(Enum):
     """A kind of `Cause`: why auto-keying does not keep a change, and what helps."""
 
     BARRED = "their F-curves are locked, or have modifiers", "Unlock the F-curves and mute the modifiers"
+    NOT_KEYED = "auto-keying is off", "Insert a keyframe to keep the change"
     NOT_IN_SET = 'the keying set "{}" does not contain their channels', "Add them to the keying set"
     REPLACED = "auto-keying only replaces keys", "Insert a keyframe to keep the change"

@@ -71,7 +71,7 @@ def _check_armature(context: Any, armature: ArmatureObject, rig: Rig) -> None:
     """Raise BridgeError for an armature whose rest pose must not be changed."""
     data, animation = armature.data, armature.animation_data
     if context.mode != "POSE" or context.active_object != armature:
-        raise BridgeError("Make Rest Pose needs Pose Mode. Enter Pose Mode first.")
+        raise BridgeError("Switch to Pose Mode to change the rest pose.")
     if data.library is not None or data.override_library is not None:
         raise BridgeError(f'The armature "{data.name}" is linked from another file. Change its rest pose there.')
     others = [f'"{other.name}"' for other in bpy.data.objects if other.data == data and other != armature]

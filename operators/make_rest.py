@@ -5,6 +5,7 @@ from typing import Any
 import bpy
 
 from .. import bridge
+from ..core import CoreError
 from ..edits.words import counted
 from .tool import Tool
 
@@ -14,6 +15,11 @@ class POISE_OT_make_rest(Tool, bpy.types.Operator):
 
     bl_idname = "poise.make_rest"
     bl_label = "Make Rest Pose"
+
+    @classmethod
+    def need(cls, context: Any, armature: Any) -> None:
+        if context.mode != "POSE":
+            raise CoreError("Switch to Pose Mode to change the rest pose.")
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         done = bridge.make_rest(context, armature)

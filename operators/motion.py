@@ -212,7 +212,7 @@ class POISE_OT_give_motion_back(Tool, bpy.types.Operator):
     @classmethod
     def need(cls, context: Any, armature: Any) -> None:
         if armature.poise_source is None:
-            raise CoreError(f'"{armature.name}" has its original motion already.')
+            raise CoreError("Nothing to restore: Solve Motion has not been used.")
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         name = armature.poise_source.name

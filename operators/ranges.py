@@ -21,9 +21,13 @@ class POISE_OT_set_range(Tool, bpy.types.Operator):
         names = selected_bones(context)
         skeleton = bridge.read_rig(armature).skeleton
         roles = bridge.read_roles(armature, skeleton)
-        for name in names:
-            bridge.write_range(armature.pose.bones[name], joint_range(skeleton, roles, skeleton.index(name)))
-        return "INFO", f"Set the human range for {counted(len(names), 'bone')}"
+        ranges = {name: joint_range(skeleton, roles, skeleton.index(name)) for name in names}
+        human = {name: one for name, one in ranges.items() if one.bounded}
+        if not human:
+            raise CoreError("None of the selected bones has a human range.")
+        for name, one in human.items():
+            bridge.write_range(armature.pose.bones[name], one)
+        return "INFO", f"Set the human range for {counted(len(human), 'bone')}"
 
 
 class POISE_OT_mirror_range(Tool, bpy.types.Operator):

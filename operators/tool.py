@@ -149,7 +149,7 @@ def selected_bones(context: Any) -> list[str]:
         raise CoreError("Switch to Pose Mode to select bones.")
     names = [bone.name for bone in bones or ()]
     if not names:
-        raise CoreError("No bones are selected.")
+        raise CoreError("No bones are selected. Select bones in Pose Mode.")
     return names
 
 

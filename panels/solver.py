@@ -5,6 +5,7 @@ from typing import Any
 import bpy
 from bl_ui.utils import PresetPanel
 
+from .. import bridge
 from ..languages.interface import CONTEXT
 from .side import ArmaturePanel, beside, draw_choice, is_narrow, labelled
 
@@ -29,9 +30,12 @@ class POISE_PT_solver(ArmaturePanel, bpy.types.Panel):
     def draw(self, context: Any) -> None:
         armature: Any = context.active_object
         column = labelled(self.layout)
-        draw_choice(column, armature, "poise_method")
+        animal = bridge.is_animal(armature)
+        if not animal or armature.poise_method == "HUMANOID":
+            draw_choice(column, armature, "poise_method")
         draw_choice(column, armature, "poise_limits")
-        column.prop(armature, "poise_use_anatomy_limits")
+        if not animal:
+            column.prop(armature, "poise_use_anatomy_limits")
         if armature.poise_method != "HUMANOID":
             draw_choice(column, armature, "poise_wins")
             column.prop(armature, "poise_root")

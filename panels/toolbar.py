@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import bpy
 
+from .. import bridge
 from .side import ArmaturePanel
 
 _DRAG: Final = {"type": "LEFTMOUSE", "value": "CLICK_DRAG"}
@@ -49,7 +50,8 @@ class POISE_TOOL_drag(bpy.types.WorkSpaceTool):
             return
         armature = context.active_object
         row = layout.row()
-        row.prop(armature, "poise_method")
+        if armature.poise_method == "HUMANOID" or not bridge.is_animal(armature):
+            row.prop(armature, "poise_method")
         row.prop(armature, "poise_limits")
         if armature.poise_method == "PINS":
             row.label(text="Precedence:")

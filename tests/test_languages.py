@@ -103,7 +103,10 @@ def test_translations_end_as_their_texts_without_a_full_stop(language: str) -> N
             "3 bones changed, 2 keyed; Foot.L now holds its current position",
             "3 本のボーンを変更、2 本にキーを挿入; Foot.L を現在の位置で保持します",
         ),
-        ("No bones are selected.", "ボーンが選択されていません。"),
+        (
+            "No bones are selected. Select bones in Pose Mode.",
+            "ボーンが選択されていません。ポーズモードでボーンを選択してください。",
+        ),
         ("Dragging Pin", "Pin をドラッグ中"),
         ("Pin now holds its current position", "Pin を現在の位置で保持します"),  # a bone of that name
         (

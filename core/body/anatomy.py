@@ -204,7 +204,10 @@ def pose_from_angles(skeleton: Skeleton, roles: Roles, angles: Mapping[str, Sequ
     the angle. Raises CoreError for a body that is not human, and for keys that are no joints.
     """
     if not roles.humanoid:
-        raise CoreError("Poses by angles need a human body, and this armature has none.")
+        raise CoreError(
+            "Poses by angles, as of a jump or a wave, need a human body. Store a min and a max pose and use Stored "
+            "Poses."
+        )
     known = {name: None for part in _DEVIATIONS for name in (part, *(f"{part}.{side}" for side in SIDES))}
     unknown = next((name for name in angles if name not in known), None)
     if unknown is not None:

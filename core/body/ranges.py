@@ -43,6 +43,11 @@ class JointRange:
                     "before it begins."
                 )
 
+    @property
+    def bounded(self) -> bool:
+        """Whether any of its angles has a bound."""
+        return bool((np.abs([self.lower, self.upper]) < _FREE).any())
+
     def within(self, lower: Array, upper: Array) -> "JointRange":
         """Return the range with other bounds."""
         return replace(self, lower=np.asarray(lower, float), upper=np.asarray(upper, float))

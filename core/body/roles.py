@@ -97,7 +97,7 @@ class Roles:
             raise CoreError(
                 f"No {named} was found. Assign its bone in Rig > Parts."
                 if self.humanoid
-                else f"This body is that of an animal and has no {named}."
+                else f"An animal has no {named}."
                 if self.animal
                 else (
                     "No body can be detected in the rest pose: all bones point the same way. Use Make Rest "

@@ -53,7 +53,7 @@ class Character:
 
     def __init__(self, skeleton: Skeleton, roles: Roles, limits: bool = True, tuning: Tuning | None = None) -> None:
         if not roles.humanoid or "hips" not in roles.bones:
-            raise CoreError("Keypoints need a human body, but none was detected in the armature.")
+            raise CoreError("Keypoints need a human body, but none was detected. Assign its parts in Rig > Parts.")
         self.skeleton, self.roles = skeleton, roles
         self.anatomy: Anatomy = anatomy(skeleton, roles, tuning)
         self.limits = (*skeleton.limits, *self.anatomy.limits) if limits else ()

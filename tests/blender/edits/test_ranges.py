@@ -35,7 +35,9 @@ def angles(rig: Any, name: str) -> np.ndarray:
 
 
 def test_a_range_begins_with_that_of_people_is_typed_kept_and_heeded(rig: Any, tmp_path: Path) -> None:
+    select(rig, ["upper_arm.L", "hips"])
     assert bpy.ops.poise.set_range() == {"FINISHED"}
+    assert not rig.pose.bones["hips"].poise_use_range
     bone = rig.pose.bones["upper_arm.L"]
     np.testing.assert_allclose(np.degrees(bone.poise_range_min), [-130, -110, -110], atol=1e-3)
     np.testing.assert_allclose(np.degrees(bone.poise_range_max), [130, 110, 125], atol=1e-3)

@@ -10,6 +10,7 @@ from mathutils import Vector
 
 from core import rotation
 from panels.body import POISE_PT_body
+from panels.solver import POISE_PT_solver
 from tests.blender.props import put_in_hand
 from tests.blender.rigs import (
     TOOLS,
@@ -86,8 +87,14 @@ def test_an_animals_panel_offers_what_suits_it(quadruped: Any) -> None:
     drawn = {name for kind, name in drawn_by(POISE_PT_body) if kind == "operator"}
     suits = "take_posture", "make_rest", "mirror_pose", "plant_feet", "look_at", "copy_pose", "apply_pose", "blend_pose"
     assert drawn == {f"poise.{name}" for name in suits}
+    settings = {name for kind, name in drawn_by(POISE_PT_solver) if kind == "prop"}
+    assert not settings & {"poise_method", "poise_use_anatomy_limits"}
+    quadruped.poise_method = "HUMANOID"  # until it is put back
+    assert ("prop", "poise_method") in drawn_by(POISE_PT_solver)
     with pytest.raises(RuntimeError, match="An animal has no T-pose"):
         bpy.ops.poise.take_posture(posture="T")
+    with pytest.raises(RuntimeError, match="Store a min and a max pose"):
+        bpy.ops.poise.generate(recipe="jump")
 
 
 def test_the_panel_has_a_button_for_every_tool() -> None:

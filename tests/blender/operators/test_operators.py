@@ -455,6 +455,7 @@ def test_pinning_needs_selected_bones_in_pose_mode(rig: bpy.types.Object) -> Non
     with pytest.raises(RuntimeError, match="No bones are selected"):
         bpy.ops.poise.pin()
     bpy.ops.object.mode_set(mode="OBJECT")
+    assert not bpy.ops.poise.make_rest.poll()
     with pytest.raises(RuntimeError, match="Pose Mode"):
         bpy.ops.poise.pin()
 

@@ -68,7 +68,7 @@ def test_an_animal_has_no_t_pose_and_no_hands() -> None:
     skeleton, roles, _ = animal("cat", "pack")
     with pytest.raises(CoreError, match="An animal has no T-pose"):
         take_posture(skeleton, roles, Pose.rest(skeleton), "T")
-    with pytest.raises(CoreError, match=r"This body is that of an animal and has no hand\.L"):
+    with pytest.raises(CoreError, match=r"An animal has no hand\.L"):
         roles.require("hand.L")
 
 
