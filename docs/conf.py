@@ -52,6 +52,7 @@ CONTENTS: Final = {
         "docs/measured/robust",
         "docs/measured/detection",
         "docs/measured/motion",
+        "docs/measured/retarget",
         "docs/measured/keypoints",
         "docs/measured/controls",
     ],
