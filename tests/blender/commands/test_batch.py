@@ -308,7 +308,7 @@ def test_what_cannot_be_read_or_has_no_place_for_its_result_fails_alone(run: Run
     assert {name for name, reason in reasons.items() if not reason} == {"walk1.bvh"}
     assert "too long" in reasons.pop(f"{'a' * 240}.bvh")
     assert 'walk1.bvh"' in reasons.pop("walk1.bvh.blend")
-    for name, why in (("empty.bvh", "the file is empty."), ("cut.bvh", "the BVH file is incomplete")):
+    for name, why in (("empty.bvh", "the file is empty."), ("cut.bvh", "the BVH file is damaged")):
         reason = reasons.pop(name)
         assert reason.startswith(f'"{name}" cannot be read; {why}')
         assert "\n" not in reason
