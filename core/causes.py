@@ -37,7 +37,7 @@ class Kind(Enum):
     LIMIT = "{} is at its limit ({})", "Turn Limits off to get closer"
     LIST = "the list cannot rotate {}", "Add one of its parents to the list"
     LOCK = "the rotation of {} is locked", "Unlock {} to get closer"
-    MORE = "{} more", ""
+    MORE = "{} more reasons", ""
     MOVED = "the solver reached it, but then the target, or what follows the pose in Blender, moved", "Solve again"
     PINNED = "{} is pinned", _UNPIN
     OTHER_PINS = "out of reach, or pulled elsewhere by other pins: {}", "Move their pins closer or mute the others"
@@ -57,7 +57,7 @@ class Kind(Enum):
     TOO_FAR = "too far from {}", _CLOSER_TARGET
     TOO_FAR_FROM_DRAGGED = "too far from the dragged {}", _PRECEDENCE
     TOO_FAR_FROM_PINNED = "too far from the pinned {}", _UNPIN
-    WEAK = "its pull is too weak to move the body further", "Raise Strength or turn it off to get closer"
+    WEAK = "the drag or pin is too weak to move the body further", "Raise Strength or turn it off to get closer"
     WEIGHT = "its weight is too low against Joint Targets", "Raise its weight to get closer"
 
 
@@ -101,7 +101,8 @@ class Cause(str):
 class Explanation(str):
     """What is missed, why, and what helps: reads as a sentence; `short` is the same with its first cause alone.
 
-    What helps is by default against the first cause that has a remedy.
+    What helps is by default against the first cause that has a remedy: where a pinned bone is at its own limit,
+    against that: with two feet pinned, to unpin one of them does not help.
     """
 
     missed: str
@@ -109,10 +110,16 @@ class Explanation(str):
 
     def __new__(cls, missed: str, causes: Sequence[Cause] = (), remedy: str = "") -> Self:
         made = super().__new__(cls, _told(missed, causes, remedy))
-        made.missed, made.short = missed, _told(missed, causes[:1], remedy)
+        made.missed, made.short = missed, _told(missed, causes, remedy, 1)
         return made
 
 
-def _told(missed: str, causes: Sequence[Cause], remedy: str) -> str:
-    helps = remedy or next((cause.remedy for cause in causes if cause.remedy), "")
-    return missed + (f": {', '.join(causes)}" if causes else "") + (f". {helps}" if helps else "")
+def _told(missed: str, causes: Sequence[Cause], remedy: str, many: int | None = None) -> str:
+    """Return the sentence with its first causes; `many` of them, or all."""
+    shown = causes[:many]
+    first = next((cause for cause in shown if cause.remedy), None)
+    if first is not None and first.kind is Kind.PINNED:
+        pinned = {cause.bone for cause in causes if cause.kind is Kind.PINNED}
+        first = next((cause for cause in causes if cause.kind is Kind.LIMIT and cause.bone in pinned), first)
+    helps = remedy or (first.remedy if first is not None else "")
+    return missed + (f": {', '.join(shown)}" if shown else "") + (f". {helps}" if helps else "")

@@ -151,7 +151,9 @@ class Solution:
             self._explained.clear()
             self._explained[frame] = self._reasons_at(frame)
         found = self._explained[frame](index)
-        return found[:_MANY] + ([Cause(Kind.MORE, "", str(len(found) - _MANY))] if len(found) > _MANY else [])
+        if len(found) <= _MANY + 1:  # one more is told as soon as counted
+            return found
+        return [*found[:_MANY], Cause(Kind.MORE, "", str(len(found) - _MANY))]
 
     def _reasons_at(self, frame: int) -> Reasons:
         """Return what tells why a goal is not met in one frame of the flat batch."""

@@ -108,7 +108,7 @@ def test_a_pin_that_nothing_can_move_is_no_reason(figure: Skeleton) -> None:
     goals = [Goal("hips", [0.0, 0.0, 0.95]), Goal("hand.L", [0.4, -0.4, 1.3], priority=1)]
     method = PinAndDrag(root="fixed", strength=1.0)
     causes = method.explain(figure, Pose.rest(figure), goals)(1)
-    assert causes == ["its pull is too weak to move the body further"]
+    assert causes == ["the drag or pin is too weak to move the body further"]
 
 
 def test_a_straight_chain_that_is_pushed_toward_its_base_is_said_to_be_kept_from_bending() -> None:
@@ -141,6 +141,10 @@ def test_what_helps_comes_from_the_kind_of_the_first_cause_that_has_a_remedy() -
         "Turn Limits off to get closer"
     )
     assert told.short == "hand is 1 short: hips is held in place"
+    others = Cause(Kind.PINNED, "other foot"), Cause(Kind.LIMIT, "other foot", "X")
+    told = Explanation("hips is 1 short", [pinned, *others])
+    assert told.endswith(". Turn Limits off to get closer")
+    assert told.short == "hips is 1 short: foot is pinned. Turn Limits off to get closer"
     dragged = pinned.seen({"foot": "Foot.L"}, {Kind.PINNED: Kind.DRAGGED})
     assert dragged == "Foot.L is dragged"
     assert "Precedence" in dragged.remedy
