@@ -251,10 +251,12 @@ def first_drag(hand: Any) -> Generator[float, None, dict[str, Any]]:
     region = hand.region()
     hand.move(region.x + 3 * region.width // 4, region.y + 60)
     yield WAIT
-    bone: Any = armature().pose.bones[HAND]
-    (bone if hasattr(bone, "select") else bone.bone).select = True
+    chosen = bone(HAND)
+    chosen = chosen if hasattr(chosen, "select") else chosen.bone
+    chosen.select = True  # it is not pinned either
     hand.press("P")  # nothing is there, which is said without a popup: it would take the next key
     yield WAIT
+    chosen.select = False
     for foot in FEET:
         hand.move(*hand.pixel(head(foot)))
         yield WAIT
