@@ -6,7 +6,6 @@ import bpy
 
 from ..languages.interface import translated, without_prefixes
 from .side import (
-    PAIR,
     ArmaturePanel,
     beside,
     chosen_in,
@@ -55,10 +54,9 @@ class POISE_UL_timed_pins(bpy.types.UIList):
         frames = f"{item.start}-{item.end}"
         name = " ".join([without_prefixes(item.label), *([frames] if is_narrow() else [])])
         label.label(text=name if there else translated(f"{item.bone} (no such bone)"), translate=False)
-        row = row.row(align=True)
-        if not is_narrow():
+        if not is_narrow():  # else there is room for the frames alone, and the other is beside the list
+            row = row.row(align=True)
             row.label(text=frames, translate=False)
-        if not is_narrow(PAIR):
             draw_mute(row, item)
 
 
@@ -94,7 +92,7 @@ class POISE_PT_timed_pins(ArmaturePanel, bpy.types.Panel):
         side.operator("poise.add_timed_pin", text="", icon="ADD")
         side.operator("poise.remove_timed_pin", text="", icon="REMOVE")
         pin = chosen_in(armature, "timed_pins")
-        if pin is not None and is_narrow(PAIR):
+        if pin is not None and is_narrow():
             draw_mute(side, pin)
         side.separator()
         side.operator("poise.remove_timed_pin", text="", icon="X").all = True
