@@ -216,7 +216,8 @@ def main() -> int:
     _, height = rest_of(source, parts)
     own = [np.linalg.norm(np.diff(dog[leg], axis=0), axis=1)[s[1:] & s[:-1]].max() * FPS for leg, s in stands.items()]
     print(f"the dog's own legs slide by at most {max(own):.4f} m/s where they stand\n")
-    print("| animal | steps at rest | fastest, m/s | below the ground | path | head off | short |\n| --- |" + " --- |" * 6)
+    print("| animal | steps at rest | fastest, m/s | below the ground | path | head off | short |")
+    print("|" + " --- |" * 7)
     rows = [bring(name, source, dog, height, stands) for name in asked.rigs if "/" not in name or DATA.is_dir()]
     for row in rows:
         cells = f"{row['still']:.1%} | {row['fastest']:.2f} | {row['below']:.1%} | {row['way']:.3f} | {row['head']:.2f}"
