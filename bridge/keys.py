@@ -18,7 +18,7 @@ from ..core.motion import blocks
 from ..core.rotation import Array, Floats
 from .armature import Rig, check, read_pose, scale_channels
 from .channels import CHANNELS, ArmatureObject, channel_path, channelbag_of, read_channels, rotation_channel
-from .driven import split_path
+from .driven import animated_curves, split_path
 from .errors import BridgeError
 from .freed import freed_rig
 from .motion import SAME_FRAME, active_curves, check_not_tweaked, keyed_range, what_places
@@ -133,17 +133,18 @@ def write_motion(
     """Key a motion into a new action that holds nothing of the current one, which is kept; return it.
 
     The rotations of `bones` (indices) are keyed at every frame, and all channels in which the motion differs from the
-    current pose. Raises BridgeError, with nothing changed, as `write_keys`.
+    current pose, or that are animated where there are NLA tracks, whose strips would move them. Raises BridgeError,
+    with nothing changed, as `write_keys`.
     """
     check_target(armature, action, new=True)
     here, count = read_pose(armature, rig), len(motion)
     rotations, translations = (np.broadcast_to(p, (count, *p.shape)) for p in (here.rotations, here.translations))
     scales = None if here.scales is None else np.broadcast_to(here.scales, (count, *here.scales.shape))
     now = Pose.trusted(rotations, translations, scales, None)
-    turned, moved, grown = changed_bones(now, motion.pose, rig.skeleton.size)
+    names, changed = rig.skeleton.names, changed_bones(now, motion.pose, rig.skeleton.size)
+    turned, moved, grown = (np.union1d(*both) for both in zip(changed, _in_strips(armature, names), strict=True))
     channels = channels_of(armature, rig, motion, sorted({*bones, *turned.tolist()}), moved.tolist())
     scales = np.ones_like(motion.pose.translations) if motion.pose.scales is None else motion.pose.scales
-    names = rig.skeleton.names
     channels += [
         Channel(names[bone], "scale", axis, motion.frames, scales[:, bone, axis])
         for bone in grown.tolist() if rig.skeleton.movable[bone] for axis in range(CHANNELS["scale"])
@@ -361,6 +362,15 @@ def key_frames(armature: ArmatureObject, first: float, last: float) -> dict[str,
         at = _times(curve)
         frames.setdefault(bone, []).append(at[(at >= first - SAME_FRAME) & (at <= last + SAME_FRAME)])
     return {bone: np.unique(np.concatenate(at).round(2)) for bone, at in frames.items()}
+
+
+def _in_strips(armature: ArmatureObject, names: Sequence[str]) -> tuple[NDArray[np.intp], ...]:
+    """Return which of the named bones are rotated, moved and scaled by animation; none without NLA tracks."""
+    data, kinds = armature.animation_data, ("rotation", "location", "scale")
+    curves = animated_curves(armature) if data is not None and len(data.nla_tracks) else ()
+    paths = [path for curve in curves if (path := split_path(curve.data_path)) is not None]
+    found = {(kind, bone) for bone, name in paths for kind in kinds if name.startswith(kind)}
+    return tuple(np.array([n for n, name in enumerate(names) if (kind, name) in found], int) for kind in kinds)
 
 
 def _is_on_top(data: bpy.types.AnimData) -> bool:
