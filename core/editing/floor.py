@@ -278,8 +278,9 @@ def _bent(
     across, end = rotation.cross(ahead, top), rotation.rotate(toes, point)
     x, y = (end * ahead).sum(axis=-1), (end * top).sum(axis=-1)
     length, now = np.maximum(np.hypot(x, y), LEAST), np.arctan2(y, x)
-    flat = rotation.rotate(sole.flat, point)
-    straight = float(np.arctan2(flat @ sole.up, flat @ sole.forward))
+    hinge = np.cross(sole.forward, sole.up)
+    bent = rotation.swing_twist(rotation.mul(rotation.inv(foot), rotation.mul(toes, rotation.inv(sole.flat))), hinge)[1]
+    straight = now - 2.0 * np.arctan2(bent[:, 1:] @ hinge, bent[:, 0])  # of toes that are rotated sideways as now
     lean = np.arctan2(ahead @ up, top @ up)
 
     def bend_to(level: Array) -> Array:

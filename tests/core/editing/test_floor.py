@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from benchmarks.motion.clips import read_clip
-from core import forward
+from core import Motion, Pose, forward, rotation
 from core.body import find_roles
+from core.body.ground import find_sole
 from core.editing.contacts import foot_points, point_positions
 from core.editing.floor import Floor, floor_pins
 from core.editing.timed_pins import pin_motion
@@ -35,6 +36,30 @@ def test_heel_and_toe_tip_are_never_below_the_floor_and_feet_above_it_stay(sunk:
     assert not after.changed[high].any()
     hips = forward(walk.skeleton, after.motion.pose)[0][:, 0] - forward(walk.skeleton, pose)[0][:, 0]
     assert np.abs(hips).max() < 0.02 + sunk
+
+
+@pytest.mark.parametrize("yaw", [0.0, -25.0])
+def test_toes_do_not_bend_by_a_quarter_turn_for_an_edge_that_is_slightly_below(yaw: float) -> None:
+    """Rotated sideways, they have the rear edge of a wide shoe before their hinge; they pointed straight down."""
+    walk = read_clip(DATA / "motion" / "cmu_07_12.bvh")
+    skeleton, roles = walk.skeleton, find_roles(walk.skeleton)
+    rest, sole = Pose.rest(skeleton), find_sole(skeleton, roles, "L")
+    heads, turns = forward(skeleton, rest)
+    up, ahead = (rotation.rotate(turns[sole.foot], way) for way in (sole.up, sole.forward))
+    long, aside = float(np.linalg.norm(sole.tip - sole.heel)), np.cross(ahead, up)
+    places = np.stack([-0.4 * aside - 0.04 * ahead, 0.4 * ahead])
+    roles = replace(roles, soles={"toe.L": heads[sole.toe] + long * (places - 0.02 * up)})
+    sole = find_sole(skeleton, roles, "L")
+    tilt, over = (rotation.from_axis_angle(axis, np.radians(angle)) for axis, angle in ((ahead, -1.0), (up, yaw)))
+    turned = rotation.mul(over, rotation.mul(tilt, turns[sole.toe]))
+    own = rest.rotations.copy()
+    own[sole.toe] = rotation.mul(own[sole.toe], rotation.mul(rotation.inv(turns[sole.toe]), turned))
+    motion = Motion(Pose(own[None], rest.translations[None]), np.arange(1), 30.0)
+    floor = Floor(up, float(heads[sole.toe] @ up) - sole.thickness, levels=False)
+    pins = floor_pins(skeleton, motion, roles, floor)
+    held = [np.reshape(pin.rotation, (-1, 4))[0] for pin in pins if skeleton.index(pin.bone) == sole.toe]
+    assert held
+    assert all(rotation.angle_between(turn, turned) < np.radians(15.0) for turn in held)
 
 
 def test_memory_grows_with_the_frames_not_with_their_square() -> None:
