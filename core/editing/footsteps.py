@@ -42,13 +42,13 @@ def other_feet(skeleton: Skeleton, roles: Roles, bone: int) -> list[BodyPoint]:
 def plant_others(
     skeleton: Skeleton, roles: Roles, pose: Pose, ends: Iterable[int], goals: Sequence[AnyGoal]
 ) -> list[Goal]:
-    """Return goals, after all others, that keep ends of legs where a pose (...) has them, but of legs that have goals.
+    """Return goals, after all others, that keep ends of legs where a pose (...) has them, but those that have goals.
 
-    With `ends` on IK that is where Blender's G leaves feet while the body moves.
+    With `ends` on IK that is where Blender's G leaves feet while the body, a knee or a thigh moves.
     """
-    others = (other_feet(skeleton, roles, skeleton.index(goal.bone)) for goal in goals)
-    legs = [{above for foot in feet for above in skeleton.ancestors(foot.bone)} for feet in others]
-    stay = [end for end in ends if all(end in leg for leg in legs)]
+    asked = {above for goal in goals for above in skeleton.ancestors(skeleton.index(goal.bone))}
+    legs = {above for foot in feet_of(skeleton, roles) for above in skeleton.ancestors(foot.bone)}
+    stay = [end for end in ends if end in legs - asked]
     heads, turns = forward_of(skeleton, pose, stay)
     after = 1 + max(goal.priority for goal in goals)
     return [Goal(end, heads[..., at, :], turns[..., at, :], priority=after) for at, end in enumerate(stay)]
