@@ -224,7 +224,8 @@ def _stood(sole: Sole, heads: Array, frames: Array, floor: Floor, motion: Motion
     if sole.toe >= 0:
         toes = rotation.mul(over, frames[:, 1])
         behind = free if slopes else np.ones(len(free))  # toes that stand have their sides in a slope, not their rear
-        for end, bends in zip(sole.ends, (np.ones(len(free)), behind), strict=False):
+        ends = [*zip(sole.ends, (np.ones(len(free)), behind), strict=False)]
+        for end, bends in reversed(ends):  # the tip last: a rear edge that is raised may put it below
             toes = rotation.mul(_bent(sole, end, raised, turned[0], toes, under, up, motion, free, bends, slopes), toes)
         turned.append(toes)
         points += [raised + rotation.rotate(toes, point) for point in sole.under[1]]

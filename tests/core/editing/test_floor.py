@@ -60,6 +60,7 @@ def test_toes_do_not_bend_by_a_quarter_turn_for_an_edge_that_is_slightly_below(y
     held = [np.reshape(pin.rotation, (-1, 4))[0] for pin in pins if skeleton.index(pin.bone) == sole.toe]
     assert held
     assert all(rotation.angle_between(turn, turned) < np.radians(15.0) for turn in held)
+    assert all((rotation.rotate(turn, sole.end) @ up) > -sole.thickness - 1e-3 * long for turn in held)  # its tip
 
 
 def test_memory_grows_with_the_frames_not_with_their_square() -> None:
