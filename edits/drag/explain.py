@@ -49,12 +49,12 @@ def explain(session: DragSession) -> list[str]:
     tacit, finish = range(problem.asked, len(solution.goals)), solution.explain_finish()
     explained = solution.explain(say_length=partial(_say_length, session), tacit=tacit, names=names, seen=as_seen)
     asked = [*(effector.bone for effector in session.effectors), *pinned]
-    driven = [cause.sentence for cause in _driven(session, _missed(session)) if not any(cause in s for s in explained)]
+    missed, short = _missed(session), _short(session)
+    driven = [cause.sentence for cause in _driven(session, missed) if not any(cause in s for s in explained)]
     stays = [*driven, *_staying(session, asked)]
     turns = zip(reversed(problem.yielding), reversed(solution.met()), strict=False)
     stays += [body.held.explain_yielded(turn) for turn, met in turns if not met]
-    short = _short(session)
-    said = [*session.fk.said.values(), *body.notes, *(body.locked if _missed(session) or short else []), *stays]
+    said = [*session.fk.said.values(), *body.notes, *(body.locked if missed or short else []), *stays]
     said += [] if body.locked else short  # a bone that is locked is where that has it
     said += [*(sentence for sentence in explained if sentence not in finish), *problem.refusals]
     return [*said, *session.writer.at_limit(), *session.writer.misfit]

@@ -92,8 +92,12 @@ class Objective:
 
     def value(self, x: Array) -> float:
         """Return what is minimised, at x (D,) within the limits."""
+        return self.value_at(self.places.inside(self.places.place(x)))
+
+    def value_at(self, at: Placed) -> float:
+        """Return what is minimised, at a place within the limits."""
         strengths = self.strength(np.zeros(self.member.shape[1]))
-        return self.merit(self.places.inside(self.places.place(x)), strengths, GIVES / strengths)
+        return self.merit(at, strengths, GIVES / strengths)
 
     def model(self, at: Placed, forces: Array, slips: Flags, bend: bool) -> Local:
         """Return the model about a place where rows pull with forces (M,); bend: as near as can be, also of bounds."""

@@ -143,7 +143,7 @@ class FrameSolver:
         limits.active = active | bent
         end = self.newton.take(local, self.slips, self.least, turn, exact) if bent else None
         limits.locked, limits.soft = locked, soft
-        if end is None or self.objective.value(end.at.x) >= self.objective.value(self.at.x):
+        if end is None or self.objective.value_at(end.at) >= self.objective.value_at(self.at):
             limits.active = active
             return False
         limits.active = {row: bound for row, bound in limits.active.items() if row not in bent}
