@@ -527,14 +527,17 @@ def test_explanations_name_the_pin_that_a_chain_is_stretched_from(figure: Skelet
     assert "stretched from the pinned foot" in sentence
 
 
+LEG = [
+    ("hips", None, (0.0, 0.0, 1.0), (0.0, 0.0, 1.1)),
+    ("thigh", "hips", (0.1, 0.0, 1.0), (0.1, 0.0, 0.5)),
+    ("shin", "thigh", (0.1, 0.0, 0.5), (0.1, 0.0, 0.0)),
+    ("foot", "shin", (0.1, 0.0, 0.0), (0.1, -0.15, 0.0)),
+]
+
+
 @pytest.mark.parametrize("way", [1.0, -1.0])
 def test_a_straight_knee_bends_the_way_it_is_told_and_does_not_swing_aside(way: float) -> None:
-    leg = skeleton_of([
-        ("hips", None, (0.0, 0.0, 1.0), (0.0, 0.0, 1.1)),
-        ("thigh", "hips", (0.1, 0.0, 1.0), (0.1, 0.0, 0.5)),
-        ("shin", "thigh", (0.1, 0.0, 0.5), (0.1, 0.0, 0.0)),
-        ("foot", "shin", (0.1, 0.0, 0.0), (0.1, -0.15, 0.0)),
-    ])  # fmt: skip
+    leg = skeleton_of(LEG)
     bends = np.zeros((4, 3))
     bends[2, 0] = 0.5 * way
     lifted = Goal("foot", np.linspace([0.1, 0.0, 0.05], [0.1, 0.0, 0.4], 4))
@@ -574,12 +577,7 @@ def test_a_knee_that_its_limit_holds_straight_gives_way_when_the_leg_is_pushed_i
 
 @pytest.mark.parametrize("settle", [True, False])
 def test_a_straight_knee_that_is_a_hair_beyond_its_soft_limit_gives_way(settle: bool) -> None:
-    leg = skeleton_of([
-        ("hips", None, (0.0, 0.0, 1.0), (0.0, 0.0, 1.1)),
-        ("thigh", "hips", (0.1, 0.0, 1.0), (0.1, 0.0, 0.5)),
-        ("shin", "thigh", (0.1, 0.0, 0.5), (0.1, 0.0, 0.0)),
-        ("foot", "shin", (0.1, 0.0, 0.0), (0.1, -0.15, 0.0)),
-    ], limits=(EulerBox([2], ["XYZ"], [[1e-7, -0.1, -0.1]], [[2.5, 0.1, 0.1]]),))  # fmt: skip
+    leg = skeleton_of(LEG, limits=(EulerBox([2], ["XYZ"], [[1e-7, -0.1, -0.1]], [[2.5, 0.1, 0.1]]),))
     bends = np.zeros((4, 3))
     bends[2, 0] = 0.1
     method = PinAndDrag(root="fixed", bends=bends, strength=1.0, limits="soft", settle=settle)
@@ -594,12 +592,7 @@ def test_a_straight_knee_that_is_a_hair_beyond_its_soft_limit_gives_way(settle: 
 @pytest.mark.parametrize("signs", [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)])
 def test_what_a_hinge_locks_is_not_tried_bent(signs: tuple[float, float]) -> None:
     """Rounding made locked axes look as if they held the bend."""
-    leg = skeleton_of([
-        ("hips", None, (0.0, 0.0, 1.0), (0.0, 0.0, 1.1)),
-        ("thigh", "hips", (0.1, 0.0, 1.0), (0.1, 0.0, 0.5)),
-        ("shin", "thigh", (0.1, 0.0, 0.5), (0.1, 0.0, 0.0)),
-        ("foot", "shin", (0.1, 0.0, 0.0), (0.1, -0.15, 0.0)),
-    ], limits=(EulerBox([2], ["XYZ"], [[0.0, 0.0, 0.0]], [[2.5, 0.0, 0.0]]),))  # fmt: skip
+    leg = skeleton_of(LEG, limits=(EulerBox([2], ["XYZ"], [[0.0, 0.0, 0.0]], [[2.5, 0.0, 0.0]]),))
     bends = np.zeros((4, 3))
     bends[2] = 0.1, *(1e-18 * sign for sign in signs)
     drag = PinAndDrag(root="fixed", bends=bends, strength=1.0, settle=False).prepare(
