@@ -192,25 +192,26 @@ class GripObject(BodyTool):
         touching, missed, held, grips = 0, list[str](), dict[str, str](), dict[str, Grip]()
         apart = list[str]()  # fingers of hands that grip
         for side in _chosen_sides(self.side, body, "hand"):
+            hand = f"hand.{side}"
             meshes = self._meshes(context, armature, body, side)
             if not meshes:
                 continue
             surface = bridge.MeshSurface([part for faces in meshes.values() for part in faces])
             skin = bridge.read_skin(context, armature, body, side, meshes)
-            margin, was = self.margin / scale, before.get(f"hand.{side}")
+            margin, was = self.margin / scale, before.get(hand)
             found = close_fingers(body.skeleton, body.roles, pose, side, skin, surface, margin, was)
             if not found.touching:
                 continue
-            grips[f"hand.{side}"] = found
+            grips[hand] = found
             pose, touching = found.pose, touching + len(found.touching)
             fingers = finger_chains(body.roles, side)
             apart += [f"{finger}.{side}" for finger in fingers if finger not in found.touching]
             beside = {
                 mesh.name: np.abs(bridge.MeshSurface(faces)(found.places)[0]).mean() for mesh, faces in meshes.items()
             }
-            held[f"hand.{side}"] = min(beside, key=lambda name: beside[name])
+            held[hand] = min(beside, key=lambda name: beside[name])
             if scale * found.depth + min(self.margin, 0.0) > _INSIDE:
-                missed.append(f"fingers of hand.{side} are inside the mesh even when open: move the hand away")
+                missed.append(f"fingers of {hand} are inside the mesh even when open: move the hand away")
         if not touching:
             return Posed(body.pose, "", ("No finger reaches a mesh. Move the hand closer, its palm facing the mesh",))
         turned = rotation.slerp(body.pose.rotations, pose.rotations, self.close)

@@ -121,7 +121,7 @@ def _led(rig: bridge.Rig, controlled: bridge.ControlledBody, roles: Roles) -> It
     names, led = rig.skeleton.names, {*controlled.bones.tolist()}
     alone = [role for role in roles.bones if {*roles.chain(role)} - led]
     if alone:
-        yield "DRIVEN", _listed(alone), "These parts have bones without controls:"
+        yield "DRIVEN", "", f"Parts that have bones without controls: {_listed(alone)}"
     if len({*rig.driven.values()}) <= _REASONS:
         yield from _driven(rig)
         return

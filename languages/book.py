@@ -3,7 +3,8 @@
 The keys of a language's file are the texts of the source, without a final full stop. What an f-string puts in is `{0}`,
 `{1}` ...: "{0} has no pins" translates "Rig has no pins."; "(s)" is the end of a plural. What is put in is kept, but
 for phrases of the file that are in it, such as reasons; what is in quotation marks is always a name. A text that is
-not in the file stays English.
+not in the file stays English. `{0:part}` in a translation says that parts of the body are put in: their names, such as
+"hand.L", are translated, those of bones never. "part hand" is the key of such a name without its side.
 """
 
 import json
@@ -16,7 +17,10 @@ from typing import Final
 
 _FOLDER: Final = Path(__file__).parent
 LANGUAGES: Final = ("ja_JP", "zh_HANS")  # as Blender names them
-_PLACE: Final = re.compile(r"\{(\d+)\}")
+_PLACE: Final = re.compile(r"\{(\d+)(:part)?\}")
+_PART: Final = re.compile(r"([a-z]+(?:_[a-z]+)*(?:\.[a-z]+)*)(?:\.(\d+))?(?:\.([LR]))?")  # name, number, side
+_PART_KEY: Final = "part "
+_SIDES: Final = {"L": "左", "R": "右"}  # in both languages
 _QUOTED: Final = r'([^"]*)'
 _PUT_IN: Final = r'((?:"[^"]*"|(?![.;] )[^"])*?)'  # part of one sentence
 _JOINT: Final = re.compile(r"[.;:,] ")
@@ -27,10 +31,12 @@ _COUNTED: Final = re.compile(r" [a-z ]+\(s\)")
 _CLAUSE: Final = re.compile(r"[,:]( |$)| (is|are) ")
 # What is between sentences and phrases in a row.
 _MARKS: Final = {
-    "ja_JP": {". ": "。", ", ": "、"},
-    "zh_HANS": {". ": "。", ", ": "，", "; ": "；", ": ": "："},
+    "ja_JP": {". ": "。", ", ": "、", " and ": "、", " or ": "、"},
+    "zh_HANS": {". ": "。", ", ": "，", "; ": "；", ": ": "：", " and ": "和", " or ": "和"},
 }
 _LISTED: Final = re.compile(r"(, | and )")
+_LISTED_PARTS: Final = re.compile(", | and | or ")
+_LIST: Final = re.compile(r"[\w.:-]+(, [\w.:-]+)*( (and|or) (\d+ others?|[\w.:-]+))?")
 _FULL_STOP: Final = re.compile(r"(?<!\.)\.$")
 _SMALL: Final = {"a", "and", "are", "at", "in", "is", "of", "on", "s", "the", "to"}  # words that any sentence has
 
@@ -39,12 +45,14 @@ _SMALL: Final = {"a", "and", "are", "at", "in", "is", "of", "on", "s", "the", "t
 class Sentence:
     """A text with places: its longest part, pattern and places, how many letters of its own it has, its translation.
 
-    places: the number of each, and whether it is in quotation marks; common: only the phrases in it tell it from others
+    places: the number of each, and whether it is in quotation marks; parts: the numbers of those for parts of the body;
+    common: only the phrases in it tell it from others
     """
 
     part: str
     pattern: re.Pattern[str]
     places: tuple[tuple[str, bool], ...]
+    parts: frozenset[str]
     letters: int
     common: bool
     translation: str
@@ -86,19 +94,41 @@ def translate(text: str, language: str) -> str:
     return _in_parts(text, book(language)) if language in LANGUAGES else text
 
 
+def translate_parts(text: str, language: str) -> str:
+    """Return a text with its names of parts of the body in a language of Blender's; other words stay."""
+    return _parts(text, book(language)) if language in LANGUAGES else text
+
+
+def parts(language: str) -> dict[str, str]:
+    """Return the translations of the names of parts, with and without sides: "hand", "hand.L", "hand.R" ..."""
+    names = [key.removeprefix(_PART_KEY) for key in entries(language) if key.startswith(_PART_KEY)]
+    named = [name + side for name in names for side in ("", *(f".{side}" for side in _SIDES))]
+    return {name: translate_parts(name, language) for name in named}
+
+
+def _parts(text: str, book: Book) -> str:
+    def said(found: re.Match[str]) -> str:
+        part, number, side = found.groups()
+        known = book.texts.get(_PART_KEY + part)
+        return _SIDES.get(side, "") + known + (f" {number}" if number else "") if known else found[0]
+
+    return _LISTED_PARTS.sub(lambda mark: book.marks[mark[0]], _PART.sub(said, text))
+
+
 def _sentence(text: str, translation: str) -> Sentence:
     """Return a text of the file that has places."""
     parts = _PLACE.split(text)
-    fixed = parts[::2]
+    fixed = parts[::3]
     quoted = [before.endswith('"') and after.startswith('"') for before, after in pairwise(fixed)]
     regex = re.escape(fixed[0])
     for after, name in zip(fixed[1:], quoted, strict=True):
         regex += (_QUOTED if name else _COUNT if _COUNTED.match(after) else _PUT_IN) + re.escape(after)
     longest = max((part for one in fixed for part in one.split("(s)")), key=len)
-    places = tuple(zip(parts[1::2], quoted, strict=True))
+    places = tuple(zip(parts[1::3], quoted, strict=True))
     common = {*re.findall("[a-z]+", " ".join(fixed).lower())} <= _SMALL
     pattern = re.compile(regex.replace(r"\(s\)", "s?"))
-    return Sentence(longest, pattern, places, sum(map(len, fixed)), common, translation)
+    named = frozenset(number for number, part in _PLACE.findall(translation) if part)
+    return Sentence(longest, pattern, places, named, sum(map(len, fixed)), common, translation)
 
 
 def _in_parts(text: str, book: Book) -> str:
@@ -150,12 +180,15 @@ def _filled_in(text: str, book: Book, lists: bool) -> str | None:
     """Return the translation of a sentence with names, numbers and phrases in it, or None."""
     for sentence in book.sentences:
         match = sentence.pattern.fullmatch(text) if sentence.part in text else None
-        if match is None or not (lists or not any(map(_CLAUSE.search, match.groups()))):
+        if match is None:
             continue
         given = dict(zip(sentence.places, match.groups(), strict=True))
+        listed = {one for (number, _), one in given.items() if number in sentence.parts and _LIST.fullmatch(one)}
+        if not lists and any(map(_CLAUSE.search, {*given.values()} - listed)):
+            continue
         said = {number: one if quoted else _put_in(one, book) for (number, quoted), one in given.items()}
         if not sentence.common or [*said.values()] != [*given.values()]:
-            return _PLACE.sub(partial(_look_up, said), sentence.translation)
+            return _PLACE.sub(partial(_look_up, said, book), sentence.translation)
     return None
 
 
@@ -170,5 +203,5 @@ def _put_in(text: str, book: Book) -> str:
     return text if len(listed) == 1 else "".join(_put_in(one, book) for one in listed)
 
 
-def _look_up(said: dict[str, str], place: re.Match[str]) -> str:
-    return said[place[1]]
+def _look_up(said: dict[str, str], book: Book, place: re.Match[str]) -> str:
+    return _parts(said[place[1]], book) if place[2] else said[place[1]]

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import bpy
 
-from .book import LANGUAGES, entries, translate
+from .book import LANGUAGES, entries, parts, translate, translate_parts
 
 # Of labels that Blender looks up; its own has other words, of Feet as a unit of length.
 CONTEXT: Final = "Poise"
@@ -18,6 +18,7 @@ def messages() -> dict[str, dict[tuple[str, str], str]]:
     """Return the translations as `bpy.app.translations.register` takes them."""
     return {
         language: {(context, text): said for text, said in entries(language).items() for context in _CONTEXTS}
+        | {(CONTEXT, part): said for part, said in parts(language).items()}  # of menus of parts
         for language in LANGUAGES
     }
 
@@ -43,9 +44,23 @@ def translated(text: str, where: str = "interface") -> str:
     Names of bones in it lose their prefix.
     """
     text = without_prefixes(text)
+    return translate(text, bpy.app.translations.locale) if _is_wanted(where) else text
+
+
+def part_name(name: str, bone: str = "") -> str:
+    """Return the name of a part of the body, such as "hand.L", or several, as the interface shows it.
+
+    A label that is the name of its `bone` is not translated; names of bones lose their prefix.
+    """
+    name = without_prefixes(name)
+    if name == without_prefixes(bone):
+        return name
+    return translate_parts(name, bpy.app.translations.locale) if _is_wanted("interface") else name
+
+
+def _is_wanted(where: str) -> bool:
     context: Any = bpy.context
-    wanted = getattr(context.preferences.view, f"use_translate_{where}")
-    return translate(text, bpy.app.translations.locale) if wanted else text
+    return getattr(context.preferences.view, f"use_translate_{where}")
 
 
 def without_prefixes(text: str) -> str:

@@ -9,6 +9,7 @@ from ..core import CoreError, rotation
 from ..core.editing.contacts import foot_of
 from ..edits.pins import ANIMATION, read_pin
 from ..edits.sample_curves import has_generated
+from ..languages.interface import part_name
 from ..overlay.draw import Drawing
 from ..overlay.marks import Marks, PinMark
 from ..overlay.strips import Strip, StripDrawing
@@ -72,11 +73,12 @@ def _strips(context: Any) -> list[Strip]:
     if armature is None or armature.type != "ARMATURE":
         return []
     return [
-        Strip(pin.label, foot_of(pin.label), pin.start - pin.ease_in, pin.start, pin.end, pin.end + pin.ease_out,
+        Strip(part_name(pin.label, pin.bone), part_name(foot_of(pin.label), pin.bone),
+              pin.start - pin.ease_in, pin.start, pin.end, pin.end + pin.ease_out,
               number == armature.poise_active_timed_pin, pin.mute)
         for number, pin in enumerate(armature.poise_timed_pins)
     ] + [
-        Strip(phase.part, phase.part, phase.start, phase.start, phase.end, phase.end,
+        Strip(part_name(phase.part), part_name(phase.part), phase.start, phase.start, phase.end, phase.end,
               number == armature.poise_active_phase, False)
         for number, phase in enumerate(armature.poise_phases if has_generated(armature) else ())
     ]  # fmt: skip

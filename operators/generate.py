@@ -286,7 +286,7 @@ class POISE_OT_remove_phase(Tool, bpy.types.Operator):
         phases = armature.poise_phases
         place = min(max(armature.poise_active_phase, 0), len(phases) - 1)
         phase = phases[place]
-        name: str = "Flight" if phase.kind == "FLIGHT" else phase.part
+        name: str = "flight" if phase.kind == "FLIGHT" else phase.part
         if place < linked_count(armature, "poise_phases"):
             raise CoreError(f'"{name}" belongs to the linked file. Remove it there.')
         phases.remove(place)

@@ -5,7 +5,7 @@ from typing import Any
 import bpy
 from bpy_extras.anim_utils import action_get_channelbag_for_slot
 
-from ..languages.interface import without_prefixes
+from ..languages.interface import part_name
 from ..properties.generate import label_of
 from .side import ArmaturePanel, Side, beside, chosen_in, draw_list, draw_tools, is_narrow, labelled
 
@@ -22,7 +22,7 @@ class POISE_UL_tracks(bpy.types.UIList):
         self, context: Any, layout: Any, data: Any, item: Any, icon: int, active_data: Any, active: str, *_: Any
     ) -> None:
         row = layout.row(align=True)
-        row.label(text=without_prefixes(label_of(item)), icon="FCURVE", translate=False)
+        row.label(text=part_name(label_of(item)), icon="FCURVE", translate=False)
         row.prop(item, "offset", text="")
 
 
@@ -34,7 +34,9 @@ class POISE_UL_phases(bpy.types.UIList):
     ) -> None:
         row = layout.split(factor=0.6, align=True)
         flies = item.kind == "FLIGHT"
-        row.label(text="Flight" if flies else item.part, icon="FORCE_WIND" if flies else "PINNED", translate=flies)
+        row.label(
+            text="Flight" if flies else part_name(item.part), icon="FORCE_WIND" if flies else "PINNED", translate=flies
+        )
         row = row.row(align=True)
         row.label(text=f"{item.start}-{item.end}", translate=False)
 

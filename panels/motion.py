@@ -4,7 +4,7 @@ from typing import Any
 
 import bpy
 
-from ..languages.interface import translated, without_prefixes
+from ..languages.interface import part_name, translated
 from .side import (
     ArmaturePanel,
     beside,
@@ -52,7 +52,7 @@ class POISE_UL_timed_pins(bpy.types.UIList):
         sign = _icon(item) if there else "ERROR"
         label.operator("poise.goto_timed_pin", text="", icon=sign, emboss=False).row = number
         frames = f"{item.start}-{item.end}"
-        name = " ".join([without_prefixes(item.label), *([frames] if is_narrow() else [])])
+        name = " ".join([part_name(item.label, item.bone), *([frames] if is_narrow() else [])])
         label.label(text=name if there else translated(f"{item.bone} (no such bone)"), translate=False)
         if not is_narrow():  # else there is room for the frames alone, and the other is beside the list
             row = row.row(align=True)

@@ -6,7 +6,7 @@ from typing import Any, Final
 import bpy
 
 from .. import bridge
-from ..languages.interface import translated, without_prefixes
+from ..languages.interface import part_name, translated, without_prefixes
 from .part_icons import NUMBERS
 from .side import ArmaturePanel, Side, draw_sentence, draw_text, draw_tools, is_narrow
 
@@ -121,9 +121,8 @@ class POISE_PT_parts(_Part, bpy.types.Panel):
             split = column if is_narrow() else column.split(factor=0.5)
             name = split.row()
             name.alignment = "LEFT" if is_narrow() else "EXPAND"  # as the bones, below it or beside it
-            part = name.operator(
-                "poise.show_part", text=role, icon_value=NUMBERS[finding.state], emboss=False, translate=False
-            )
+            shown, icon = part_name(role), NUMBERS[finding.state]
+            part = name.operator("poise.show_part", text=shown, icon_value=icon, emboss=False, translate=False)
             part.role = role
             split.label(text=without_prefixes(finding.text) or "-", translate=False)
 
@@ -131,7 +130,7 @@ class POISE_PT_parts(_Part, bpy.types.Panel):
 def _draw_part(layout: Any, finding: Any) -> None:
     """Draw the chosen role and the tools that correct it."""
     box = layout.box()
-    text = f"{finding.name}: {without_prefixes(finding.text) or translated('no bone')}"
+    text = f"{part_name(finding.name)}: {without_prefixes(finding.text) or translated('no bone')}"
     box.label(text=text, icon_value=NUMBERS[finding.state], translate=False)
     if bridge.can_correct(finding.name):
         row = box.row(align=True)

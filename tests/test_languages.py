@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from core.body.roles import ROLES
 from languages import LANGUAGES
 from languages.book import entries, translate
 from languages.lines import width, wrapped
@@ -55,7 +56,12 @@ UNSEEN = {
     "{0} poise",  # of an action
     "{armature} {file} {take}",  # of actions
 }
-_PLACE = re.compile(r"\{\w+\}")
+# Parts that are shown by name, beside those of `ROLES`: of animals, of feet, of generated motions.
+PARTS = (
+    *("arm", "arm.upper", "arm.lower", "leg", "leg.front", "leg.hind", "wing", "tail", "ear", "jaw"),
+    *("heel", "ball", "flight", "all"),
+)
+_PLACE = re.compile(r"\{(\w+)(?::part)?\}")
 
 
 def files(places: tuple[str, ...]) -> set[Path]:
@@ -63,7 +69,9 @@ def files(places: tuple[str, ...]) -> set[Path]:
 
 
 def collected() -> set[str]:
-    return {text for path in files(ROOMS) - files(ENGLISH) for text in texts(path)} - UNSEEN
+    parts = {*PARTS, *(role.removesuffix(".L").removesuffix(".R") for role in ROLES)}
+    shown = {text for path in files(ROOMS) - files(ENGLISH) for text in texts(path)} - UNSEEN
+    return shown | {f"part {part}" for part in parts}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -131,6 +139,15 @@ def test_translations_end_as_their_texts_without_a_full_stop(language: str) -> N
             '"Walk" is hidden. Show it or its bone collection first; the drag ended',
             "「Walk」は非表示です。先にそれ、またはボーンコレクションを表示してください; ドラッグを終了しました",
         ),
+        (
+            "No hand.L or leg.2.R was found. Assign its bone in Rig > Parts.",
+            "左手、右脚 2 が見つかりません。「リグ」>「部位」でボーンを割り当ててください。",
+        ),
+        (  # the first of each is a bone
+            '"hand.L" cannot be "hand.L": "thigh.R", which is "thigh.R", is parented to it.',
+            "「hand.L」は「左手」にできません: 「右太もも」である「thigh.R」がその子です。",
+        ),
+        ("An animal or another body with leg.front.L, tail, hips.", "動物などの体(左前脚、尾、腰)。"),
         ("Dragging my 3 bones and a hat", "my 3 bones and a hat をドラッグ中"),
         ("no sentence of Poise's, and no name", "no sentence of Poise's, and no name"),
     ],

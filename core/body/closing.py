@@ -17,13 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import rotation
-from ..errors import CoreError
 from ..limits import clamp_rotations
 from ..pose import Pose, forward, forward_matrices, stack
 from ..rotation import Array, lengths
 from ..skeleton import Indices, Skeleton
 from .axes import unit
-from .grip import FIST, SPREAD, THUMB_CLOSES, bent_at_rest, finger_chains, finger_hinges
+from .grip import FIST, SPREAD, THUMB_CLOSES, bent_at_rest, finger_chains, finger_hinges, require_fingers
 from .ground import find_palm
 from .posture import rest_turn
 from .roles import Roles
@@ -86,10 +85,7 @@ def close_fingers(
     without points of `skin` are as thick as fingers are. Fingers that reach nothing close to a fist. Lengths are those
     of armature space. Raises CoreError if there is no hand, or it has no fingers.
     """
-    chains = finger_chains(roles, side)
-    roles.require(f"hand.{side}")
-    if not chains:
-        raise CoreError(f"No fingers of hand.{side} were found. Assign their bones.")
+    chains = require_fingers(roles, side)
     whole = with_round_fingers(skeleton, chains.values(), skin).filled(skeleton, _APART * skeleton.size)
     near, thumb = TOUCH * skeleton.size, [name for name in chains if name == "thumb"]
     parts = [part for part in ([name for name in chains if name != "thumb"], thumb) if part]

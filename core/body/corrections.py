@@ -145,10 +145,11 @@ def _check_limbs(skeleton: Skeleton, corrected: Roles, roles: Roles) -> None:
     arms = [bone for side in SIDES for bone in roles.chain(f"upper_arm.{side}")]
     crossed = any(hips in ancestors(arm) and chest not in ancestors(arm) for arm in arms)
     for side in SIDES:
-        thigh = corrected.bone(f"thigh.{side}")
+        role = f"thigh.{side}"
+        thigh = corrected.bone(role)
         if chest in ancestors(thigh) and (crossed or len(spine) > 1):
             raise CoreError(
-                f'"{skeleton.names[thigh]}" cannot be "thigh.{side}": it is parented to '
+                f'"{skeleton.names[thigh]}" cannot be "{role}": it is parented to '
                 f'"{skeleton.names[chest]}", the upper end of the spine. Are arms and legs swapped?'
             )
 

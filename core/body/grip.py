@@ -34,10 +34,7 @@ def pose_fingers(skeleton: Skeleton, roles: Roles, pose: Pose, side: str, close:
 
     Raises CoreError if there is no hand, or it has no fingers.
     """
-    roles.require(f"hand.{side}")
-    chains = finger_chains(roles, side)
-    if not chains:
-        raise CoreError(f"No fingers of hand.{side} were found. Assign their bones.")
+    chains = require_fingers(roles, side)
     hinges = finger_hinges(skeleton, roles)
     rotations = np.array(pose.rotations)
     for finger, chain in chains.items():
@@ -113,6 +110,15 @@ def bent_at_rest(skeleton: Skeleton, hinges: Hinges, chain: tuple[int, ...], joi
 def finger_chains(roles: Roles, side: str) -> dict[str, tuple[int, ...]]:
     """Return finger -> its bones from the knuckle on, of the fingers of one side."""
     return {finger: chain for finger in FINGERS if (chain := roles.chain(f"{finger}.{side}"))}
+
+
+def require_fingers(roles: Roles, side: str) -> dict[str, tuple[int, ...]]:
+    """Return the same; raises CoreError if there is no hand, or it has no fingers."""
+    hand, chains = f"hand.{side}", finger_chains(roles, side)
+    roles.require(hand)
+    if not chains:
+        raise CoreError(f"No fingers of {hand} were found. Assign their bones.")
+    return chains
 
 
 def find_knuckles(roles: Roles) -> set[int]:

@@ -93,7 +93,7 @@ class Roles:
         """Return the bones of these roles, the first of each. Raises CoreError naming those that are missing."""
         lacking = [role for role in wanted if not self.chain(role)]
         if lacking:
-            named = " and no ".join(lacking)
+            named = " or ".join(lacking)
             raise CoreError(
                 f"No {named} was found. Assign its bone in Rig > Parts."
                 if self.humanoid

@@ -151,7 +151,7 @@ def test_what_stands_and_flies_is_listed_and_can_be_changed(rig: Any, capfd: pyt
     assert bpy.ops.poise.remove_phase() == {"FINISHED"}
     capfd.readouterr()
     assert bpy.ops.poise.remove_phase() == {"FINISHED"}
-    assert "Info: Removed Flight" in "".join(capfd.readouterr())  # not by the part that it was a support of
+    assert "Info: Removed flight" in "".join(capfd.readouterr())  # not by the part that it was a support of
     bpy.ops.poise.regenerate()
     context.scene.frame_set(21)
     assert rig.pose.bones[root].head.z == pytest.approx(heights[0], abs=1e-5)

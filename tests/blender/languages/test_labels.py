@@ -12,8 +12,7 @@ from panels import CLASSES as PANELS
 from properties import CLASSES, OWNERS
 from tests.blender.rigs import make_chain
 
-ROLES = {"head", "hips", "neck", "spine"}  # as in files
-NAMES = {"Poise", "COCO", "VMC"} | ROLES
+NAMES = {"Poise", "COCO", "VMC"}
 BASE = {"rna_type", "bl_idname", "name"}  # of all classes
 BLENDERS = {"File Path", "Filepath used for exporting the file", "Name of the preset, used to make the path name"} | {
     definition.description for definition in bpy.types.PropertyGroup.bl_rna.properties
