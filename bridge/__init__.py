@@ -93,6 +93,7 @@ from .rest import make_rest
 from .roles import (
     can_correct,
     is_animal,
+    is_human,
     mapping_to_corrections,
     other_sides,
     read_corrections,

@@ -52,8 +52,21 @@ def read_roles(
 
 
 def is_animal(armature: ArmatureObject) -> bool:
-    """Return whether the bones of an armature are an animal's; fast, for panels, and looked at once for some names."""
-    return _is_animal(_Named((armature.data.session_uid, *armature.data.bones.keys()), armature))
+    """Return whether the bones of an armature are an animal's; fast, for panels."""
+    roles = _body_of(armature)
+    return roles is not None and roles.animal
+
+
+def is_human(armature: ArmatureObject) -> bool:
+    """Return whether the bones of an armature are a human body's; fast, for panels."""
+    roles = _body_of(armature)
+    return roles is not None and roles.humanoid
+
+
+def _body_of(armature: ArmatureObject) -> Roles | None:
+    """Return what is looked at once for some names and corrections; None if these contradict each other."""
+    corrections = tuple(read_corrections(armature).items())
+    return _looked_at(_Named((armature.data.session_uid, *armature.data.bones.keys(), corrections), armature))
 
 
 def can_correct(part: str) -> bool:
@@ -135,11 +148,11 @@ class _Named:
 
 
 @lru_cache(maxsize=8)
-def _is_animal(named: _Named) -> bool:
+def _looked_at(named: _Named) -> Roles | None:
     try:
-        return read_roles(named.armature, Skeleton(**read_bones(named.armature))).animal
-    except CoreError:  # what is said of its parts contradicts itself
-        return False
+        return read_roles(named.armature, Skeleton(**read_bones(named.armature)))
+    except CoreError:
+        return None
 
 
 @dataclass(frozen=True)

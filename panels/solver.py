@@ -39,7 +39,12 @@ class POISE_PT_solver(ArmaturePanel, bpy.types.Panel):
         if armature.poise_method != "HUMANOID":
             draw_choice(column, armature, "poise_wins")
             column.prop(armature, "poise_root")
-        draw_choice(column, armature, "poise_balance")
+        if bridge.is_human(armature):
+            draw_choice(column, armature, "poise_balance")
+        else:  # which has no feet to be above: as if off
+            row = column.row(align=True, heading="Balance", heading_ctxt=CONTEXT)
+            for over in ("PINS", "OFF"):
+                row.prop_enum(armature, "poise_balance", over)
         row = column.row(align=True, heading="Strength", heading_ctxt=CONTEXT)
         row.prop(armature, "poise_use_strength", text="")
         number = row.row()

@@ -28,7 +28,7 @@ def main() -> int:
     options = parser.parse_args()
     paths = sorted(options.folder.glob("*.bvh"))
     if not paths:
-        print("There are no clips: ../shared/data/motion/bvh30 is not beside the repository. Nothing was measured.")
+        print(f"There are no clips in {options.folder}. Nothing was measured. --folder tests/data/motion has one.")
         return 0
     if options.clips:
         paths = paths[:: max(1, len(paths) // options.clips)][: options.clips]

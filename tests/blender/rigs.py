@@ -386,6 +386,10 @@ class Layout:
         assert name in data.bl_rna.properties, name
         self.seen.append(("prop", name))
 
+    def prop_enum(self, data: Any, name: str, value: str) -> None:
+        self.prop(data, name)
+        self.seen.append(("set", f"{name}={data.bl_rna.properties[name].enum_items[value].identifier}"))
+
     def prop_search(self, data: Any, name: str, search_data: Any, search_name: str, **_: Any) -> None:
         assert search_name in search_data.bl_rna.properties, search_name
         self.prop(data, name)

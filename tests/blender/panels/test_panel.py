@@ -21,6 +21,7 @@ from tests.blender.rigs import (
     drawn_by,
     labels,
     make_armature,
+    make_chain,
     make_empty,
     remove_bone,
     select,
@@ -127,6 +128,9 @@ def test_the_solver_panel_shows_every_setting_that_is_saved() -> None:
     seen = [*drawn_by(POISE_PT_solver), *drawn_by(POISE_PT_solver_advanced)]
     assert {name for kind, name in seen if kind == "prop"} == {f"poise_{name}" for name in SOLVER}
     assert {*SETTINGS} - {*SOLVER} == {"pins", "active_pin", "pin_space", "target_action"}
+    make_chain(3)  # without a human body there are no feet for a balance
+    seen = drawn_by(POISE_PT_solver)
+    assert [text for kind, text in seen if kind == "set"] == ["poise_balance=PINS", "poise_balance=OFF"]
 
 
 def test_with_the_humanoid_method_only_what_it_heeds_is_offered() -> None:
