@@ -100,7 +100,7 @@ class HeldMotion(BodyMotion):
         if raised is not there:
             there, self.after = raised, self.off_ground(raised)
         pins = contact_pins(self.skeleton, there, contacts, ease)
-        self.floor = floor_under(self.skeleton, there, contacts, pins, share)
+        self.floor = floor_under(self.skeleton, there, contacts, pins, share, levels=bool(self.roles.soles))
         return self.in_armature([pin for pin in pins if self.reached(self.skeleton.index(pin.bone))])
 
     def on_ground(self, motion: Motion) -> Motion:

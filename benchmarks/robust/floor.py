@@ -49,8 +49,9 @@ def main() -> None:
     standalone.enable()
     rows: list[dict[str, Any]] = []
     folder = CLIPS.parents[1] / "rigs"
-    if "retarget" in arguments.parts:
-        rows += [_retarget(folder / rig, clip) for rig in arguments.rigs for clip in arguments.clips]
+    for part in ("retarget", "edit-path"):
+        if part in arguments.parts:
+            rows += [_retarget(part, folder / rig, clip) for rig in arguments.rigs for clip in arguments.clips]
     for part in ("edit-path", "lock-feet"):
         if part in arguments.parts:
             rows += [_edited(part, clip) for clip in arguments.clips]
@@ -84,20 +85,26 @@ def table(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def _retarget(path: Path, clip: str) -> dict[str, Any]:
+def _retarget(part: str, path: Path, clip: str) -> dict[str, Any]:
+    """A clip on a rig, and then on a longer way if the part is "edit-path"."""
     import bpy
 
+    from edits.path import PathEdit
     from edits.retarget import Retargeted, imported
 
     armature = load_rig(path)
     rest, leg = _lowest(armature), _leg(armature)
     with contextlib.redirect_stdout(io.StringIO()), imported(bpy.context, CLIPS / f"cmu_{clip}.bvh") as (source, _):
         last = min(LONGEST, int(source.animation_data.action.frame_range[1]))
-        edit = Retargeted(bpy.context, armature, source, (2, last))
+        edit: Any = Retargeted(bpy.context, armature, source, (2, last))
     edit.solve()
     edit.write(armature)
+    if part == "edit-path":
+        edit = PathEdit(bpy.context, armature, (2, last), scale=LONGER)
+        edit.solve()
+        edit.write(armature)
     lows = [_lowest(armature, frame) for frame in range(2, last + 1)]
-    return {"part": "retarget", "rig": path.stem, "of": clip, "below": max(0.0, rest - min(lows)) / leg}
+    return {"part": part, "rig": path.stem, "of": clip, "below": max(0.0, rest - min(lows)) / leg}
 
 
 def _edited(part: str, clip: str) -> dict[str, Any]:

@@ -37,7 +37,8 @@ EDGE: Final = 0.3  # half of the width of a sole, of its length; people's is hal
 class Floor:
     """A floor: its height, (F,) or one for all frames, along the unit vector `up` (3,).
 
-    levels   whether feet near it are levelled sideways, as soles are at rest; soles of captured bodies are estimates
+    levels   whether feet and toes near it are levelled sideways, as soles are at rest; soles of captured bodies are
+             estimates
     surface  what is the floor where it is under a foot
     share    (F,) how far what is below the surface is raised to it
     """
@@ -58,12 +59,17 @@ class Floor:
 
 
 def floor_under(
-    skeleton: Skeleton, motion: Motion, contacts: Contacts, pins: Sequence[TimedPin], share: Array | float = 1.0
+    skeleton: Skeleton,
+    motion: Motion,
+    contacts: Contacts,
+    pins: Sequence[TimedPin],
+    share: Array | float = 1.0,
+    levels: bool = False,
 ) -> Floor:
     """Return the floor under the pins of a motion's contacts: as low as the lowest sole is held, drift included.
 
     Feet that are deeper than `REACH` are not on it; there it is as low as they are. `share` (F,) is how far feet below
-    it are raised to it.
+    it are raised to it; `levels`: see `Floor`.
     """
     up, drift = contacts.ground.up, contacts.drift @ contacts.ground.up
     held = [
@@ -76,7 +82,7 @@ def floor_under(
         floor[span] = np.minimum(floor[span], height)
     lowest = lowest_sole(skeleton, motion.pose, contacts.points, up)
     height = np.where(lowest < floor - REACH * skeleton.size, lowest, lowest + share * (floor - lowest))
-    return Floor(up, height, levels=False, surface=contacts.ground.surface, share=share)
+    return Floor(up, height, levels=levels, surface=contacts.ground.surface, share=share)
 
 
 def lowest_sole(skeleton: Skeleton, pose: Pose, points: Sequence[BodyPoint], up: Array) -> Array:
@@ -209,14 +215,17 @@ def _stood(sole: Sole, heads: Array, frames: Array, floor: Floor, motion: Motion
         moved = [pivot + rotation.rotate(over, end - pivot) for end in ends]
         floors = [np.maximum(low, under(end) + high) for low, end, high in zip(floors, moved, thick, strict=True)]
         rises, pivot, over = _turned(ends, floors, up)
-    tall = [np.maximum(end @ up - low, 0.0) for end, low in zip(ends, floors, strict=True)]
-    edge = EDGE * float(np.linalg.norm(sole.tip - sole.heel))
+    edge, across = EDGE * float(np.linalg.norm(sole.tip - sole.heel)), np.cross(sole.up, sole.forward)
+
+    def levelled(line: Array, end: Array, side: Array, *heights: Array) -> Array:
+        room = np.maximum(np.minimum(*heights), 0.0) / edge
+        grade = _grade(under, end, edge * side, up) if slopes else np.zeros(len(room))
+        return _levelled(line / lengths(line)[:, None], side, grade, room, up, motion, free)
+
     if floor.levels:
-        room = np.minimum(*tall) / edge
-        axis = rotation.rotate(over, (front - heel) / lengths(front - heel)[:, None])
-        side = rotation.rotate(rotation.mul(over, turn), np.cross(sole.up, sole.forward))
-        grade = _grade(under, front, edge * side, up) if slopes else np.zeros(len(room))
-        over = rotation.mul(_levelled(axis, side, grade, room, up, motion, free), over)
+        line, side = rotation.rotate(over, front - heel), rotation.rotate(rotation.mul(over, turn), across)
+        tall = [end @ up - low for end, low in zip(ends, floors, strict=True)]
+        over = rotation.mul(levelled(line, front, side, *tall), over)
     raised = pivot + rises[:, None] * up + rotation.rotate(over, front - pivot)
     place = raised + rotation.rotate(over, ankle - front)
     turned = [rotation.mul(over, turn)]
@@ -227,6 +236,10 @@ def _stood(sole: Sole, heads: Array, frames: Array, floor: Floor, motion: Motion
         ends = [*zip(sole.ends, (np.ones(len(free)), behind), strict=False)]
         for end, bends in reversed(ends):  # the tip last: a rear edge that is raised may put it below
             toes = rotation.mul(_bent(sole, end, raised, turned[0], toes, under, up, motion, free, bends, slopes), toes)
+        if floor.levels:  # about the line from the joint to the tip, which stay
+            line, flat = rotation.rotate(toes, sole.end), rotation.mul(toes, rotation.inv(sole.flat))
+            tall = [raised @ up - under(raised) - above, (raised + line) @ up - under(raised + line)]
+            toes = rotation.mul(levelled(line, raised + line, rotation.rotate(flat, across), *tall), toes)
         turned.append(toes)
         points += [raised + rotation.rotate(toes, point) for point in sole.under[1]]
     lack = np.max([np.maximum(floor.under(point) - point @ up, 0.0) for point in points], axis=0)
