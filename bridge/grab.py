@@ -10,7 +10,7 @@ from ..core import rotation
 from ..core.rotation import Array
 from .armature import read_matrices
 from .channels import gather
-from .pick_order import LAST, SECOND, read_pick_order
+from .pick_order import FIRST, LAST, SECOND, read_pick_order
 from .shapes import outlines_near
 from .skin import find_cover, pick_skin
 from .view import View
@@ -53,7 +53,8 @@ def pick(context: Any, view: View, mouse: tuple[float, float], scale: float = 1.
 
     A bone with a custom shape is grabbed by the shape or by its joint, whichever is nearer. Tweaks
     and gears come after all others that are near, see `read_pick_order` and `step`. Where no bone is near, or only such
-    as the mesh of another part covers, the mesh is grabbed by its weights.
+    as the mesh of another part covers, the mesh is grabbed by its weights; that of hands, feet, hips, chest and head
+    before tweaks and gears, too.
     """
     found = picks(context, view, mouse, scale)
     return found[stepped(context, mouse) % len(found)] if found else None
@@ -62,6 +63,7 @@ def pick(context: Any, view: View, mouse: tuple[float, float], scale: float = 1.
 def picks(context: Any, view: View, mouse: tuple[float, float], scale: float = 1.0) -> list[Grab]:
     """Return all grabs at a pixel of the view, what `pick` returns first; what other parts' mesh covers comes last."""
     front, behind = list[tuple[float, list[Grab]]](), list[tuple[float, list[Grab]]]()
+    gears = True  # whether nothing else is drawn there
     for armature, names in shown_bones(context).items():
         bones = armature.data.bones
         place_of = {name: place for place, name in enumerate(bones.keys())}  # `find` is a linear search
@@ -83,11 +85,14 @@ def picks(context: Any, view: View, mouse: tuple[float, float], scale: float = 1
             points = [(0.0, share * float(lengths[numbers[place]]), 0.0) for _, place, share in some]
             of = [Grab(armature.name, names[one[1]], point) for one, point in zip(some, points, strict=True)]
             grabs += [(some[0][0], of)] if some else []
-    skin = pick_skin(context, view, mouse) if behind or not front else None
+        gears &= all(orders[place] == LAST for _, place, _ in seen)
+    skin = pick_skin(context, view, mouse) if behind or gears else None
     on_skin = [] if skin is None else [Grab(skin[0].name, skin[1], tuple(skin[2].tolist()))]
     drawn, covered = (
         [grab for _, of in sorted(some, key=lambda one: one[0]) for grab in of] for some in (front, behind)
     )
+    if skin is not None and gears and read_pick_order(skin[0]).get(skin[1]) == FIRST:
+        return [*on_skin, *drawn, *covered]
     return [*drawn, *on_skin, *covered]
 
 
@@ -124,7 +129,8 @@ def ranked(
     joint; shapes: lines (m, 2, 3) in the world that are drawn in place of a bone. Joints come before ends and lengths,
     the nearest first; of joints in one place on screen the front one, then the first in order (n,), then the armature's
     first. Bones with shapes come after those without, by order, of one order the one whose shape or joint is nearest.
-    LAST ones come after all others. What is deeper along the view than `cover` (n,) is left out.
+    LAST ones come after all others, also after those whose length alone is near. What is deeper along the view than
+    `cover` (n,) is left out.
     """
     shapes = shapes or {}
     order = np.zeros(len(matrices), int) if order is None else order
@@ -155,6 +161,7 @@ def ranked(
     passes = [  # what is near, and of which bones; animators grab joints that a custom shape does not show
         *((near, plain & (order < LAST)) for near in bones),
         *((near, ~plain & (order == rank)) for rank in range(LAST) for near in controls),
+        (near_lengths, ~plain & (order < LAST)),
         *((near, plain & (order == LAST)) for near in bones),
         *((near, ~plain & (order == LAST)) for near in controls),
         (near_lengths, ~plain),

@@ -8,7 +8,7 @@ import pytest
 from mathutils import Vector
 
 from bridge.grab import Grab, pick, picks, ranked, step
-from tests.blender.rigs import load, make_armature, make_view, select, world
+from tests.blender.rigs import load, make_armature, make_skin, make_view, select, world
 from tests.paths import SHARED
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -212,3 +212,14 @@ def test_at_a_paw_its_control_is_grabbed_before_tweaks_and_toes(control: str) ->
         taken += ["" if grab is None else grab.bone for grab in found]
     assert taken.count(control) >= 22
     assert {*taken} <= {f"{end}.{side}" for end in ("front_foot_ik", "foot_ik") for side in "LR"}
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")
+def test_on_the_skin_of_the_hips_their_control_is_grabbed_before_tweaks(human: Any) -> None:
+    view, _ = make_view("ORTHO", (np.pi / 2.0, 0.0, 0.0))
+    head, tail = world(human, "DEF-spine"), world(human, "DEF-spine", tail=True)
+    at = tuple(view.pixels(0.15 * head + 0.85 * tail))
+    bare = [grab.bone for grab in picks(bpy.context, view, at)]
+    assert bare == ["tweak_spine.001", "spine_fk"]
+    make_skin(human, ["DEF-spine"])
+    assert [grab.bone for grab in picks(bpy.context, view, at)] == ["torso", *bare]
