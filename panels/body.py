@@ -77,7 +77,9 @@ class POISE_MT_body(bpy.types.Menu):
         layout: Any = self.layout
         layout.operator_menu_enum("poise.take_posture", "posture")
         layout.operator_menu_enum("poise.mirror_pose", "model", text="Mirror Pose")
-        draw_tools(layout, ("plant_feet", "lay_hands", "pose_fingers", "grip", "hold_object", "look_at", "make_rest"))
+        # Blender puts the shortest of what F3 finds first: that is no tool that needs a motion
+        layout.operator("poise.plant_feet", text="Plant Feet on Ground (or Foot)")
+        draw_tools(layout, ("lay_hands", "pose_fingers", "grip", "hold_object", "look_at", "make_rest"))
         layout.separator()
         layout.operator("poise.copy_pose")
         for source, text in (("CLIPBOARD", "Paste Pose by Parts"), ("ARMATURE", "Apply Pose of Selected Armature")):

@@ -152,7 +152,8 @@ class POISE_MT_motion(bpy.types.Menu):
         layout.operator("poise.solve_motion", text="Solve Motion (Lock Feet)")
         draw_tools(layout, _PINNING)
         layout.separator()
-        draw_tools(layout, _EDITING)
+        layout.operator("poise.fix_ground", text="Fix Ground (Floor, Penetration)")
+        draw_tools(layout, [name for name in _EDITING if name != "fix_ground"])
 
 
 def draw_timed_pin(layout: Any, pin: Any) -> None:

@@ -82,7 +82,9 @@ def test_search_finds_every_tool_through_the_pose_menu(empty_file: None) -> None
     [
         ("lock feet", "solve_motion"),
         ("foot", "find_contacts"),
+        ("foot", "plant_feet"),
         ("ground", "plant_feet"),
+        ("floor", "fix_ground"),
         ("ragdoll", "drag"),
         (" ik", "drag"),  # at the start of a word: Blender does not look behind a parenthesis for two letters
         ("mocap", "import_keypoints"),
