@@ -98,7 +98,9 @@ class FrameSolver:
             went = end.at.x - self.at.x
             turned = max(self.newton.turned(went), float(np.abs(went[self.turning :]).max(initial=0.0)))
             newton = end.better and not (damping or end.slips.any())
-            rests = turned < (still if newton else min(still, 2.0 * numbers.ROTATION_TOLERANCE))  # from side to side
+            # what a step under the mouse leaves of a pose that meets its goals, the next tick takes
+            met = live and newton and bool((np.abs(self.aims.pressing(end.at.rows)) <= exact).all())
+            rests = met or turned < (still if newton else min(still, 2.0 * numbers.ROTATION_TOLERANCE))  # side to side
             # the curvature of forces, and limits and levels that have just changed, may show a way on
             same = self.limits.active.keys() == active.keys() or turned < numbers.NEWTON_RESTS
             seen = not (blind and end.forces.any()) and not end.cut and bool((end.slips == self.slips).all())

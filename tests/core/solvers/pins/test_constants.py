@@ -300,6 +300,19 @@ def test_a_tick_goes_on_after_steps_of_2_degrees_and_rest_after_a_thousandth(sti
     assert counts == [1, 2]
 
 
+def test_a_tick_under_the_mouse_ends_with_the_step_that_meets_its_goals() -> None:
+    skeleton = body(-1, 0)
+    counts = list[int]()
+    for turn in (np.inf, 1.0):
+        method = PinAndDrag(root="fixed", deviations=np.full((2, 3), DEVIATION), settle=False, turn=turn)
+        drag = method.prepare(skeleton, Pose.rest(skeleton), [turned(1, 0.1 * UP)])
+        for _ in range(3):
+            drag.relax()
+        drag.move(0, rotation=rotation.exp(0.2 * UP))
+        counts.append(int(drag.solve().iterations))
+    assert counts == [2, 1]
+
+
 @pytest.mark.parametrize("way", [0.002, 0.04])
 def test_a_joint_turns_in_a_tick_by_so_much_for_each_hundredth_of_the_size_of_the_targets_way(way: float) -> None:
     """A lever so short that the joint would turn by more; less than a hundredth counts as one."""
