@@ -28,7 +28,7 @@ from .held_motion import HeldMotion
 from .motion_edit import Progress
 
 TURNED: Final = 1e-6  # radians between the key poses up to which a bone does not move
-PUSH: Final = 0.2  # seconds in which legs push off before a flight, and give after it
+PUSH, GIVE = 0.2, 0.25  # seconds in which legs push off before a flight, and give after it
 EASE: Final = 0.1  # seconds in which the contact of a support begins and ends
 
 
@@ -119,8 +119,8 @@ class Generated(HeldMotion):
             path = path_of(recipe.path, leg_length(skeleton, self.roles) * axes, recipe.stay)
             decided[skeleton.parents < 0] = True
         x, y, z = self._up.tolist()
-        push = PUSH if recipe.supports else 0.0  # without one the feet would sink
-        return Recipe(tracks, path, recipe.flights, (x, y, z), root=self._root, push=push), decided
+        push, give = (PUSH, GIVE) if recipe.supports else (0.0, 0.0)  # without one the feet would sink
+        return Recipe(tracks, path, recipe.flights, (x, y, z), root=self._root, push=push, give=give), decided
 
     def _bones(self, part: str) -> list[int]:
         """Return the bone of that name, or those of that part of the body."""

@@ -102,7 +102,7 @@ def _curve(track: Track | RootPath, values: Array) -> Curve:
 class Flight:
     """Seconds between which the body is in the air: the root follows a ballistic arc from one to the other.
 
-    The root gathers the speed of the arc before it, and loses it after it; see `Recipe.push`.
+    The root gathers the speed of the arc before it, and loses it after it; see `Recipe`.
     """
 
     start: float
@@ -122,8 +122,9 @@ class Recipe:
     flights  in which the root falls freely with `gravity`, armature units per second squared
     up       (3,) opposite to gravity, in armature space
     root     the bone that does so, such as the hips; None: the first one
-    push     seconds before a flight in which the root gathers the speed of its arc, and after it in which it loses it.
-             Its place changes by up to a seventh of that way: legs have to give
+    push     seconds before a flight in which the root gathers the speed of its arc
+    give     seconds after it in which it loses it. Its place changes by up to a seventh of that way, as before a
+             flight: legs have to give
     """
 
     tracks: Sequence[Track]
@@ -133,6 +134,7 @@ class Recipe:
     gravity: float | None = None
     root: str | int | None = None
     push: float = 0.0
+    give: float = 0.0
 
     def __post_init__(self) -> None:
         if not self.tracks and self.path is None:
@@ -243,7 +245,7 @@ class Recipe:
             shifts[flying] = arc - forward(skeleton, pose[flying])[0][:, root]
             gathered, lost = speed + fall - (start - earlier) / _INSTANT, speed - fall - (after - end) / _INSTANT
             shifts += _push(flight.start - seconds, min(self.push, flight.start - ends[number])) * -gathered
-            shifts += _push(seconds - flight.end, min(self.push, starts[number + 1] - flight.end)) * lost
+            shifts += _push(seconds - flight.end, min(self.give, starts[number + 1] - flight.end)) * lost
         return shifts
 
 

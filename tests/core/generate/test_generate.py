@@ -245,7 +245,7 @@ def test_the_root_leaves_and_lands_with_the_speed_of_its_arc(figure: Skeleton) -
     low, high = Pose.rest(figure), Pose.rest(figure)
     flights = Flight(0.4, 0.9), Flight(1.2, 1.5)
     track = Track("all", np.array([0.0, 1.5]), np.array([0.0, 1.0]))
-    recipe = Recipe([track], None, flights, gravity=9.81, push=0.2)
+    recipe = Recipe([track], None, flights, gravity=9.81, push=0.2, give=0.25)
     heads = forward(figure, recipe.motion(figure, low, high, np.arange(1801.0), 1000.0).pose)[0][:, 0]
     speeds = np.diff(heads, axis=0) * 1000.0
     for flight in flights:
