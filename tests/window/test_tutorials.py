@@ -64,6 +64,7 @@ def test_a_tail_by_fractions(person: Any) -> None:
 
 def test_mocap_from_a_phone(person: Any) -> None:
     seen = person(more.mocap_from_a_phone, str(RIG), limit=420)
+    assert seen["settings"] == ["vmc", True]
     assert seen["received"] > 0.9 * seen["sent"]
     right, left = np.array(seen["arms"]).T
     assert np.ptp(right) > 0.05  # it waves

@@ -214,22 +214,24 @@ def mocap_from_a_phone(hand: Any, file: str) -> Seen:
     dress(rig, MIXAMO, "mixamorig:")
     yield from settle(hand)
     camera = Camera(hand, 1, "tutorial_phone")
-    rig.poise_live_layout, rig.poise_live_record = "vmc", True
+    panel = yield from hand.read_panels("poise_live_record")
+    yield from choose(hand, panel["poise_live_layout"][-1], "V")  # VMC
+    yield from hand.click(*panel["poise_live_record"][-1])
+    seen: dict[str, Any] = {"settings": [rig.poise_live_layout, rig.poise_live_record]}
     live = bpy.context.window_manager.poise_live
     yield from shoot(camera)
-    yield from press_button(hand, "bpy.ops.poise.listen()")
-    yield from hand.until(lambda: live.owner != 0)
+    yield from hand.click(*panel["bpy.ops.poise.listen()"][0])
+    yield from hand.until(lambda: live.owner != 0, 60.0)
     sent: list[int] = []
     sender = threading.Thread(target=wave, args=(rig.poise_live_port, sent))
     sender.start()
     yield 0.5 * PACKETS
     yield from smooth(camera)
     yield from hand.until(lambda: not sender.is_alive(), 10.0 * PACKETS)
-    yield 1.0
-    seen: dict[str, Any] = {"sent": len(sent), "received": live.received}
+    yield from hand.until(lambda: live.received >= len(sent), 5.0)  # the panel shows it four times a second
+    seen |= {"sent": len(sent), "received": live.received}
     yield from press_button(hand, "bpy.ops.poise.stop_listening()")
-    yield from hand.until(lambda: live.owner == 0)
-    yield from hand.until(lambda: bool(rig.animation_data and rig.animation_data.action), 20.0)
+    yield from hand.until(lambda: live.owner == 0, 60.0)
     bpy.context.scene.frame_end = round(rig.animation_data.action.frame_range[1])
     bpy.context.scene.frame_set(bpy.context.scene.frame_end // 2)
     yield from shoot(camera)
