@@ -19,7 +19,7 @@ from ..core.editing.path import move_roots
 from ..core.editing.timed_pins import WHOLE_BODY, TimedPin, hold_pin
 from ..core.formats.recipe import Angles, Moment, Named, RecipeFile, Support, bones_named, bones_of, path_of, track_of
 from ..core.generate import Recipe, Track, key_pose
-from ..core.generate.recipe import ALL
+from ..core.generate.recipe import ALL, moved_roots
 from ..core.motion import forward_of, shifted
 from ..core.rotation import Array
 from ..core.skeleton import Flags, frozen
@@ -117,7 +117,7 @@ class Generated(HeldMotion):
         if recipe.path is not None:
             axes = rotation.rotate(self._upright(), body_axes(self.roles))
             path = path_of(recipe.path, leg_length(skeleton, self.roles) * axes, recipe.stay)
-            decided[skeleton.parents < 0] = True
+            decided[moved_roots(skeleton, self._root)] = True
         x, y, z = self._up.tolist()
         push, give = (PUSH, GIVE) if recipe.supports else (0.0, 0.0)  # without one the feet would sink
         return Recipe(tracks, path, recipe.flights, (x, y, z), root=self._root, push=push, give=give), decided

@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import rotation
 from ..body import Roles
-from ..body.anatomy import JOINTS, anatomy, pose_from_angles
+from ..body.anatomy import JOINTS, anatomy, carrier_of, pose_from_angles
 from ..body.axes import axis_vector, mirror_rotation
 from ..editing.contacts import foot_points, point_positions
 from ..errors import CoreError
@@ -26,7 +26,7 @@ def key_pose(skeleton: Skeleton, roles: Roles, angles: Mapping[str, Sequence[flo
         return pose
     up = axis_vector(roles.up)
     rest, now = (point_positions(skeleton, one, points) @ up for one in (Pose.rest(skeleton), pose))
-    return shift_roots(skeleton, pose, (rest.min() - now.min()) * up)
+    return shift_roots(skeleton, pose, (rest.min() - now.min()) * up, carrier_of(skeleton, roles))
 
 
 def angles_of(skeleton: Skeleton, roles: Roles, pose: Pose) -> dict[str, tuple[float, float, float]]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .. import rotation
 from ..body.masses import GRAVITY
 from ..errors import CoreError
-from ..motion import Motion
+from ..motion import Motion, shifted
 from ..pose import Pose, forward
 from ..rotation import Array
 from ..skeleton import Skeleton, frozen
@@ -121,7 +121,7 @@ class Recipe:
     path     of the root; without it the root is interpolated between the poses like other bones
     flights  in which the root falls freely with `gravity`, armature units per second squared
     up       (3,) opposite to gravity, in armature space
-    root     the bone that does so, such as the hips; None: the first one
+    root     the bone that does so, such as the hips, and moves in place of the root above it; None: the first one
     push     seconds before a flight in which the root gathers the speed of its arc
     give     seconds after it in which it loses it. Its place changes by up to a seventh of that way, as before a
              flight: legs have to give
@@ -158,7 +158,8 @@ class Recipe:
         seconds = (frames - frames[0]) / fps
         pose = self._between(skeleton, low, high, seconds)
         if self.path is not None or self.flights:
-            pose = shift_roots(skeleton, pose, self._shifts(skeleton, low, high, pose, seconds))
+            carrier = None if self.root is None else skeleton.index(self.root)
+            pose = shift_roots(skeleton, pose, self._shifts(skeleton, low, high, pose, seconds), carrier)
         return Motion(pose, frames, fps)
 
     def _between(self, skeleton: Skeleton, low: Pose, high: Pose, seconds: Array) -> Pose:
@@ -258,12 +259,21 @@ def _push(seconds: Array, lasts: float) -> Array:
     return lasts * share * np.square(1.0 - share)
 
 
-def shift_roots(skeleton: Skeleton, pose: Pose, shifts: Array) -> Pose:
-    """Return the pose (...) with all roots moved by shifts (..., 3) in armature space, along unlocked axes only."""
-    translations = np.array(pose.translations)
-    for root in np.flatnonzero(skeleton.parents < 0).tolist():
-        local = shifts
-        if skeleton.local_location[root]:
-            local = rotation.rotate(rotation.inv(skeleton.rest_rotations[root]), shifts)
-        translations[..., root, :] += local * skeleton.translatable[root]
-    return replace(pose, translations=translations)
+def shift_roots(skeleton: Skeleton, pose: Pose, shifts: Array, carrier: int | None = None) -> Pose:
+    """Return the pose (...) with all roots moved by shifts (..., 3) in armature space, along unlocked axes only.
+
+    In place of the root above it, the `carrier` of the body moves, such as the hips, see `carrier_of`.
+    """
+    for bone in moved_roots(skeleton, carrier):
+        moved = shifted(skeleton, pose, bone, shifts).translations
+        pose = replace(pose, translations=np.where(skeleton.translatable, moved, pose.translations))
+    return pose
+
+
+def moved_roots(skeleton: Skeleton, carrier: int | None = None) -> list[int]:
+    """Return the bones without a parent, and in place of the one above it the `carrier` of the body."""
+    above = -1 if carrier is None else skeleton.ancestors(carrier)[-1]
+    return [
+        carrier if carrier is not None and root == above else root
+        for root in np.flatnonzero(skeleton.parents < 0).tolist()
+    ]

@@ -1,5 +1,6 @@
 """Motion from two key poses: curves through samples, tracks of offsets, the root's path and flight."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -214,16 +215,21 @@ def test_a_track_of_one_axis_moves_one_degree_of_freedom(figure: Skeleton, own: 
     np.testing.assert_allclose(np.abs(np.sum(together * slerped.pose.rotations[:, bone], axis=-1)), 1.0, atol=1e-9)
 
 
-def test_the_root_follows_its_path_in_armature_space(figure: Skeleton) -> None:
+@pytest.mark.parametrize("bone", [0, 1])
+def test_the_root_follows_its_path_in_armature_space(figure: Skeleton, bone: int) -> None:
+    """A bone below it that carries the body moves in its place: the one of game rigs at the feet stays."""
+    figure = replace(figure, translatable=np.ones((len(figure), 3), bool))
     rest = Pose.rest(figure)
     times, shifts = (
         np.linspace(0.0, 1.0, 5),
         np.array([[0, 0, 0], [0, -0.2, 0.1], [0.1, -0.4, 0], [0, -0.6, 0], [0, 0, 0]]),
     )
-    motion = Recipe([], RootPath(times, shifts, stay=False)).motion(figure, rest, rest, np.arange(31.0), 30.0)
-    heads = forward(figure, motion.pose)[0][:, 0]
+    recipe = Recipe([], RootPath(times, shifts, stay=False), root=bone)
+    motion = recipe.motion(figure, rest, rest, np.arange(31.0), 30.0)
+    heads = forward(figure, motion.pose)[0] - forward(figure, rest)[0]
     curve = fit_curve(times, shifts)(np.arange(31.0) / 30.0)
-    np.testing.assert_allclose(heads - forward(figure, rest)[0][0], curve, atol=1e-12)
+    np.testing.assert_allclose(heads[:, bone], curve, atol=1e-12)
+    assert not heads[:, :bone].any()
     assert np.abs(curve[[0, 15, 30]] - shifts[[0, 2, 4]]).max() < 5e-3
 
 
