@@ -211,6 +211,8 @@ def _find_controls(
             body = {graph.carrier, *graph.upstream(graph.carrier)}  # what moves it cannot move a hand alone
             control = graph.with_target(bone, control, body, besides)
             control = replace(control, blends=mixed)
+        elif parent in controls and controls[parent].blends >= 0:  # toes behind a foot between IK and FK
+            control = replace(control, blends=graph.mixed_with(bone, control.turns))
         elif bone in apart and control.turns == bone and graph.free[bone]:
             control = Control(bone, bone)
         if control == Control() and bone != first:  # which a lock may hold
@@ -343,7 +345,9 @@ def _hung(
         ended = [*map(id, graph.ends.values())]
         starts = {chain.pole: place[part] for part, chain in reversed(graph.bent.items()) if id(chain) in ended}
         idle = [bone for bone, part in riding.items() if not graph.acts(bone, part, controls[part])]
+        mixed = [place[bone] for bone in bones if controls[bone].blends >= 0]  # neither IK nor FK alone shows it
         read = frames[number]
+        read[mixed] = [graph.mixtures(bones[part])[0] for part in mixed]
         read[[place[bone] for bone in idle]] = read[[place[riding[bone]] for bone in idle]]
         read_at = skeleton.rest_matrices[read]
         own_turns = frame_rotations(read_at[:, :, :3])

@@ -309,15 +309,18 @@ class Graph:
             return min(near, key=order)
         return seen if seen >= 0 else next(iter(able), -1)
 
-    def mixed_with(self, part: int) -> int:
-        """Return the FK control that is mixed with IK in a part of a limb, or -1."""
-        ik = self._carriers(self.ends[part].target) if part in self.ends else []
-        steps = {part: 0, **self.upstream(part)}
-        mixed = [bone for bone in sorted(steps, key=lambda bone: steps[bone])
-                 if bone in self._mixed and self.fits(bone, part)]  # fmt: skip
-        able = [other for bone in mixed for other in self._mixed[bone]
+    def mixed_with(self, part: int, control: int = -1) -> int:
+        """Return the FK control that is mixed with IK, or with a control, in a part of a limb, or -1."""
+        ik = self._carriers(self.ends[part].target) if part in self.ends else [control]
+        able = [other for bone in self.mixtures(part) for other in self._mixed[bone]
                 if other not in ik and self.turning[other] and self.fits(other, part)]  # fmt: skip
         return next(iter(self._preferred(able)), -1)
+
+    def mixtures(self, part: int) -> list[int]:
+        """Return the bones in the place of a part that copy several others in part, the nearest to it first."""
+        steps = {part: 0, **self.upstream(part)}
+        return [bone for bone in sorted(steps, key=lambda bone: steps[bone])
+                if bone in self._mixed and self.fits(bone, part)]  # fmt: skip
 
     def shown_by(self, part: int, control: int) -> int:
         """Return the bone that has the rotation of a part: of a chain, or the control of a segment, or itself."""

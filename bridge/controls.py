@@ -66,7 +66,7 @@ class ControlledBody:
     bones (N,)        indices of these bones in the rig
     leaders (N,)      the bones of IK chains, or controls of segments, that the parts show; of others their own bones
     frames (N,)       the bones that are read as them: leaders where these are, as deforming bones may spread a twist;
-                      of a control that is off the one that is read as its part
+                      between IK and FK those that mix them; of a control that is off the one that is read as its part
     aligned (N, 4)    the parts' rotations at rest in those frames
     beside (N, 3)     where controls that are off are at rest in those frames; of others 0
     controls          one for each of them
@@ -240,7 +240,10 @@ class ControlPoser:
         self._modes = {mode: group[np.isin(group, self.posed)] for mode, group in rig.modes.items()}
         matrices = rig.skeleton.rest_matrices
         own = rotation.mul(frame_rotations(matrices[controlled.frames, :, :3]), controlled.aligned)
-        self.blended = rotation.mul(rotation.inv(own), frame_rotations(matrices[self.blends, :, :3]))
+        self.blended, self.begun = (
+            rotation.mul(rotation.inv(own), frame_rotations(matrices[bones, :, :3]))
+            for bones in (self.blends, self.begins)
+        )
         # locations that are not local ignore the rest frame
         rest = rotation.inv(frame_rotations(matrices[self.moved, :, :3]))
         self.unturned = np.where(rig.skeleton.local_location[self.moved, None], rotation.IDENTITY, rest)
@@ -302,7 +305,7 @@ class ControlPoser:
                     break  # controls cannot reduce the error further, e.g. because of IK limits
             matrices = read_matrices(armature)
             apart = astray(matrices, rig.skeleton.size, controlled.bones, controlled.leaders)
-            off = task.fails | (apart & (self.blends < 0))  # what is between IK and FK need not be where IK alone is
+            off = (task.fails | apart) & (self.blends < 0)  # what is between IK and FK need not be where IK alone is
             if off.any():
                 first = int(np.flatnonzero(off)[0])  # parts below it are off as well
                 raise CoreError(_astray(armature, controlled.skeleton.names[first], controlled.controls[first], rig))
@@ -462,6 +465,9 @@ class _Task:
         _, swivel = rotation.swing_twist(self._change[parts], self._limbs[parts])
         locked = skeleton.rotation_locks[bones].any(axis=-1)[:, None]
         after = np.where(locked, rotation.mul(swivel, rotation.mul(base, now.rotations[bones])), after)
+        # between IK and FK it is as FK: the way to what is shown, of other lengths, would not end
+        mixed = (poser.blends[parts] >= 0)[:, None]
+        after = np.where(mixed, rotation.mul(self._wanted, poser.begun)[parts], after)
         base = rotation.mul(self._change[above], base)
         rotations[bones] = rotation.normalize(rotation.mul(rotation.inv(base), after))
         parts = np.flatnonzero(movers >= 0)
@@ -470,7 +476,8 @@ class _Task:
         base = rotation.mul(base, poser.unturned[parts])
         # IK ends a little beside its target; a control whose limb falls short goes to the part's place, not beyond
         here, target = self._places[controlled.frames[parts]], self._places[poser.targets[parts]]
-        short = rotation.lengths(here - target) >= SAME_PLACE * skeleton.size
+        # and one that is mixed with FK, which has other lengths, goes beyond
+        short = (rotation.lengths(here - target) >= SAME_PLACE * skeleton.size) & (poser.blends[parts] < 0)
         lever = np.where(short[:, None], target, here) - self._places[bones]
         near = poser.targeted[parts] | (rotation.lengths(lever) < SAME_PLACE * skeleton.size)
         lever *= (poser.apart[parts] | near)[:, None]

@@ -12,6 +12,10 @@ from tests.blender.rigs import world
 context: Any = bpy.context
 SAID = 1e-3  # of a human: what is further off is said
 SHORT = 3e-3  # likewise, of the dragged hand
+APART = {  # rotations of FK controls of Rigify's human, far from its IK
+    "upper_arm_fk.L": (0.0, 0.0, 1.0), "forearm_fk.L": (1.0, 0.0, 0.0), "thigh_fk.R": (-1.5, 0.0, 0.0),
+    "shin_fk.R": (1.5, 0.0, 0.0), "foot_fk.R": (1.0, 0.0, 0.5), "toe_fk.R": (0.8, 0.0, 0.0),
+}  # fmt: skip
 SWITCHES = {"ik_fk_switch", "IK_FK"}
 
 
@@ -49,10 +53,21 @@ def test_ik_and_fk_that_are_apart_come_together(share: float) -> None:
     assert shown.short < SHORT
 
 
-def test_what_ik_that_stretches_shows_beside_the_pose_is_said() -> None:
-    shown = drag(*mixed("Rigify on IK", 0.5), "foot.R")
-    assert shown.off > NEAR
-    assert any("misses the solved pose" in sentence for sentence in shown.said)
+@pytest.mark.parametrize(
+    ("role", "share", "apart"),
+    [("foot.R", 0.5, False), ("hips", 0.9, False), ("hand.L", 0.5, True), ("foot.R", 0.5, True), ("foot.R", 0.9, True)],
+)
+def test_limbs_of_rigify_half_way_are_shown_where_they_are_solved(role: str, share: float, apart: bool) -> None:
+    rig, parts = mixed("Rigify on IK", share)
+    for bone, turn in APART.items() if apart else ():
+        rig.pose.bones[bone].rotation_mode = "XYZ"
+        rig.pose.bones[bone].rotation_euler = turn
+    context.view_layer.update()
+    shown = drag(rig, parts, role)
+    assert shown.off < NEAR
+    assert shown.turned < TURNED
+    assert max(shown.short, shown.pins) < NEAR
+    assert not any("short of" in sentence or "misses" in sentence for sentence in shown.said)
 
 
 @pytest.mark.parametrize("share", [0.2, 0.5, 0.9])
