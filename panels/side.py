@@ -14,7 +14,8 @@ _LETTER: Final = 6.4  # mean width of a letter of Blender's interface, pixels at
 _MARGIN: Final = 76  # pixels: width of the icon and the borders
 _WIDE: Final = 250  # pixels at a scale of 1: with less, names of settings would be cut
 _NARROW: Final = 10  # letters in a line of the narrowest sidebar
-PAIR: Final = 190  # pixels at a scale of 1: with less, two short words beside each other would be cut
+_NAMES: Final = 0.4  # of the width, for names beside settings, as Blender draws them
+PAIR: Final = 200  # pixels at a scale of 1: with less, two short words beside each other would be cut
 
 
 class Side:
@@ -70,12 +71,27 @@ def beside(column: Any, room: float = _WIDE) -> Any:
 def draw_choice(column: Any, data: Any, name: str, expand: bool = True) -> None:
     """Draw what can be chosen in a `labelled` column, side by side if it expands, or as a menu where it is narrow."""
     if is_narrow():
-        split = column.split(factor=0.5)
-        setting = data.bl_rna.properties[name]
-        split.label(text=setting.name, text_ctxt=setting.translation_context)
-        split.prop(data, name, text="", placeholder=translated("None"))  # the name of a type would be cut
+        _named(column, data, name).prop(data, name, text="", placeholder=translated("None"))  # of a type: would be cut
     else:
         column.row().prop(data, name, expand=expand)
+
+
+def draw_some(column: Any, data: Any, name: str, items: Iterable[str]) -> None:
+    """Draw some of the items of what can be chosen, side by side in a `labelled` column."""
+    row = _named(column, data, name)
+    row.use_property_split = False
+    for item in items:
+        row.prop_enum(data, name, item)
+
+
+def _named(column: Any, data: Any, name: str) -> Any:
+    """Draw the name of a setting; return a row beside it, or below it where the name would be cut."""
+    below = is_narrow(PAIR)
+    split = column.column(align=True) if below else column.split(factor=0.5 if is_narrow() else _NAMES)
+    label, setting = split.row(), data.bl_rna.properties[name]
+    label.alignment = "LEFT" if is_narrow() else "RIGHT"
+    label.label(text=setting.name, text_ctxt=setting.translation_context)
+    return split.row(align=True)
 
 
 def draw_list(layout: Any, armature: Any, name: str, rows: int) -> Any:

@@ -7,7 +7,7 @@ from bl_ui.utils import PresetPanel
 
 from .. import bridge
 from ..languages.interface import CONTEXT
-from .side import ArmaturePanel, beside, draw_choice, is_narrow, labelled
+from .side import ArmaturePanel, beside, draw_choice, draw_some, is_narrow, labelled
 
 
 class POISE_PT_presets(PresetPanel, bpy.types.Panel):
@@ -42,9 +42,7 @@ class POISE_PT_solver(ArmaturePanel, bpy.types.Panel):
         if bridge.is_human(armature):
             draw_choice(column, armature, "poise_balance")
         else:  # which has no feet to be above: as if off
-            row = column.row(align=True, heading="Balance", heading_ctxt=CONTEXT)
-            for over in ("PINS", "OFF"):
-                row.prop_enum(armature, "poise_balance", over)
+            draw_some(column, armature, "poise_balance", ("PINS", "OFF"))
         row = column.row(align=True, heading="Strength", heading_ctxt=CONTEXT)
         row.prop(armature, "poise_use_strength", text="")
         number = row.row()
