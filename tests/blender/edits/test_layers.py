@@ -113,6 +113,31 @@ def test_each_further_result_puts_the_last_one_below(walker: Any) -> None:
     assert len(walker.animation_data.nla_tracks) == 2
 
 
+def test_nothing_of_the_motion_before_shows_through_a_new_one(walker: Any) -> None:
+    """Of its location, of what a wave leaves as it is, and of properties: the same as without a layer."""
+    hips, foot = walker.pose.bones["Hips"], walker.pose.bones["LeftFoot"]
+    hips["weight"] = 0.0
+    for frame, value in ((FRAMES[0], 0.0), (20, 1.0)):
+        context.scene.frame_set(frame)
+        walker.location.x, foot.scale, hips["weight"] = value, (1.0 + value,) * 3, value
+        foot.rotation_mode = "XYZ" if value else foot.rotation_mode
+        walker.keyframe_insert("location", frame=frame)
+        foot.keyframe_insert("scale", frame=frame)
+        foot.keyframe_insert("rotation_mode", frame=frame)
+        hips.keyframe_insert('["weight"]', frame=frame)
+    context.scene.frame_set(FRAMES[0])
+    before, shown = walker.animation_data.action, []
+    for layered in (False, True):
+        walker.animation_data.action = before
+        context.scene.frame_set(FRAMES[0])
+        walker.poise_use_layers = layered
+        assert bpy.ops.poise.generate(recipe="wave", start=FRAMES[0]) == {"FINISHED"}
+        assert len(walker.animation_data.nla_tracks) == layered
+        shown.append(heads_over(walker, *FRAMES))
+        assert (walker.location.x, hips["weight"], foot.scale.x) == (0.0, 0.0, 1.0)
+    np.testing.assert_allclose(shown[1], shown[0], atol=1e-6)
+
+
 def test_without_the_setting_there_are_no_tracks(walker: Any) -> None:
     walker.poise_use_layers = False
     smooth(walker)
