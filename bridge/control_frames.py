@@ -14,12 +14,14 @@ from ..core.causes import Explanation
 from ..core.pose import frame_rotations
 from ..core.rotation import Array, Floats
 from ..core.skeleton import Flags, Indices
-from .armature import Rig
+from .armature import Rig, read_rig
 from .channels import ArmatureObject
 from .control_bodies import find_bodies, may_be_controlled
 from .control_graph import Graph
+from .control_switch import find_switch
 from .controls import ControlledBody, read_controlled, with_ik_starts
 from .motion import iterate_frames, preserve_channels
+from .roles import read_roles
 from .words import say_length
 from .worlds import length_scale, world_matrix
 
@@ -227,8 +229,15 @@ def explain_misfit(
     return [
         Explanation(
             one.sentence(armature, controlled.skeleton),
-            remedy="Mute what else moves its bones" if one.end < 0 else "Switch that limb to FK or mute its IK",
+            remedy="Mute what else moves its bones" if one.end < 0 else _off_ik(armature, controlled.now, one.end),
         )
         for one in found
         if one.beyond(near, _TURNED)
     ]
+
+
+def _off_ik(armature: ArmatureObject, body: ControlledBody, end: int) -> str:
+    """Return what a user can do to have a limb posed by other controls than those of its IK."""
+    rig = read_rig(armature)
+    switch = find_switch(armature, rig, read_roles(armature, rig.skeleton), body, end)
+    return "Mute its IK" if switch is None else f'Set {switch.name} of "{switch.bone}" to {switch.fk:g} or mute its IK'

@@ -53,9 +53,8 @@ def find_switch(
 
     The properties that drive constraints which the limb depends on are tried, the nearest first, and restored.
     """
-    limb = body.ends == end
     graph = Graph(armature, rig)
-    for bone, name in _driving(armature, graph, body.bones[limb].tolist()):
+    for bone, name in _driving(armature, graph, body.bones[body.ends == end].tolist()):
         now = armature.pose.bones[bone][name]
         for value in _ENDS:
             if value == now:
@@ -65,7 +64,10 @@ def find_switch(
                 found = find_bodies(rig, roles, [graph, Graph(armature, rig)], besides)
             finally:
                 _set(armature, bone, name, now)
-            if found and _switches(found[0], found[1], limb):
+            if not found:
+                continue
+            limb = found[0].ends == found[0].skeleton.index(body.skeleton.names[end])
+            if _switches(found[0], found[1], limb):
                 return Switch(bone, name, now, value, limb, found[1])
     return None
 

@@ -144,6 +144,7 @@ def test_a_limb_stays_on_ik_unless_the_setting_is_on(swivel: Any) -> None:
     before = settings(made[0])
     said = swivel(made)
     assert "misses the solved pose" in said
+    assert 'Set ik_fk_switch of "c_hand_ik.l" to 1 or mute its IK' in said
     assert "Switched" not in said
     assert settings(made[0]) == before
 
