@@ -24,6 +24,7 @@ ROUNDS: Final = 3  # of finding frames that stick out: two that are neighbours h
 LONGEST: Final = 2  # frames in a row that may stick out
 APART: Final = 2.0  # times the steps beside them by which they stick out
 NEAR: Final = 2  # frames on either side whose steps count
+FEW: Final = 0.1  # of the joints of a body, which do not tell a jump
 SHORT: Final = 4  # frames of a motion that are too few to tell a jump
 ROTATION_LENGTH: Final = 0.3  # of the skeleton's size: length that weighs as much as a radian
 
@@ -53,8 +54,9 @@ def smooth_motion(
 def steady_part(skeleton: Skeleton, motion: Motion) -> slice:
     """Return the frames without a first and a last one from which the body jumps, as from a rest pose.
 
-    There the median joint is away from where it is in the next two frames, and from where the line through these leads,
-    by the length that weighs as much as `STICKS_OUT`, and by more than anywhere else.
+    There more than a share `FEW` of the joints, as those of an arm and its hand, are away from where they are in the
+    next two frames, and from where the line through these leads, by the length that weighs as much as `STICKS_OUT`, and
+    by more than anywhere else.
     """
     count = len(motion)
     if count <= SHORT:
@@ -65,7 +67,8 @@ def steady_part(skeleton: Skeleton, motion: Motion) -> slice:
         one, two, three = places[:-2], places[1:-1], places[2:]
         for row, here, second in ((0, one, three), (1, three, one)):
             guesses = (two, second, 2.0 * two - second)
-            away[row, part] = np.median(np.min([lengths(here - guess) for guess in guesses], axis=0), axis=1)
+            off = np.min([lengths(here - guess) for guess in guesses], axis=0)
+            away[row, part] = np.quantile(off, 1.0 - FEW, axis=1, method="lower")
     least = ROTATION_LENGTH * skeleton.size * STICKS_OUT
     first, last = (row[0] > max(least, row[1:].max()) for row in (away[0], away[1, ::-1]))
     return slice(int(first), count - int(last))

@@ -1,11 +1,15 @@
 """Smoothing: what is slow stays, what is quick goes, and frames that stick out are replaced."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from benchmarks.motion.clips import read_clip
 from core import Motion, Pose, rotation
 from core.editing.smoothing import low_pass, smooth_motion, steady_part, without_pops
 from tests.core.rigs import skeleton_of
+from tests.paths import DATA
 
 FRAMES, FPS = 240, 30.0
 CHAIN = skeleton_of([(f"bone{n}", f"bone{n - 1}" if n else None, (0, 0, n), (0, 0, n + 1)) for n in range(4)])
@@ -93,3 +97,10 @@ def test_an_end_from_which_the_body_jumps_is_no_part_of_a_motion(end: int) -> No
     turns[end, 2] = rotation.exp(np.array([2.0, 0.0, 0.0]))  # one bone that sticks out is replaced there
     popping = Motion(Pose(turns, rough.pose.translations), rough.frames, FPS)
     assert steady_part(CHAIN, popping) == whole
+    walk = read_clip(DATA / "motion" / "cmu_07_12.bvh")
+    assert steady_part(walk.skeleton, walk.motion) == slice(0, len(walk.motion))
+    turns = walk.motion.pose.rotations.copy()
+    turns[end, walk.skeleton.index("LeftArm")] = rotation.IDENTITY  # an arm alone in the T-pose
+    tossed = replace(walk.motion, pose=Pose(turns, walk.motion.pose.translations))
+    count = len(tossed)
+    assert steady_part(walk.skeleton, tossed) == (slice(1, count) if end == 0 else slice(0, count - 1))
