@@ -26,6 +26,7 @@ _MOTION: Final = re.compile(rb"(?im)^\s*motion\s*$")
 _FRAMES: Final = re.compile(rb"(?i)\bframes:\s*(\S+)")
 _TIME: Final = re.compile(rb"(?i)\bframe\s+time:\s*(\S+)")
 _OFFSET: Final = re.compile(rb"(?im)^\s*offset\b(.*)$")
+_CHANNELS: Final = re.compile(rb"(?im)^\s*channels\b[ \t]*(\S*)(.*)$")
 _WORD: Final = re.compile(rb"\S*[^\s\d.eE+-]\S*")  # what is no finite number
 
 _FBX: Final = b"Kaydara FBX Binary  \x00\x1a\x00"
@@ -89,6 +90,10 @@ def check_bvh(data: bytes) -> None:
     if wrong is not None:
         word = wrong[0].decode("ascii", "replace")[:SHOWN]
         raise CoreError(f'the BVH file has "{word}" where a number is needed.')
+    for said_count, names in _CHANNELS.findall(head):
+        count, listed = said_count.decode("ascii", "replace")[:SHOWN], len(names.split())
+        if not (count.isdecimal() and int(count) == listed):
+            raise CoreError(f'the BVH file is damaged: "CHANNELS {count}" is followed by {listed} names.')
     lines = sum(1 for line in rest[time.end() :].splitlines() if line.strip())
     if lines and int(said) == 0:
         raise CoreError(f'"Frames: 0" is followed by {lines} frames.')

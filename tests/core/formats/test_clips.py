@@ -51,6 +51,8 @@ def test_whole_clips_are_let_through(tmp_path: Path) -> None:
         ("Time: 0.04\n", "Time: 0.04\nnan ", 'the BVH file has "nan" where a number is needed'),
         ("Time: 0.04\n", "Time: 0.04\n-inf ", '"-inf" where a number'),
         ("OFFSET", "OFFSET NaN", '"NaN" where a number'),
+        ("CHANNELS 3", "CHANNELS 4", '"CHANNELS 4" is followed by 3 names'),
+        ("CHANNELS 3", "CHANNELS three", '"CHANNELS three" is followed by 3 names'),
         ("}", "", "its joints have 4 opening and 0 closing braces"),
     ],
 )
