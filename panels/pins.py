@@ -4,6 +4,7 @@ from typing import Any
 
 import bpy
 
+from .. import bridge
 from ..languages.interface import translated, without_prefixes
 from .rig import draw_hindrances
 from .side import (
@@ -115,7 +116,12 @@ def draw_first_steps(layout: Any, context: Any) -> None:
     tool = context.workspace.tools.from_space_view3d_mode("POSE", create=False)
     if tool is None or tool.idname != TOOL:
         layout.operator("wm.tool_set_by_id", text="Use Poise Tool", icon="VIEW_PAN").name = TOOL
-    draw_sentence(layout, context, "Press P over each foot, then drag the hips", "INFO")
+    rig = context.active_object
+    feet = bridge.is_human(rig) or bridge.is_animal(rig)
+    hint = (
+        "Press P over each foot, then drag the hips" if feet else "Press P over a bone to pin it, then drag another one"
+    )
+    draw_sentence(layout, context, hint, "INFO")
 
 
 def draw_pin(layout: Any, pin: Any) -> None:

@@ -1,5 +1,6 @@
 """What the panel draws, recorded instead of shown."""
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -93,6 +94,14 @@ def test_buttons_drag_the_active_bone_and_not_what_they_cover() -> None:
     select(make_armature(), [])
     for drawn in (drawn_by(POISE_PT_pins), drawn_by(POISE_MT_pose)):
         assert drawn[drawn.index(("operator", "poise.drag")) + 1] == ("set", "use_active=True")
+
+
+@pytest.mark.parametrize(
+    ("make", "first"), [(make_armature, "P over each foot"), (lambda: make_chain(3), "P over a bone")]
+)
+def test_the_first_step_that_is_shown_fits_the_body(make: Callable[[], Any], first: str) -> None:
+    select(make(), [])
+    assert first in " ".join(text for kind, text in drawn_by(POISE_PT_pins) if kind == "label")
 
 
 @pytest.mark.parametrize("pinned", [True, False])
