@@ -1,8 +1,9 @@
 """Files in and out: open them or refuse with a sentence, write them whole or not at all."""
 
+import io
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any, Final
 
@@ -102,7 +103,8 @@ def write_files(blend: Path | None, texts: Mapping[Path, str | bytes]) -> None:
                 ready.append((part, path.resolve()))
             if blend is not None:
                 part = _temporary_name(blend, undo)
-                bpy.ops.wm.save_as_mainfile(filepath=str(part), copy=True, check_existing=False)
+                with redirect_stdout(io.StringIO()):  # "Saved copy", with a temporary name, of what may not be whole
+                    bpy.ops.wm.save_as_mainfile(filepath=str(part), copy=True, check_existing=False)
                 if not is_blend(part):
                     raise OSError(f'Blender could not write "{blend}". The disk may be full.')
                 ready.append((part, blend.resolve()))

@@ -461,7 +461,7 @@ def test_what_fails_at_the_last_moment_leaves_no_file(run: Run, folder: Path, mo
 @pytest.mark.parametrize("compressed", [True, False])
 @pytest.mark.parametrize("missing", [500, 5_000, 50_000])
 def test_a_file_that_does_not_fit_on_the_disk_is_not_put_in_the_place_of_another(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, compressed: bool, missing: int
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], compressed: bool, missing: int
 ) -> None:
     """A limit to the size of files stands for the disk: Blender does not always say that it could not write all."""
     resource = pytest.importorskip("resource")
@@ -469,6 +469,7 @@ def test_a_file_that_does_not_fit_on_the_disk_is_not_put_in_the_place_of_another
     monkeypatch.setattr(bpy.context.preferences.filepaths, "use_file_compression", compressed)
     write_files(path, {})
     files = snapshot(folder)
+    capfd.readouterr()
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     try:
         resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size - missing, hard))
@@ -477,6 +478,7 @@ def test_a_file_that_does_not_fit_on_the_disk_is_not_put_in_the_place_of_another
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert snapshot(folder) == files
+    assert "Saved" not in capfd.readouterr().out  # as Blender says before the file is looked at
 
 
 def test_a_fault_of_poise_is_exit_code_3_and_writes_nothing(
