@@ -25,7 +25,7 @@ class Kind(Enum):
     DRAGGED = "{} is dragged", _PRECEDENCE
     DRIVEN = "{} is driven by {}", "Mute the driver or constraint to get closer"
     FIRM = "IK cannot bend {} further", ""
-    FIXED = "none of its parents can be changed", "Unlock one of them to get closer"
+    FIXED = "neither it nor its parents can be changed", "Unlock one of them to get closer"
     FOLLOWS = '{} follows the object "{}"', "Move that object instead"
     GAZE = (
         "neck and head rotate at most {} degrees sideways and {} up or down",
@@ -57,6 +57,7 @@ class Kind(Enum):
     TOO_FAR = "too far from {}", _CLOSER_TARGET
     TOO_FAR_FROM_DRAGGED = "too far from the dragged {}", _PRECEDENCE
     TOO_FAR_FROM_PINNED = "too far from the pinned {}", _UNPIN
+    UNCHANGED = "what moves it is not changed", ""
     WEAK = "the drag or pin is too weak to move the body further", "Raise Strength or turn it off to get closer"
     WEIGHT = "its weight is too low against Joint Targets", "Raise its weight to get closer"
 

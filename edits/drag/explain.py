@@ -38,35 +38,46 @@ def explain(session: DragSession) -> list[str]:
     wins = session.wins == "DRAG"  # what is pinned gives way to what is dragged
     dragged = {body.skeleton.names[one.bone] for one in session.effectors if wins}
 
+    stays = _staying(session, _missed(session))
     retold = body.held.retold(body.find(), targets)
 
     def as_seen(cause: Cause) -> Cause:
         cause = retold(cause)
         # nobody can remove a target that the drag has set to keep a control where it is
         kinds = {} if targets[cause.bone] > 1 else {Kind.ANOTHER_TARGET: Kind.HELD}
+        kinds |= {Kind.FIXED: Kind.UNCHANGED} if stays else {}
         return cause.seen(names, kinds | (_DRAGGED if cause.bone in dragged else {}))
 
     tacit, finish = range(problem.asked, len(solution.goals)), solution.explain_finish()
     explained = solution.explain(say_length=partial(_say_length, session), tacit=tacit, names=names, seen=as_seen)
     asked = [*(effector.bone for effector in session.effectors), *pinned]
-    missed, short = _missed(session), _short(session)
-    driven = [cause.sentence for cause in _driven(session, missed) if not any(cause in s for s in explained)]
-    stays = [*driven, *_staying(session, asked)]
     turns = zip(reversed(problem.yielding), reversed(solution.met()), strict=False)
-    stays += [body.held.explain_yielded(turn) for turn, met in turns if not met]
-    said = [*session.fk.said.values(), *body.notes, *(body.locked if missed or short else []), *stays]
-    said += [] if body.locked else short  # a bone that is locked is where that has it
+    yielded = [body.held.explain_yielded(turn) for turn, met in turns if not met]
+    said = [*session.fk.said.values(), *_hindered(session, asked, _short(session), explained, yielded)]
     said += [*(sentence for sentence in explained if sentence not in finish), *problem.refusals]
     return [*said, *session.writer.at_limit(), *session.writer.misfit]
 
 
 def explain_held(session: DragSession) -> list[str]:
     """Return sentences: what is posed in place of the grabbed, and what missed effectors hang on or what stays."""
-    missed = _missed(session)
-    body, short = session.body, [] if session.restless else _short(session)
+    return _hindered(session, _missed(session), [] if session.restless else _short(session))
+
+
+def _hindered(
+    session: DragSession,
+    bones: Sequence[int],
+    short: list[str],
+    explained: Sequence[str] = (),
+    more: Sequence[str] = (),
+) -> list[str]:
+    """Return sentences: what is posed in place of the grabbed, what is locked, driven or stays, `more`, what is short.
+
+    Not what moves bones where `explained` tells that; a bone that is locked is where that has it, and not short.
+    """
+    body, missed = session.body, _missed(session)
     locked = body.locked if missed or short else []
-    driven = [cause.sentence for cause in _driven(session, missed)]
-    return [*body.notes, *locked, *([] if locked else short), *driven, *_staying(session, missed)]
+    driven = [cause.sentence for cause in _driven(session, missed) if not any(cause in s for s in explained)]
+    return [*body.notes, *locked, *driven, *_staying(session, bones), *more, *([] if body.locked else short)]
 
 
 def _missed(session: DragSession) -> list[int]:

@@ -414,4 +414,7 @@ def test_a_body_whose_control_has_locked_places_stays_and_gets_no_key(name: str,
     context.view_layer.update()
     np.testing.assert_allclose(bridge.read_matrices(rig), shown, atol=SAME * size_of(rig))
     assert keys(rig) == before
-    assert f"the location of {mover} has locked curves, so it is not changed" in capfd.readouterr().out
+    said = capfd.readouterr().out
+    assert f"the location of {mover} has locked curves, so it is not changed" in said
+    assert f"{mover} is " in said
+    assert "parents can be changed" not in said  # it is no parent that stays

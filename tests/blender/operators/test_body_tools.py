@@ -415,7 +415,7 @@ def test_where_all_is_locked_hands_stay_and_the_tool_says_so(mixamo: Any, monkey
     before = contents()
     level, said = said_by("lay_hands", monkeypatch)
     assert level == "WARNING"
-    assert "none of its parents can be changed" in capfd.readouterr().out
+    assert "neither it nor its parents can be changed" in capfd.readouterr().out
     assert "0 bones changed" in said
     assert contents() == before
 

@@ -328,7 +328,7 @@ def test_a_body_that_is_locked_all_over_stays_and_says_so(figure: Skeleton, meth
     problem = method.prepare(locked, rest, goals)
     for solution in (solve(locked, rest, goals, method), problem.solve(), problem.relax()):
         np.testing.assert_array_equal(solution.pose.rotations, rest.rotations)
-        assert solution.reasons(2) == ["none of its parents can be changed"]
+        assert solution.reasons(2) == ["neither it nor its parents can be changed"]
 
 
 def test_goals_that_are_met_already_move_nothing_at_all(figure: Skeleton) -> None:

@@ -130,7 +130,7 @@ def test_what_is_short_of_balance_is_not_said_of_the_bone(figure: Skeleton) -> N
     still = replace(figure, movable=np.zeros(len(figure), bool))
     (sentence,) = solve(still, Pose.rest(still), [Balance("hips", ("hand.L",))], PinAndDrag(root="fixed")).explain()
     assert sentence.startswith("the balance of hips is ")
-    assert "none of its parents can be changed" in sentence
+    assert "neither it nor its parents can be changed" in sentence
 
 
 def test_what_helps_comes_from_the_kind_of_the_first_cause_that_has_a_remedy() -> None:
@@ -189,7 +189,7 @@ def test_a_higher_goal_in_the_way_is_named_and_others_are_not(figure: Skeleton) 
 def test_bones_that_may_not_move_are_said() -> None:
     skeleton = fixed(ARM, movable=np.zeros(4, bool))
     assert said(solve(skeleton, Pose.rest(skeleton), [Goal("hand", [1.0, 0.0, 0.0])]), 0) == (
-        "none of its parents can be changed"
+        "neither it nor its parents can be changed"
     )
 
 

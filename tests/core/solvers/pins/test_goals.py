@@ -320,7 +320,7 @@ def test_a_look_of_what_cannot_move_is_short_and_a_balance_on_a_point_is_kept() 
     one = Skeleton(["a"], [-1], [[0.0, 0.0, 0.0]], [[1.0, 0.0, 0.0, 0.0]], [1.0])
     rest = Pose.rest(one)
     look = solve(one, rest, [LookAt("a", (1.0, 1.0, 1.0))], PinAndDrag(root="fixed"))
-    assert look.reasons(0) == ["none of its parents can be changed"]
+    assert look.reasons(0) == ["neither it nor its parents can be changed"]
     assert solve(one, rest, [Balance("a", ("a",), np.ones(1))]).converged
 
 
