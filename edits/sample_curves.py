@@ -202,14 +202,31 @@ def equal_samples(armature: Any, path: bool, count: int) -> None:
 def remove_sample(armature: Any, path: bool, row: int) -> float:
     """Remove a sample of the active track, or of the path, and return its frame; CoreError for a track's last one."""
     number = None if path else active_track(armature)
-    frames, values = read_table(armature, number)
-    if not 0 <= row < len(frames):
-        raise CoreError(f"There is no sample {row + 1}; there are {len(frames)}.")
+    frames, values = _table_with(armature, number, row)
     if len(frames) == 1 and not path:
         raise CoreError("A track needs at least one sample. Remove the track instead.")
     stays, weights = np.arange(len(frames)) != row, read_weights(armature, number, frames, values)
     _draw_merged(armature, number, frames[stays], values[stays], None if weights is None else weights[stays])
     return float(frames[row])
+
+
+def move_sample(armature: Any, path: bool, row: int, frame: int) -> None:
+    """Move a sample of the active track, or of the path, to a frame; CoreError if there is another one."""
+    number = None if path else active_track(armature)
+    frames, values = _table_with(armature, number, row)
+    moved, weights = frames.copy(), read_weights(armature, number, frames, values)
+    moved[row] = frame
+    if np.count_nonzero(np.abs(moved - frame) < SAME) > 1:
+        raise CoreError(f"There is a sample at frame {frame} already.")
+    _draw_merged(armature, number, moved, values, weights)
+
+
+def _table_with(armature: Any, number: int | None, row: int) -> tuple[Array, Array]:
+    """Return frames and values of samples; raises CoreError if they have no such row."""
+    frames, values = read_table(armature, number)
+    if not 0 <= row < len(frames):
+        raise CoreError(f"There is no sample {row + 1}; there are {len(frames)}.")
+    return frames, values
 
 
 def _draw_merged(armature: Any, number: int | None, frames: Array, values: Array, weights: Array | None) -> None:

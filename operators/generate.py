@@ -27,7 +27,7 @@ from ..edits.generated_motion import (
 )
 from ..edits.motion_edit import MotionEdit, temporary_value
 from ..edits.reduce import Reduced
-from ..edits.sample_curves import add_sample, check_generated, remove_sample, toggle_weights
+from ..edits.sample_curves import add_sample, check_generated, move_sample, remove_sample, toggle_weights
 from ..edits.words import counted
 from ..properties.generate import AXES
 from ..properties.overrides import linked_count
@@ -219,6 +219,24 @@ class POISE_OT_remove_sample(GeneratedTool, bpy.types.Operator):
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         return "INFO", f"Removed the sample at frame {remove_sample(armature, self.path, self.row):g}"
+
+
+class POISE_OT_move_sample(GeneratedTool, bpy.types.Operator):
+    """Move this sample to another frame"""
+
+    bl_idname = "poise.move_sample"
+    bl_label = "Move Sample"
+
+    path: BoolProperty(name="Path", description="Move the sample of the path instead", options={"SKIP_SAVE", "HIDDEN"})
+    row: IntProperty(name="Row", description="Index of the sample, from 0", min=0, options={"SKIP_SAVE", "HIDDEN"})
+    frame: frame_property("Frame", "Frame of the sample")
+
+    def invoke(self, context: Any, event: bpy.types.Event) -> set[str]:
+        return context.window_manager.invoke_props_dialog(self, confirm_text="Move")
+
+    def act(self, context: Any, armature: Any) -> tuple[str, str]:
+        move_sample(armature, self.path, self.row, self.frame)
+        return "INFO", f"Moved the sample to frame {self.frame}. Press Regenerate to use it"
 
 
 class POISE_OT_weigh_samples(GeneratedTool, bpy.types.Operator):

@@ -126,7 +126,9 @@ def draw_samples(layout: Any, names: tuple[str, ...], curves: list[Any], weights
         row.label(text="", icon="BLANK1")  # above the remove buttons
     for number, keys in enumerate(rows):
         row = column.row(align=True)
-        row.prop(keys[0], "co", index=0, text="")
+        frame = keys[0].co[0]
+        move = row.operator("poise.move_sample", text=f"{frame:g}", translate=False)
+        move.path, move.row, move.frame = path, number, round(frame)
         for key in keys:
             row.prop(key, "co", index=1, text="")
         if len(weighed) == len(rows):

@@ -163,7 +163,7 @@ def test_samples_weigh_what_their_keys_say(rig: Any) -> None:
     weights = curve(rig, "poise_tracks[0].weight")
     np.testing.assert_allclose([tuple(key.co) for key in weights.keyframe_points], [[1, 0.1], [26, 0.1], [51, 0.1]])
     with_own = [kind for kind, name in drawn_by(POISE_PT_generate_advanced) if name == "co"]
-    assert len(with_own) == 3 * 3
+    assert len(with_own) == 3 * 2
     weights.keyframe_points[1].co[1] = 0.9
     curve(rig, "poise_tracks[0].offset").keyframe_points[1].co = (31, 0.5)
     rig.poise_tracks[0].gamma = 10.0
@@ -230,7 +230,7 @@ def test_presets_leave_what_they_can_be_changed_by() -> None:
     assert bpy.ops.poise.regenerate() == {"FINISHED"}
     assert ("list", "poise_tracks") in drawn_by(POISE_PT_generate)
     seen = drawn_by(POISE_PT_generate_advanced)
-    assert sum(kind == "prop" and name == "co" for kind, name in seen) == 2 * 6 + 4 * 10  # of the arms, and of the path
+    assert sum(kind == "prop" and name == "co" for kind, name in seen) == 1 * 6 + 3 * 10  # of the arms, and of the path
 
 
 @pytest.mark.parametrize("fps", [24, 25, 30, 48, 60])
@@ -409,7 +409,13 @@ def test_samples_are_added_and_taken_away_in_the_table_with_their_weights(rig: A
     weights = table(rig, "poise_tracks[0].weight")
     assert [frame for frame, _ in weights] == [1, 26, 41, 51]
     assert weights[1][1] == pytest.approx(0.7)
-    assert bpy.ops.poise.remove_sample(row=1) == {"FINISHED"}
+    assert ("text", "26") in drawn_by(POISE_PT_generate_advanced)
+    assert bpy.ops.poise.move_sample(row=1, frame=46) == {"FINISHED"}
+    assert table(rig, "poise_tracks[0].offset") == [(1, 0), (41, 0.5), (46, 1), (51, 0)]
+    assert table(rig, "poise_tracks[0].weight")[2] == (46, weights[1][1])
+    with pytest.raises(RuntimeError, match="frame 51 already"):
+        bpy.ops.poise.move_sample(row=2, frame=51)
+    assert bpy.ops.poise.remove_sample(row=2) == {"FINISHED"}
     assert table(rig, "poise_tracks[0].offset") == [(1, 0), (41, 0.5), (51, 0)]
     assert [frame for frame, _ in table(rig, "poise_tracks[0].weight")] == [1, 41, 51]
     for _ in range(2):
@@ -427,7 +433,8 @@ def test_samples_of_the_path_are_added_where_it_is_and_taken_away(rig: Any) -> N
         rig.poise_path = (0.0, 0.1, height)
         assert bpy.ops.poise.add_sample(path=True) == {"FINISHED"}
     assert [len(one.keyframe_points) for one in active_of(rig, "poise_path")] == [2, 2, 2]
-    assert table(rig, "poise_path")[-2:] == [(1, 0), (26, 0.5)]
+    assert bpy.ops.poise.move_sample(path=True, row=1, frame=21) == {"FINISHED"}
+    assert table(rig, "poise_path") == [(1, 0), (21, 0), (1, 0.1), (21, 0.1), (1, 0), (21, 0.5)]
     said = [text for kind, text in drawn_by(POISE_PT_generate_advanced) if kind == "label"]
     assert {"Frame", "Offset", "Left", "Forward", "Up"} <= {*said}
     assert bpy.ops.poise.regenerate() == {"FINISHED"}
