@@ -7,7 +7,7 @@ import pytest
 
 from core.body.roles import ROLES
 from languages import LANGUAGES
-from languages.book import entries, translate
+from languages.book import entries, translate, translate_parts
 from languages.lines import width, wrapped
 from tests.paths import ROOT
 from tests.strings import texts
@@ -154,6 +154,10 @@ def test_translations_end_as_their_texts_without_a_full_stop(language: str) -> N
 )
 def test_sentences_are_translated_whole_or_in_parts(text: str, said: str | None) -> None:
     assert translate(text, "ja_JP") == said
+
+
+def test_of_names_in_a_row_those_of_parts_are_translated() -> None:
+    assert translate_parts("leg.2.R, LeftHand, hand_x and upper_arm.L", "zh_HANS") == "右腿 2，LeftHand，hand_x和左上臂"
 
 
 @pytest.mark.parametrize(
