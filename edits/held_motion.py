@@ -12,7 +12,7 @@ from ..core import CoreError, Motion, PinAndDrag, Skeleton
 from ..core.body.anatomy import carrier_of
 from ..core.causes import Cause, Kind
 from ..core.editing.contacts import BodyPoint, Contacts, Surface, find_contacts, stands_on
-from ..core.editing.floor import Floor, depths, floor_pins, floor_under, sole_points, still_held
+from ..core.editing.floor import Floor, depths, floor_pins, floor_under, sole_points, with_feet_held
 from ..core.editing.foot_lock import EASE, contact_pins, foot_lock_settings, raised_onto
 from ..core.editing.root_motion import with_object
 from ..core.editing.timed_pins import TimedPin, pin_errors, pin_motion
@@ -60,8 +60,7 @@ class HeldMotion(BodyMotion):
         if self.floor is None:
             return motion
         raised = self.in_armature(floor_pins(self.skeleton, self.on_ground(motion), self.roles, self.floor, pins))
-        held = still_held(self.skeleton, self.roles, pins, raised)
-        return self.pinned(motion, [*raised, *held], progress)
+        return self.pinned(motion, with_feet_held(self.skeleton, self.roles, pins, raised), progress)
 
     def find_contacts(self, motion: Motion, points: Sequence[BodyPoint], drifts: bool = True) -> Contacts:
         """Return the contacts of points with the ground of a motion: a level plane, or the meshes if it is on these.

@@ -118,17 +118,22 @@ def floor_pins(
     return tuple(found)
 
 
-def still_held(
+def with_feet_held(
     skeleton: Skeleton, roles: Roles, pins: Sequence[TimedPin], raised: Sequence[TimedPin]
 ) -> tuple[TimedPin, ...]:
-    """Return pins that hold feet as `pins` do, after those of the floor that are meanwhile `raised`."""
+    """Return pins that hold feet as `pins` do, and after them those of the floor by which they are meanwhile `raised`.
+
+    So a foot that stands is levelled as far as what holds it lets it.
+    """
     feet = {point.bone for point in foot_points(skeleton, roles)}
-    return tuple(
-        replace(pin, ease_in=0.0, ease_out=0.0, priority=pin.priority + 1)
+    held = [
+        replace(pin, ease_in=0.0, ease_out=0.0)
         for pin in pins
         if skeleton.index(pin.bone) in feet
         and any(one.start <= pin.end and pin.start <= one.end for one in raised)
-    )  # fmt: skip
+    ]  # fmt: skip
+    last = 1 + max((pin.priority for pin in held), default=-1)
+    return *held, *(replace(pin, priority=last) for pin in raised)
 
 
 def other_points(skeleton: Skeleton, roles: Roles) -> tuple[BodyPoint, ...]:

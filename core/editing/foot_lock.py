@@ -23,7 +23,7 @@ from ..skeleton import Flags, Skeleton
 from ..solvers import PinAndDrag
 from .contacts import UP, BodyPoint, ContactInterval, Contacts, Surface, find_contacts, foot_points, point_positions
 from .drift import WIDTHS, smooth
-from .floor import floor_pins, floor_under, still_held
+from .floor import floor_pins, floor_under, with_feet_held
 from .timed_pins import WHOLE_BODY, PinMotionResult, TimedPin, pin_motion
 
 EASE: Final = 0.2  # seconds
@@ -77,8 +77,7 @@ def stand_on_ground(
     limited, method = foot_lock_settings(skeleton, motion, roles)
     floor = floor_under(skeleton, motion, locked.contacts, locked.pins)
     raised = floor_pins(skeleton, motion, roles, floor, locked.pins)
-    held = still_held(skeleton, roles, locked.pins, raised)
-    return pin_motion(limited, motion, (*raised, *held), method).motion
+    return pin_motion(limited, motion, with_feet_held(skeleton, roles, locked.pins, raised), method).motion
 
 
 def steadied(skeleton: Skeleton, motion: Motion, contacts: Contacts, root: int | None) -> tuple[Motion, Contacts]:
