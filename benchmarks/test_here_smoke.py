@@ -21,5 +21,5 @@ def test_solve_here_is_played_and_its_stages_are_timed(tmp_path: Path) -> None:
     assert max(miss for missed in levels["misses_mm"] for miss in missed[:2]) < 1.0  # the feet come first
     for row in (near, levels):
         assert 0.0 < row["ms"] <= row["ms_99"] <= row["most_ms"]
-        assert list(row["shares"]) == ["start", "steps", "other_starts", "unlock", "approach", "rest", "refit"]
+        assert list(row["shares"]) == ["start", "steps", "other_starts", "unlock", "rest", "refit"]
         assert 0.0 < sum(row["shares"].values()) < 1.0

@@ -7,7 +7,7 @@ Each file imports those before it in this list only (`tests/test_layers.py`):
 `strengths`, `progress`              forces of levels, and what is known of frames
 `one_frame`                          Newton steps, frame by frame
 `many_frames`                        least-squares steps of motions
-`starts`, `pipeline`                 the stages of a solve: start, steps, other starts, unlock, approach, rest, refit
+`starts`, `pipeline`                 the stages of a solve: start, steps, other starts, unlock, rest, refit
 `drag`                               a problem and its state, solved again and again while its targets move
 `explain`                            why a goal is missed
 """

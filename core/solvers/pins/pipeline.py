@@ -73,11 +73,10 @@ def start(problem: Problem, state: State) -> State:
 
 
 def steps(problem: Problem, state: State) -> State:
-    """Take steps until goals are met, or until the body rests if it settles."""
-    frames, most = np.arange(problem.count), problem.settings.iterations
+    """Take steps until goals are met, or, if the body settles, to far targets bit by bit and until it rests."""
+    frames, most, take = np.arange(problem.count), problem.settings.iterations, _approach if problem.settles else _go_on
     return _at(
-        state,
-        Progress.joined([_go_on(problem, state, state.x[part], frames[part], most) for part in blocks(len(frames))]),
+        state, Progress.joined([take(problem, state, state.x[part], frames[part], most) for part in blocks(len(frames))])
     )
 
 
@@ -144,30 +143,21 @@ def unlock(problem: Problem, state: State) -> State:
         return state
     kept = frame.state()
     frame.begin(x)
-    return _at(state, _tried(problem, frame, kept, state.progress, 0))
+    after = _of_frame(problem, frame, numbers.NEWTON_STEPS, float(numbers.CLOSE))
+    return _at(state, _nearer(frame, kept, state.progress, after))
 
 
-def approach(problem: Problem, state: State) -> State:
-    """Come from the reference bit by bit, where a goal is missed at rest that bones are long enough for.
-
-    A target that is far away may take the first steps to a side from which the body does not come back.
-    """
-    if not (problem.settles or problem.dragged) or not _rests(problem, state):
+def again(problem: Problem, state: State) -> State:
+    """Come from the reference again where a goal of a drag is missed at rest that bones are long enough for."""
+    frame, progress = state.frame, state.progress
+    if frame is None or not _rests(problem, state):
         return state
-    progress = state.progress[np.arange(problem.count)]
     missed = starts.missed_levels(problem, progress)
-    missed = starts.with_long_bones(problem, state.links, progress.x, missed)
-    for frame in np.flatnonzero(missed.any(axis=1)).tolist():
-        solver, one, used = _solver(problem, state, frame), np.array([frame]), 0
-        if state.frame is None:
-            solver.begin(progress.x[frame])
-        kept = solver.state()
-        solver.begin(np.zeros_like(progress.x[frame]))
-        at = state.links[one].place(solver.at.x[None])
-        for rows in problem.rows.on_the_way(at, progress.lengths[frame], frame, NEAR):
-            used += solver.descend(rows, 2, float(numbers.CLOSE))
-        progress.put(one, _tried(problem, solver, kept, progress[one], used))
-    return _at(state, progress)
+    if not starts.with_long_bones(problem, state.links, progress.x, missed).any():
+        return state
+    kept = frame.state()
+    after = _approach(problem, state, np.zeros_like(state.x), np.arange(1), numbers.NEWTON_STEPS)
+    return _at(state, _nearer(frame, kept, progress, after))
 
 
 def refit_tick(problem: Problem, state: State) -> State:
@@ -185,9 +175,9 @@ def refit_calm(problem: Problem, state: State) -> State:
     return _refitted(problem, state, calm, met_is_enough=False)
 
 
-STAGES: tuple[Stage, ...] = (start, steps, other_starts, unlock, approach, rest, refit)
+STAGES: tuple[Stage, ...] = (start, steps, other_starts, unlock, rest, refit)
 TICK: tuple[Stage, ...] = (tick, refit_tick)
-STILL: tuple[Stage, ...] = (calm, unlock, approach, refit_calm)  # a tick in which no target moves
+STILL: tuple[Stage, ...] = (calm, unlock, again, refit_calm)  # a tick in which no target moves
 
 # -- steps -----------------------------------------------------------------------------------------------------------
 
@@ -212,6 +202,25 @@ def _newton(
 
 def _solver(problem: Problem, state: State, frame: int) -> FrameSolver:
     return state.frame or FrameSolver(problem, state.links, frame)
+
+
+def _approach(problem: Problem, state: State, x: Array, frames: Frames, most: int) -> Progress:
+    """Return some frames after steps from x (n, D), while limited targets come nearer bit by bit, and `most` to them.
+
+    As in a drag: a target that is far away may take the first steps to a side from which the body does not come back.
+    """
+    parts: list[Progress] = []
+    for frame, begun in zip(frames.tolist(), x, strict=True):
+        solver, used = _solver(problem, state, frame), 0
+        solver.begin(begun)
+        at, limited = state.links[np.array([frame])].place(begun[None]), ~solver.objective.strength.firm
+        for rows in problem.rows.on_the_way(at, frame, limited, NEAR):
+            used += solver.descend(rows, 2, float(numbers.CLOSE))
+            if (solver.aims.lengths(solver.at) * (rows.block_in_level @ limited)).max() > NEAR:
+                break  # it does not keep up
+        part = _of_frame(problem, solver, most, float(numbers.NEWTON_RESTS))
+        parts.append(replace(part, iterations=part.iterations + used))
+    return Progress.joined(parts)
 
 
 def _of_frame(problem: Problem, frame: FrameSolver, most: int, still: float, begun: Array | None = None) -> Progress:
@@ -279,14 +288,13 @@ def _rests(problem: Problem, state: State) -> bool:
     return not problem.dragged or bool(state.progress.done.all())
 
 
-def _tried(problem: Problem, solver: FrameSolver, kept: Kept, before: Progress, used: int) -> Progress:
-    """Return the progress of a frame from where its solver begins, after `used` steps, or before if it is better.
+def _nearer(solver: FrameSolver, kept: Kept, before: Progress, after: Progress) -> Progress:
+    """Return the progress of the frame after other steps, where its solver is, if it is better than before.
 
-    The solver then goes back to what was kept.
+    Else the solver goes back to what was kept.
     """
-    after = _of_frame(problem, solver, numbers.NEWTON_STEPS, float(numbers.CLOSE))
-    iterations = before.iterations + after.iterations + used
-    if solver.objective.value(after.x[0]) < solver.objective.value(before.x[0]):
+    iterations = before.iterations + after.iterations
+    if solver.objective.value_at(solver.at) < solver.objective.value_at(kept[0]):
         return replace(after, iterations=iterations, done=np.zeros(1, bool))  # what slips is not at rest yet
     solver.restore(kept)
     return replace(before, iterations=iterations)

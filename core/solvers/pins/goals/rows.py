@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from .... import rotation
 from ....goals import AnyGoal, Balance, Distance, Goal, LookAt
 from ....rotation import Array, to_matrix
-from ....skeleton import Skeleton
+from ....skeleton import Flags, Skeleton
 from ...batches import flat_array
 from .. import numbers
 from ..tree import Kinematics, Links, LinkTree
@@ -146,16 +146,12 @@ class GoalRows:
                 other.target_ends[:, number - self.plain_points] = to_matrix(turn)
         return other
 
-    def on_the_way(self, at: Kinematics, missed: Array, frame: int, far: float) -> Iterator[Self]:
-        """Yield rows whose plain targets go from where a frame is to these, `far` at a time.
-
-        They end where the body ended that missed its goals by lengths (K,).
-        """
+    def on_the_way(self, at: Kinematics, frame: int, levels: Flags, far: float) -> Iterator[Self]:
+        """Yield rows whose plain targets of some levels (L,) go from where a frame is to these, `far` at a time."""
         points, plain = self.plain_points, self.plain_points + self.plain_ends
-        gaps = self.vectors(at, np.array([frame]))[0, :plain]
-        ways = rotation.lengths(gaps)
-        gone = float((ways - missed[:plain]).max(initial=0.0))
-        for left in 1.0 - np.arange(far, gone, far) / ways.max(initial=far):
+        gaps = self.vectors(at, np.array([frame]))[0, :plain] * (self.block_in_level[:plain] @ levels)[:, None]
+        way = float(rotation.lengths(gaps).max(initial=far))
+        for left in 1.0 - np.arange(far, way, far) / way:
             other = self._with(0, self.goals[0])
             other.target_points, other.target_ends = self.target_points.copy(), self.target_ends.copy()
             other.target_points[frame] -= left * gaps[:points]
