@@ -74,10 +74,10 @@ def start(problem: Problem, state: State) -> State:
 
 def steps(problem: Problem, state: State) -> State:
     """Take steps until goals are met, or, if the body settles, to far targets bit by bit and until it rests."""
-    frames, most, take = np.arange(problem.count), problem.settings.iterations, _approach if problem.settles else _go_on
-    return _at(
-        state, Progress.joined([take(problem, state, state.x[part], frames[part], most) for part in blocks(len(frames))])
-    )
+    frames, most = np.arange(problem.count), problem.settings.iterations
+    take = _approach if problem.settles else _go_on
+    found = [take(problem, state, state.x[part], frames[part], most) for part in blocks(len(frames))]
+    return _at(state, Progress.joined(found))
 
 
 def other_starts(problem: Problem, state: State) -> State:

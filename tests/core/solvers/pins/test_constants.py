@@ -249,7 +249,9 @@ def test_a_model_that_falls_is_damped_by_a_twentieth_or_by_twice_as_much_as_it_f
     np.testing.assert_allclose(step, -0.01 / damped * ALONG, atol=1e-9)
 
 
-@pytest.mark.parametrize(("way", "reached", "bits"), [(0.299, 9.0, 2), (0.301, 9.0, 3), (0.9, 0.299, 4), (0.9, 0.301, 5)])
+@pytest.mark.parametrize(
+    ("way", "reached", "bits"), [(0.299, 9.0, 2), (0.301, 9.0, 3), (0.9, 0.299, 4), (0.9, 0.301, 5)]
+)
 def test_far_targets_are_approached_by_a_tenth_at_a_time(
     way: float, reached: float, bits: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
