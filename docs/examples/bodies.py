@@ -60,7 +60,7 @@ def make_jump() -> None:
 EXAMPLES: Final[dict[str, tuple[Callable[[], None], Sequence[int], float]]] = {
     "posed": (make_posed, (1,), 0.0),
     "walk": (make_walk, (8, 30, 52, 74), 0.0),
-    "jump": (make_jump, (1, 9, 14, 19, 24, 46), 0.75),
+    "jump": (make_jump, (1, 16, 23, 28, 33, 61), 0.75),
 }
 
 

@@ -178,7 +178,7 @@ def generate(hand: Any, rig: str) -> Generator[float, None, dict[str, Any]]:
     yield from hand.until(lambda: action() is not None, 40.0)
     tracks = [", ".join(part.part for part in track.parts) or "all" for track in bpy.data.objects[name].poise_tracks]
     seen: dict[str, Any] = {"action": action().name, "tracks": tracks}
-    bpy.context.scene.frame_set(16)
+    bpy.context.scene.frame_set(25)
     bpy.data.objects[name].poise_active_track = 1
     region = next(region for region in graph.regions if region.type == "WINDOW")
     with bpy.context.temp_override(window=hand.window, area=graph, region=region):

@@ -222,7 +222,7 @@ def test_a_jump_is_made_on_the_ground(low: float, high: float) -> None:
     context.scene.render.fps = 30
     ground = make_ground(rig, across(np.array([0.0, 3.0]), np.array([0.0, -7.0]), low, high))
     assert bpy.ops.poise.generate(recipe="jump", start=1) == {"FINISHED"}
-    frames = range(1, 47)
+    frames = range(1, 62)
     check_soles(rig, ground, frames)
     heights, _ = soles_above(rig, ground, frames)
     assert np.abs(heights[[0, -1]]).max() < DEEP

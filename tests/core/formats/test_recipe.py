@@ -12,9 +12,9 @@ from core.formats.recipe import PRESETS, Angles, Moment, parse_recipe, preset_na
 def test_the_samples_of_the_source_ship_as_presets() -> None:
     wave, jump = (parse_recipe(json.loads((PRESETS / f"{name}.json").read_text())) for name in ("wave", "jump"))
     assert [len(samples.times) for parts, samples in wave.tracks if parts == "all"] == [11]
-    assert [len(samples.times) for parts, samples in jump.tracks if parts == "all"] == [10]
+    assert [len(samples.times) for parts, samples in jump.tracks if parts == "all"] == [12]
     assert jump.path is not None
-    assert len(jump.path.times) == 10
+    assert len(jump.path.times) == 12
 
 
 def recipe(**fields: Any) -> dict[str, Any]:
