@@ -71,8 +71,9 @@ class LinearLimits:
         valid = mine >= 0
         on = active[:, mine] & valid
         slope = np.where(on[..., None], self.slopes[:, mine], 0.0)  # (b, h, slots, 3)
-        off = np.where(on, numbers.DAMPING, 1.0)[..., None] * np.eye(len(slots))
-        normal = slope @ np.swapaxes(slope, -1, -2) + off
+        normal = slope @ np.swapaxes(slope, -1, -2)  # rows may be parallel, and steep
+        steep = np.maximum(1.0, np.trace(normal, axis1=-2, axis2=-1))[..., None]
+        normal += np.where(on, numbers.DAMPING * steep, 1.0)[..., None] * np.eye(len(slots))
         value = np.linalg.solve(normal, slope @ push.reshape(len(push), -1, 3, 1))[..., 0]
         multipliers = np.zeros_like(self.below)
         multipliers[:, mine[valid]] = value[:, valid]

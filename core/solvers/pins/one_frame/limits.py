@@ -201,7 +201,8 @@ class FrameLimits:
                 multipliers = [along / max(a * a + b * b + c * c, numbers.DAMPING)]
             else:
                 several = np.array([slopes[row] for row in rows])
-                normal = several @ several.T + numbers.DAMPING * np.eye(len(rows))
+                normal = several @ several.T
+                normal += numbers.DAMPING * max(1.0, float(np.trace(normal))) * np.eye(len(rows))  # parallel, and steep
                 multipliers = np.linalg.solve(normal, several @ here).tolist()
             found.update(zip(rows, multipliers, strict=True))
         return found

@@ -12,6 +12,8 @@ from core.limits import (
     excess,
 )
 from core.solvers.pins import numbers
+from core.solvers.pins.many_frames.limits import Bounded, LinearLimits
+from core.solvers.pins.one_frame.limits import FrameLimits
 from tests.core.rigs import FIGURE, random_pose, skeleton_of
 from tests.core.solvers.pins.rigs import ENDS, KINDS, largest_turn, limited_figure, limits_of, outside, pins
 
@@ -168,3 +170,20 @@ def test_limits_of_all_kinds_hold_together() -> None:
     for group in groups[:2]:
         values = group.coordinates(rotation.to_matrix(solution.pose.rotations[:, group.bones]))
         assert np.max(np.abs(excess(group, values))) < 1e-8
+
+
+@pytest.mark.parametrize("steep", [1.0, 1e6])
+@pytest.mark.parametrize("pull", [1.0, -1.0])
+def test_parallel_bounds_share_what_a_joint_pulls_with_however_steep_they_are(steep: float, pull: float) -> None:
+    slopes, push = [[steep, 0.0, 0.0]] * 2, np.array([pull * steep, 0.0, 0.0])
+    rows = np.arange(2)
+    joint = Bounded(
+        rows[:1], np.arange(3), rows, np.zeros(2, int), [rows[:1], rows[1:]], np.zeros((1, 3), bool), [], []
+    )
+    linear = LinearLimits(joint, np.zeros((1, 2)), np.ones((1, 2)), np.array([slopes]))
+    left = linear.leaving(np.ones((1, 2), bool), push[None])
+    assert (left == (pull < 0.0)).all()  # at their lower bounds
+    frame = object.__new__(FrameLimits)
+    frame.owner, frame.active, frame.locked = [0, 0], {0: 0.0, 1: 0.0}, set()
+    found = frame.multipliers(push, dict(enumerate(slopes)))
+    np.testing.assert_allclose([found[0], found[1]], 0.5 * pull, rtol=1e-6)
