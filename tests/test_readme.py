@@ -100,6 +100,8 @@ def check(command: str) -> None:
         case ["blender", "--background", blend, "--command", "poise", verb, *arguments]:
             # the same verbs, with the file opened before; tests/package runs them in a real Blender
             assert run_verb(verb, "--blend", blend, *arguments)[0] == 0
+        case ["blender", "--background", "--command", "poise", *arguments]:
+            assert run_verb(*arguments)[0] == 0
         case ["blender", "--background"]:
             pass
         case ["blender", *arguments, file] if arguments == INSTALL:

@@ -385,12 +385,12 @@ JOB: Final = Table(
               '(by default) and `false`',
               example='"limits": "soft"'),
         Field("anatomical_limits", FLAG,
-              "limit joints of a human body to the range of people, as in the panel; knees and elbows "
+              "limit joints of a human body to the human range, as in the panel; knees and elbows "
               "always bend the right way",
               example='"anatomical_limits": false'),
         Field("ranges", object_of(RANGE.kind().then(_range), "an object of bones in braces", NAME),
               "ranges of the order-free angles of single bones in degrees, instead of their limits: of "
-              "body parts about left, up and forward in a T-pose from the middle of people's range, as "
+              "body parts about left, up and forward in a T-pose from the middle of the human range, as "
               "in the panel Active Bone, of other bones about their own axes; 180 is no limit",
               example='"ranges": {"upper_arm.L": {"min": [-40, -30, -60], "max": [90, 60, 80]}}'),
         Field("root", choice(get_args(Root)),
