@@ -102,8 +102,8 @@ class Cause(str):
 class Explanation(str):
     """What is missed, why, and what helps: reads as a sentence; `short` is the same with its first cause alone.
 
-    What helps is by default against the first cause that has a remedy: where a pinned bone is at its own limit,
-    against that: with two feet pinned, to unpin one of them does not help.
+    What helps is by default against the first cause that has a remedy, or where a pinned bone is at its own limit
+    against that. Where several pins hold alike, as those of both feet, to unpin one of them does not help.
     """
 
     missed: str
@@ -122,5 +122,9 @@ def _told(missed: str, causes: Sequence[Cause], remedy: str, many: int | None = 
     if first is not None and first.kind is Kind.PINNED:
         pinned = {cause.bone for cause in causes if cause.kind is Kind.PINNED}
         first = next((cause for cause in causes if cause.kind is Kind.LIMIT and cause.bone in pinned), first)
-    helps = remedy or (first.remedy if first is not None else "")
+    helps = "" if first is None else first.remedy
+    if first is not None and first.kind.value[1] == _UNPIN:
+        alike = {cause.bone for cause in causes if cause.kind is first.kind}
+        helps = helps if len(alike) == 1 else _CLOSER_TARGET
+    helps = remedy or helps
     return missed + (f": {', '.join(shown)}" if shown else "") + (f". {helps}" if helps else "")

@@ -228,13 +228,14 @@ def _stretched(problem: Problem, index: int, bent: bool = False) -> list[tuple[i
         there = skeleton.index(rival.bone)
         theirs = skeleton.ancestors(there)
         shared = next((bone for bone in chain if bone in theirs), None)
-        if shared is None or shared == here or (shared == there and rival.rotation is None):
+        if shared is None or here == there or (shared == there and rival.rotation is None):
             continue
         path = chain[: chain.index(shared)] + theirs[: theirs.index(shared)][::-1]
         end = _place_of(problem, rival.bone, rival.point, heads, turns)
+        begin = heads[path[0]] if shared == here else tip  # hips above their feet: from the joint of the leg
         if shared == there:  # held as a whole, as hips by their rotation: from the joint below it
             end = heads[path[-1]]
-        if _is_too_short([tip, *heads[path], end], target, bent):
+        if _is_too_short([begin, *heads[path], end], target + begin - tip, bent):
             found.append((other, too_short(there, pinned=rival.priority < goal.priority)))
     return found
 

@@ -281,7 +281,7 @@ def test_a_pull_of_limited_strength_stays_behind_the_mouse_where_the_body_resist
     assert short[0] > 1.2 * short[1] > 0.0
 
 
-def test_hips_over_flat_feet_are_short_by_the_limits_of_the_ankles(rig: Any) -> None:
+def test_hips_over_flat_feet_are_short_by_the_limits_of_the_ankles_or_by_straight_legs(rig: Any) -> None:
     bpy.ops.poise.clear_pins()
     select(rig, FEET)
     bpy.ops.poise.pin(kind="BOTH")
@@ -291,6 +291,17 @@ def test_hips_over_flat_feet_are_short_by_the_limits_of_the_ankles(rig: Any) -> 
     assert "foot.L is at its limit (X)" in sentence
     assert "foot.R is at its limit (X)" in sentence
     assert "too weak" not in sentence
+    session.restore()
+    for feet, helps in ((FEET, "Move the target closer"), (FEET[:1], "Unpin foot.L to get closer")):
+        for foot in {*FEET} - {*feet}:  # to unpin one of two does not help
+            bpy.ops.poise.unpin(bone=foot)
+        session = session_of(rig, "hips")
+        lead(session, [0.0, 0.0, 0.3])
+        session.settle()
+        (sentence,) = explain(session)
+        causes = ", ".join(f"fully stretched from the pinned {foot}" for foot in feet)
+        assert sentence.endswith(f" short of its target: {causes}. {helps}")
+        session.restore()
 
 
 def test_bones_that_a_drag_stretches_are_shown_where_blender_has_them(rig: Any) -> None:
