@@ -18,6 +18,7 @@ import bpy
 
 from .. import bridge
 from ..core import CoreError
+from ..edits.processes import WORKER
 from . import body, contribute, export, keypoints, learn, motion, retarget, verbs
 from .batch import add_batch
 from .verbs import BROKEN, FAULT, REFUSED, STOPPED, tell
@@ -58,7 +59,8 @@ def run(argv: list[str]) -> int:
     for verb in _VERBS:
         verb.add(parsers)
     add_batch(parsers)
-    add_worker(parsers, run)
+    if argv[:1] == [WORKER]:  # for `batch` alone: no choice for people
+        add_worker(parsers, run)
     try:
         arguments = parser.parse_args(argv)
         if arguments.check is not None:

@@ -37,7 +37,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     add_armature(parser)
     parser.add_argument(
-        "--frames", metavar=("FIRST", "LAST"), nargs=2, type=int, help="grip and key every frame of this range"
+        "--frames", metavar=("FIRST", "LAST"), nargs=2, type=int, help="pose and key every frame of this range"
     )
     parser.add_argument("--key", action="store_true", help="key the current frame")
     add_action(parser)

@@ -24,7 +24,7 @@ import numpy as np
 from .. import bridge
 from ..core import CoreError
 from ..edits.files import write_files
-from ..edits.processes import MARK, Answer
+from ..edits.processes import MARK, WORKER, Answer
 from .verbs import DONE, FAULT, REFUSED, UNMET, one_line
 
 PART: Final = ".batch."  # begins the names of files that are not in their places yet
@@ -36,7 +36,7 @@ Run = Callable[[list[str]], int]
 
 def add_worker(verbs: Any, run: Run) -> None:
     """Add the verb; `run` runs the command line of another verb."""
-    parser = verbs.add_parser("batch-worker")  # no help: it is for `batch` alone
+    parser = verbs.add_parser(WORKER)
     parser.set_defaults(verb=partial(_serve, run), check=None)
 
 

@@ -25,7 +25,7 @@ from .files import append
 from .fingerprints import fingerprint
 from .motion_edit import check_scene
 from .parts import check_sure
-from .processes import Answer, Pool, local_pool
+from .processes import WORKER, Answer, Pool, local_pool
 from .words import counted
 
 NAMING: Final = "{armature} {file} {take}"
@@ -47,15 +47,14 @@ _ROOT: Final = Path(__file__).resolve().parent.parent
 
 def worker_command() -> list[str]:
     """Return the command line of a process that does tasks; raises CoreError if there is none."""
-    verb = "batch-worker"
     if not bpy.app.module:
         trusted = [] if bpy.app.autoexec_fail else ["--enable-autoexec"]  # as the file that is open
         addon = ["--addons", __name__.rpartition(".edits.")[0]]  # also where it is on for this session only
-        return [bpy.app.binary_path, "--background", *trusted, *addon, "--command", "poise", verb]
+        return [bpy.app.binary_path, "--background", *trusted, *addon, "--command", "poise", WORKER]
     script = _ROOT / "standalone.py"
     if not script.is_file():
         raise CoreError("In Python, batch needs a clone of the Poise repository. Run it in Blender instead.")
-    return [sys.executable, str(script), verb]
+    return [sys.executable, str(script), WORKER]
 
 
 def find_motions(paths: Iterable[Path]) -> list[Path]:

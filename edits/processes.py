@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
+WORKER: Final = "batch-worker"  # the verb of these processes, for `batch` alone
 MARK: Final = "poise-batch "  # before an answer: Blender prints lines of its own
 ATTEMPTS: Final = 3  # at a task whose process ends without an answer
 LOST: Final = -1  # the code of a task without an answer, beside the exit codes of verbs

@@ -4,7 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from ...core import rotation
+from ...core import Balance, rotation
 from ...core.pose import forward_matrices
 from ...core.rotation import Array
 from .session import DragSession
@@ -23,9 +23,15 @@ def targets(session: DragSession) -> list[Array]:
 
 
 def limited_bones(session: DragSession) -> list[Array]:
-    """Return head and tail (2, 3) of the bones whose limits hold the pose back, if that keeps it from a target."""
+    """Return head and tail (2, 3) of the bones whose limits hold the pose back, if what is dragged or pinned is missed.
+
+    Where only the balance, or feet that nobody pinned, give way, no sentence tells why.
+    """
     solution = session.solution
-    if solution is None or solution.limits_active is None or solution.converged:
+    if solution is None or solution.limits_active is None:
+        return []
+    asked = zip(solution.goals[: session.problem.asked], solution.met(), strict=False)
+    if all(met or isinstance(goal, Balance) for goal, met in asked):
         return []
     bones = sorted({solution.limit_names[place][0] for place in np.flatnonzero(solution.limits_active)})
     heads, turns = (values[bones] for values in session.frames())

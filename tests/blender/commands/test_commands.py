@@ -552,6 +552,7 @@ def test_bad_options_are_exit_code_2_with_a_sentence(
     assert result.code == 2
     assert message in result.error
     assert "Traceback" not in result.error
+    assert "batch-worker" not in result.error  # for `batch` alone
     assert "{" not in result.out
     assert snapshot(folder) == files
 

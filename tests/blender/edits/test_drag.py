@@ -1,5 +1,6 @@
 """Dragging without a mouse: the operator from Python, and the session that the mouse leads."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -261,6 +262,12 @@ def test_bones_at_a_limit_are_shown_only_where_a_target_is_missed(rig: Any) -> N
         assert session.solution.limits_active is not None
         assert session.solution.limits_active.any()
         assert bool(limited_bones(session)) == held
+        if not held:  # nor where what nobody dragged or pinned slips alone, of which no sentence tells
+            asked, errors = session.problem.asked, session.solution.position_error.copy()
+            assert len(errors) > asked
+            errors[asked:] = 1.0
+            session.solution = replace(session.solution, position_error=errors, converged=np.array(False))
+            assert limited_bones(session) == []
 
 
 def test_a_pull_of_limited_strength_stays_behind_the_mouse_where_the_body_resists(rig: Any) -> None:
