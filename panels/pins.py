@@ -74,18 +74,14 @@ class POISE_PT_pins(Side, bpy.types.Panel):
             return
 
         draw_hindrances(layout, context)
-        column = layout.column(align=True)
-        row = beside(column, PAIR)
-        row.operator("poise.pin", icon="PINNED").kind = "BOTH"
-        selected = context.selected_pose_bones_from_active_object or ()  # none outside Pose Mode
-        button = row.row(align=True)
-        button.enabled = any(bone.name in armature.poise_pins for bone in selected)
-        button.operator("poise.unpin", icon="UNPINNED").bone = ""
-        row = beside(column, PAIR)
-        for kind, text in (("POSITION", "Position Only"), ("ROTATION", "Rotation Only")):
-            row.operator("poise.pin", text=text).kind = kind
-        labelled(layout.column()).prop(armature, "poise_pin_space")
-        if len(armature.poise_pins):
+        posing, pinned = context.mode == "POSE", len(armature.poise_pins) > 0
+        if not posing:
+            layout.operator("object.mode_set", text="Enter Pose Mode", icon="POSE_HLT").mode = "POSE"
+        elif not pinned:
+            draw_first_steps(layout, context)
+        if posing:
+            draw_pinning(layout, context)
+        if pinned:
             side = draw_list(layout, armature, "pins", rows=4)
             pin = chosen_in(armature, "pins")
             if pin is not None:
@@ -98,21 +94,35 @@ class POISE_PT_pins(Side, bpy.types.Panel):
                 draw_pin(layout, pin)
             side.operator("poise.clear_pins", text="", icon="X")
             draw_tools(layout.column(align=True), ("pin_here", "mirror_pins"))
-        else:
-            draw_first_steps(layout, context)
-        column = layout.column(align=True)
-        column.operator_context = "INVOKE_REGION_WIN"  # in the viewport, where the mouse then drags the bone
-        column.operator("poise.drag").use_active = True  # not the bone behind the panel
-        column = layout.column(align=True)
-        column.operator("poise.solve")
-        column.operator("poise.bake", text="Bake...")
+        if posing:
+            column = layout.column(align=True)
+            column.operator_context = "INVOKE_REGION_WIN"  # in the viewport, where the mouse then drags the bone
+            column.operator("poise.drag").use_active = True  # not the bone behind the panel
+        if pinned:
+            column = layout.column(align=True)
+            column.operator("poise.solve")
+            column.operator("poise.bake", text="Bake...")
+
+
+def draw_pinning(layout: Any, context: Any) -> None:
+    """Draw the buttons that pin and unpin the selected bones; without pins and selected bones there are none."""
+    armature, column = context.active_object, layout.column(align=True)
+    selected, pinned = context.selected_pose_bones_from_active_object or (), armature.poise_pins
+    if selected or len(pinned):
+        row = beside(column, PAIR)
+        row.operator("poise.pin", icon="PINNED").kind = "BOTH"
+        if len(pinned):
+            button = row.row(align=True)
+            button.enabled = any(bone.name in pinned for bone in selected)
+            button.operator("poise.unpin", icon="UNPINNED").bone = ""
+        row = beside(column, PAIR)
+        for kind, text in (("POSITION", "Position Only"), ("ROTATION", "Rotation Only")):
+            row.operator("poise.pin", text=text).kind = kind
+    labelled(layout.column()).prop(armature, "poise_pin_space")
 
 
 def draw_first_steps(layout: Any, context: Any) -> None:
     """Draw what to do where nothing is pinned yet."""
-    if context.mode != "POSE":
-        layout.operator("object.mode_set", text="Enter Pose Mode", icon="POSE_HLT").mode = "POSE"
-        return
     tool = context.workspace.tools.from_space_view3d_mode("POSE", create=False)
     if tool is None or tool.idname != TOOL:
         layout.operator("wm.tool_set_by_id", text="Use Poise Tool", icon="VIEW_PAN").name = TOOL

@@ -175,15 +175,23 @@ def test_bones_are_unpinned_only_where_a_pinned_one_is_selected() -> None:
     select(rig, ["foot.R"])
     assert ("enabled", "False") in drawn_by(POISE_PT_pins)
     bpy.ops.object.mode_set(mode="OBJECT")
-    assert ("enabled", "False") in drawn_by(POISE_PT_pins)
+    assert ("set", "kind=BOTH") not in drawn_by(POISE_PT_pins)
 
 
 def test_without_pins_the_panel_says_what_to_do_first() -> None:
-    select(make_armature(), [])
-    assert ("set", "name=poise.drag") in drawn_by(POISE_PT_pins)
-    assert "Press P" in " ".join(text for _, text in drawn_by(POISE_PT_pins))
+    rig = make_armature()
+    tools: list[list[str]] = []
+    for bones in ([], ["foot.L"]):
+        select(rig, bones)
+        drawn = drawn_by(POISE_PT_pins)
+        tools.append([name for kind, name in drawn if kind == "operator"])
+        assert drawn[2] == ("set", "name=poise.drag")  # after its text: it is on top
+        assert "Press P" in next(text for kind, text in drawn if kind == "label")
+    assert tools == [["wm.tool_set_by_id", "poise.drag"], ["wm.tool_set_by_id", *["poise.pin"] * 3, "poise.drag"]]
     bpy.ops.object.mode_set(mode="OBJECT")
-    assert ("set", "mode=POSE") in drawn_by(POISE_PT_pins)
+    drawn = drawn_by(POISE_PT_pins)
+    assert drawn[2] == ("set", "mode=POSE")
+    assert [name for kind, name in drawn if kind == "operator"] == ["object.mode_set"]
 
 
 def test_a_pin_whose_bone_is_gone_is_shown_as_such() -> None:
