@@ -63,7 +63,7 @@ class POISE_AP_preferences(bpy.types.AddonPreferences):
         column.use_property_split = True
         column.prop(self, "tab")
         marks = column.column(align=True)
-        marks.prop(self, "mark_size", text="Marks Size")
+        marks.prop(self, "mark_size", text="Size of Marks")
         marks.prop(self, "mark_opacity")
         layout.label(text="Defaults for new armatures")
         column = layout.column()

@@ -154,7 +154,7 @@ class Skeleton:
         self._set("limits", tuple(self.limits))
         for group in self.limits:
             if len(group.bones) and (group.bones.min() < 0 or group.bones.max() >= count):
-                raise CoreError("A limit names a bone that the skeleton does not have.")
+                raise CoreError("limits has a group for a bone that the skeleton does not have.")
 
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)

@@ -120,7 +120,7 @@ class POISE_OT_plant_feet(ObjectTool, bpy.types.Operator):
     """Put the feet on the ground, flat or rolled over heel, ball and toes. The legs bend, the hips move if needed"""
 
     bl_idname = "poise.plant_feet"
-    bl_label = "Plant Feet on Ground"
+    bl_label = "Plant Feet"
     tool = body_tools.PlantFeet
     shown = ("surface", "height", "side", "roll", "bend", "use_hips", "object")
     __annotations__ = properties_of(tool)

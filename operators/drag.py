@@ -1,6 +1,6 @@
 """Drag part of a body with the mouse while the whole body follows; from Python, to a place."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from time import perf_counter
 from typing import Any, Final
 
@@ -66,7 +66,7 @@ class POISE_OT_drag(bpy.types.Operator):
     object: name_property("Armature", "Armature of the bone. By default the active one")
     point: FloatVectorProperty(
         name="Point", description="Point of the bone, in bone space. By default its head", size=3,
-        options={"SKIP_SAVE"},
+        subtype="XYZ", options={"SKIP_SAVE"},
     )  # fmt: skip
     shift: FloatVectorProperty(
         name="Move", description="Movement in world space", size=3, subtype="TRANSLATION",
@@ -194,7 +194,7 @@ class POISE_OT_drag(bpy.types.Operator):
         self._recording = None
         if context.screen.is_animation_playing and context.scene.tool_settings.use_keyframe_insert_auto:
             self._recording = Recording(context.scene, self._sessions)
-        context.workspace.status_text_set(_draw_hints)
+        context.workspace.status_text_set(_hints(self._sessions, turns=not self._stuck))
         context.window_manager.modal_handler_add(self)
         return self._guarded(context, lambda: self._follow(context, (event.mouse_region_x, event.mouse_region_y)))
 
@@ -479,9 +479,17 @@ def _active(context: Any) -> Grab | None:
     return Grab(bone.id_data.name, bone.name, (0.0, 0.0, 0.0))
 
 
-def _draw_hints(header: Any, context: Any) -> None:
-    """Draw the keys in the status bar."""
-    row = header.layout.row(align=True)
-    for text, icon in _HINTS:
-        beside = "   " if icon == "EVENT_CTRL" else ""  # the icon of this key is wider than the others
-        row.label(text=beside + translated(text), icon=icon, translate=False)
+def _hints(sessions: Sequence[DragSession], turns: bool) -> Any:
+    """Return what draws the keys that do something in these drags, in the status bar."""
+    turns = turns and all(session.problem.can_turn for session in sessions)
+    ranked = any(session.problem.ranked for session in sessions)
+    works = {"EVENT_R": turns, "EVENT_ONEKEY": ranked, "EVENT_TWOKEY": ranked}
+
+    def draw(header: Any, context: Any) -> None:
+        row = header.layout.row(align=True)
+        for text, icon in _HINTS:
+            if works.get(icon, True):
+                beside = "   " if icon == "EVENT_CTRL" else ""  # the icon of this key is wider than the others
+                row.label(text=beside + translated(text), icon=icon, translate=False)
+
+    return draw

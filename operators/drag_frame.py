@@ -41,7 +41,7 @@ class POISE_OT_drag_frame(Lasting, bpy.types.Operator):
     bone: name_property("Bone", "Bone that is dragged")
     point: FloatVectorProperty(
         name="Point", description="Point of the bone, in bone space. By default its head", size=3,
-        options={"SKIP_SAVE"},
+        subtype="XYZ", options={"SKIP_SAVE"},
     )  # fmt: skip
     frame: frame_property("Frame", "Frame at which the point is moved")
     shift: FloatVectorProperty(

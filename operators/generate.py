@@ -47,8 +47,8 @@ class POISE_OT_store_pose(TellsChoice, Tool, bpy.types.Operator):
         name="Pose",
         description="Which of the two key poses",
         items=(
-            ("MIN", "Min", "Store the current pose as the first extreme, such as the crouch of a jump"),
-            ("MAX", "Max", "Store the current pose as the second extreme, such as the stretch of a jump"),
+            ("MIN", "Min", "Store the current pose as the min pose, such as the crouch of a jump"),
+            ("MAX", "Max", "Store the current pose as the max pose, such as the stretch of a jump"),
         ),
     )
     source: EnumProperty(
@@ -93,6 +93,16 @@ class KeyedTool(Background):
         "Maximum distance in world space that bones may be off with reduced keys. By default 5 mm for a human of "
         "1.7 m, in proportion for other sizes"
     )
+    layout: Any
+
+    def draw(self, context: Any) -> None:
+        self.layout.use_property_split, self.layout.use_property_decorate = True, False
+        for name in (*self.chosen(), "keys", *(["tolerance"] if self.keys == "REDUCED" else [])):
+            self.layout.prop(self, name)
+
+    def chosen(self) -> tuple[str, ...]:
+        """Return the names of the settings of this tool alone that apply."""
+        return ()
 
     def begin_more(self, context: Any, armature: Any) -> MotionEdit | None:
         if self.keys == "EVERY":
@@ -132,6 +142,9 @@ class POISE_OT_generate(KeyedTool, bpy.types.Operator):
         soft_max=20.0,
     )
     start: frame_property("Start", "First frame. By default the current one")
+
+    def chosen(self) -> tuple[str, ...]:
+        return ("recipe", "seconds", "start") if self.recipe == "own" else ("recipe", "start")
 
     def begin(self, context: Any, armature: Any) -> MotionEdit:
         check_not_linked(armature)

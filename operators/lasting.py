@@ -53,7 +53,7 @@ class Modal(Tool):
 
     def escape(self) -> set[str]:
         """Report that the work was cancelled; return the operator's result."""
-        return self.refuse("Cancelled; nothing was changed", "WARNING")
+        return self.refuse("Canceled; nothing was changed", "WARNING")
 
     def modal(self, context: Any, event: bpy.types.Event) -> set[str]:
         if event.type == "ESC" and event.value == "PRESS":
@@ -164,7 +164,7 @@ class Lasting(Modal):
 
     def escape(self) -> set[str]:
         if self._written:
-            return self.tell("WARNING", f"{self._written}; the rest was cancelled")
+            return self.tell("WARNING", f"{self._written}; the rest was canceled")
         return super().escape()
 
     def cancel(self, context: Any) -> None:

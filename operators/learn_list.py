@@ -48,7 +48,7 @@ class POISE_OT_learn_list(ListTool, Lasting, bpy.types.Operator):
         return super().execute(context)
 
     def escape(self) -> set[str]:
-        return self.refuse("Cancelled; the list was not changed", "INFO")
+        return self.refuse("Canceled; the list was not changed", "INFO")
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         chain, rig = active_chain(armature), bridge.read_rig(armature)

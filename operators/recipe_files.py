@@ -41,6 +41,9 @@ class POISE_OT_load_recipe(LoadsJson, KeyedTool, bpy.types.Operator):
 
     start: frame_property("Start", "First frame. By default the current one")
 
+    def chosen(self) -> tuple[str, ...]:
+        return ("start",)
+
     def begin(self, context: Any, armature: Any) -> MotionEdit:
         check_not_linked(armature)
         fill_in(self, start=context.scene.frame_current)

@@ -127,7 +127,7 @@ class POISE_OT_swap_sides(_RolesTool, bpy.types.Operator):
     """Swap left and right, for a body whose heading was detected the wrong way around"""
 
     bl_idname = "poise.swap_sides"
-    bl_label = "Swap Left and Right"
+    bl_label = "Swap Sides"
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         roles = bridge.read_roles(armature)

@@ -82,9 +82,9 @@ class POISE_MT_body(bpy.types.Menu):
         draw_tools(layout, ("lay_hands", "pose_fingers", "grip", "hold_object", "look_at", "make_rest"))
         layout.separator()
         layout.operator("poise.copy_pose")
-        for source, text in (("CLIPBOARD", "Paste Pose by Parts"), ("ARMATURE", "Apply Pose of Selected Armature")):
+        for source, text in (("CLIPBOARD", "Paste Pose by Parts"), ("ARMATURE", "Apply from Selected")):
             layout.operator("poise.apply_pose", text=text).source = source
-        layout.operator("poise.blend_pose", text="Blend Pose of Selected Armature").source = "ARMATURE"
+        layout.operator("poise.blend_pose", text="Blend from Selected").source = "ARMATURE"
 
 
 def draw_in_asset_menu(menu: Any, context: Any) -> None:

@@ -135,11 +135,11 @@ def draw_samples(layout: Any, names: tuple[str, ...], curves: list[Any], weights
             row.prop(weighed[number], "co", index=1, text="")
         cross = row.operator("poise.remove_sample", text="", icon="X")
         cross.path, cross.row = path, number
-    row = beside(column)
-    row.operator("poise.add_sample", text="Sample", icon="ADD").path = path
+    column.operator("poise.add_sample", icon="ADD").path = path
     if rows:
-        row.operator("poise.equal_samples", text="Equal").path = path
-        row.operator("poise.weigh_samples", text="Weights", icon="MOD_VERTEX_WEIGHT").path = path
+        row = beside(column)
+        row.operator("poise.equal_samples", text="Distribute").path = path
+        row.operator("poise.weigh_samples", text="Toggle Weights").path = path
 
 
 def draw_phases(layout: Any, armature: Any) -> None:

@@ -205,7 +205,7 @@ class POISE_MT_pie(bpy.types.Menu):
         pie.operator("poise.pin", icon="PINNED").kind = "BOTH"  # to the right
         pie.operator("poise.plant_feet", text="Plant Feet").surface = "GROUND"  # below
         pie.operator("poise.solve")  # above
-        pie.operator("poise.mirror_pose", text="Mirror").model = "BOTH"
+        pie.operator("poise.mirror_pose", text="Flip").model = "BOTH"
         pie.operator("poise.take_posture", text="Relaxed").posture = "RELAXED"
         pie.operator("poise.pin_here")
         pie.operator("poise.take_posture", text="T-Pose").posture = "T"

@@ -161,7 +161,7 @@ class POISE_MT_rig(bpy.types.Menu):
         layout: Any = self.layout
         layout.operator("poise.survey")
         layout.operator("poise.set_role", text="Assign Selected Bones...")
-        layout.operator("poise.clear_roles", text="Reset All Parts").role = ""
+        layout.operator("poise.clear_roles", text="Reset All").role = ""
         layout.operator_menu_enum("poise.set_facing", "facing")
         draw_tools(layout, ("swap_sides", "import_roles", "export_roles"))
 

@@ -31,7 +31,7 @@ class Framed(LimitGroup):
         if any(frame.shape != shape for frame in frames):
             raise CoreError(f"Limits of {shape[0]} bones need frames of the shape {shape}, before and after.")
         if not all(np.isfinite(frame).all() and np.any(frame != 0.0, axis=-1).all() for frame in frames):
-            raise CoreError("A frame of limits is not a rotation.")
+            raise CoreError("The frames of limits must be rotations: finite quaternions, not all 0.")
         self._before, self._after = (normalize(frame) for frame in frames)
         self._left, self._right = to_matrix(self._before), to_matrix(self._after)
         self._left_back, self._right_back = to_matrix(inv(self._before)), to_matrix(inv(self._after))

@@ -52,6 +52,10 @@ class ChainProblem(DragProblem):
         self._skeleton, self._method = chain_method(armature, chain, body.skeleton, start)
         self.bones = chain_bones(body.skeleton, chain)
 
+    @property
+    def ranked(self) -> bool:
+        return False
+
     def manner(self, wins: str) -> str:
         return f'by the list of "{self.name}"'
 

@@ -15,6 +15,7 @@ DEPTH_STEP: Final = 0.02  # of the distance to the viewer, for a notch of the wh
 TURN_STEP: Final = np.radians(5.0)  # of turns that snap
 FINE_TURN_STEP: Final = np.radians(1.0)
 _GRAZING: Final = np.sin(np.radians(5.0))  # sine below which a plane or line is seen edge on, as in Blender
+_LEAST: Final = 1e-3  # pixels: less is what rounding makes of no shift
 _CLOSE: Final = 4.0  # pixels around a joint within which the mouse has no angle
 
 
@@ -91,7 +92,8 @@ class Pointer:
         way = self._way() + self._deep
         if self.snap:
             way = self._snapped(way)
-        return self._settled + way
+        shift = self._settled + way
+        return np.where(np.abs(shift) < _LEAST * self.view.pixel(self.origin), 0.0, shift)
 
     def turn(self) -> Array:
         """Return the turn (4,) about the pivot."""

@@ -15,6 +15,7 @@ PICKED = "mixamorig:LeftForeArm"
 HEADER = 32  # pixels from the first button of a panel up to its header
 HUMANOID = 58  # pixels from Strength down to the header of Humanoid, below Advanced
 ROUND = 170.0  # degrees that the mouse goes round the neck
+TOOL = 'bpy.ops.wm.tool_set_by_id(name="poise.drag")'  # the first button of the panel Pins
 LIMITS = "poise_use_anatomy_limits"
 
 
@@ -166,8 +167,8 @@ def correct_part(hand: Any) -> Generator[float, None, dict[str, Any]]:
     seen: dict[str, Any] = {}
     rig = yield from pose_beside_panel(hand)
     yield from open_panel(hand, "POISE_PT_rig")
-    panel = yield from hand.read_panels("bpy.ops.poise.pin(kind='BOTH')")
-    x, y = panel["bpy.ops.poise.pin(kind='BOTH')"][0]
+    panel = yield from hand.read_panels(TOOL)
+    x, y = panel[TOOL][0]
     yield from hand.click(x, y + 2 * HEADER)  # unfolds what is above: the parts
     yield 0.5
     panel = yield from hand.read_panels("bpy.ops.poise.set_role(role='hips')")

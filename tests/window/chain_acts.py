@@ -4,6 +4,7 @@ import sys
 from collections.abc import Generator
 from math import sin
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))  # this file is loaded by its path
@@ -39,6 +40,17 @@ def listed() -> list[list[Any]]:
 
 def turns() -> dict[str, float]:
     return {turn.name: turn.share for turn in chain().turns}
+
+
+def hints() -> list[str]:
+    """The icons of the keys in the status bar."""
+    import bpy
+    from bl_ui.space_statusbar import STATUSBAR_HT_header
+
+    icons: list[str] = []
+    row = SimpleNamespace(label=lambda text, icon, translate: icons.append(icon))
+    STATUSBAR_HT_header.draw(SimpleNamespace(layout=SimpleNamespace(row=lambda align: row)), bpy.context)
+    return icons
 
 
 def open_chains(hand: Any) -> Generator[float, None, dict[str, Any]]:
@@ -103,6 +115,7 @@ def first_chain(hand: Any) -> Generator[float, None, dict[str, Any]]:
     yield from grab(hand, start)
     yield from lead(hand, (start[0] + WAY[0], start[1] + WAY[1]), 12)
     hand.screenshot("chain_during")
+    seen["keys"] = hints()
     yield from drop(hand)
     seen["off"] = [a - b for a, b in zip(hand.pixel(head(HAND)), (hand.x, hand.y), strict=True)]
     seen["dragged"], seen["turns"], seen["place"] = channels(), turns(), head(HAND)

@@ -28,6 +28,8 @@ def test_the_selected_bones_become_a_chain_with_a_list(seen: dict[str, Any]) -> 
 def test_the_hand_follows_the_mouse_by_the_list(seen: dict[str, Any]) -> None:
     assert seen["dragged"] != seen["start"]
     np.testing.assert_allclose(seen["off"], 0, atol=PIXELS)
+    assert {"EVENT_X", "EVENT_P"} < {*seen["keys"]}
+    assert not {"EVENT_R", "EVENT_ONEKEY", "EVENT_TWOKEY"} & {*seen["keys"]}  # which do nothing here
     assert sum(seen["turns"].values()) == pytest.approx(1.0, abs=1e-5)
 
 

@@ -73,6 +73,9 @@ def test_a_plane_seen_edge_on_is_followed_along_the_line_that_it_is_seen_as(kind
     free = view.on_plane((860.0, 480.0), origin)
     assert free is not None
     np.testing.assert_allclose(pointer.shift(), [free[0] - origin[0], 0.0, 0.0], atol=1e-3)
+    pointer = make_pointer(view, origin)
+    pointer.move((860.0, 480.0))
+    assert pointer.shift()[1] == 0.0  # Adjust Last Operation would say -0 m
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -194,6 +194,20 @@ def test_without_pins_the_panel_says_what_to_do_first() -> None:
     assert [name for kind, name in drawn if kind == "operator"] == ["object.mode_set"]
 
 
+@pytest.mark.parametrize(
+    ("recipe", "keys", "shown"),
+    [("jump", "EVERY", []), ("own", "EVERY", ["seconds"]), ("jump", "REDUCED", ["tolerance"])],
+)
+def test_generate_shows_the_settings_that_apply(recipe: str, keys: str, shown: list[str]) -> None:
+    seen: list[tuple[str, ...]] = []
+    kind: Any = bpy.types.Operator.bl_rna_get_subclass_py("POISE_OT_generate")
+    rna = SimpleNamespace(properties=bpy.ops.poise.generate.get_rna_type().properties)
+    tool: Any = SimpleNamespace(layout=Layout(seen), recipe=recipe, keys=keys, bl_rna=rna)
+    tool.chosen = lambda: kind.chosen(tool)
+    kind.draw(tool, bpy.context)
+    assert {name for _, name in seen} == {"recipe", "start", "keys", *shown}
+
+
 def test_a_pin_whose_bone_is_gone_is_shown_as_such() -> None:
     rig = make_armature()
     select(rig, ["foot.L"])
