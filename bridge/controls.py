@@ -123,15 +123,15 @@ class ControlledBody:
         """Return the parts of limbs on IK that bend as Blender has it: no control moves their end, or turns them about
         the line to that, since poles, or one of the bones that IK starts from, may stay.
 
-        Not of limbs that bend with a part that is `asked` to be somewhere.
+        Not of limbs that a control turns and that bend with a part which is `asked` to be somewhere.
         """
         every = np.arange(len(self.ends))
         bent, begins = self.ends != every, self.bones_that("begins") >= 0
         still = bent & ~begins & (self.skeleton.rotation_locks.sum(axis=1) < 2)  # a hinge bends as it must
         firm = np.isin(every, [*self.poles.values()]) | (begins & ~np.isin(self.ends, self.ends[still]))
-        firm &= self.bones_that("moves")[self.ends] >= 0
+        firm &= (self.bones_that("moves")[self.ends] >= 0) | np.isin(self.ends, self.ends[bent & np.isin(every, asked)])
         first = bent & (self.ends[self.skeleton.parents] != self.ends)
-        loose = np.setdiff1d(self.ends[first & ~firm], self.ends[bent & np.isin(every, asked)])
+        loose = self.ends[first & ~firm]
         return np.flatnonzero(np.isin(self.ends, loose))
 
     def limbs_of(self, parts: Iterable[int]) -> list[int]:
@@ -306,6 +306,7 @@ class ControlPoser:
             matrices = read_matrices(armature)
             apart = astray(matrices, rig.skeleton.size, controlled.bones, controlled.leaders)
             off = (task.fails | apart) & (self.blends < 0)  # what is between IK and FK need not be where IK alone is
+            off[controlled.ends[controlled.unsteered_but()]] = False  # they may roll with the limb
             if off.any():
                 first = int(np.flatnonzero(off)[0])  # parts below it are off as well
                 raise CoreError(_astray(armature, controlled.skeleton.names[first], controlled.controls[first], rig))

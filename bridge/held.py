@@ -21,7 +21,7 @@ from .errors import BridgeError
 from .neighbours import curves_in_force, is_layer, why_no_key, why_no_layer
 from .words import listed
 
-_FIRM: Final = 1e2  # weight of what nothing moves, beside pins
+FIRM: Final = 1e2  # weight of what nothing moves, beside pins
 _ADDING: Final = {"ADD", "SUBTRACT", "COMBINE"}  # blend types of layers that are able to change nothing
 _AXES: Final = {3: "XYZ", 4: "WXYZ"}  # by the number of values of a property
 _LOCKED: Final = Cause(Bar.LOCKED)
@@ -263,7 +263,7 @@ class StayingParts:
             if part in self._turns:
                 bone, own = self._turns[part]
                 turned = rotation.mul(_frame(matrices, bone)[0], own)
-            found.append(Goal(self._names[part], place, turned, position_weight=_FIRM, rotation_weight=_FIRM))
+            found.append(Goal(self._names[part], place, turned, position_weight=FIRM, rotation_weight=FIRM))
         return found
 
 

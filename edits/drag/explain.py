@@ -44,7 +44,8 @@ def explain(session: DragSession) -> list[str]:
     def as_seen(cause: Cause) -> Cause:
         cause = retold(cause)
         # nobody can remove a target that the drag has set to keep a control where it is
-        kinds = {} if targets[cause.bone] > 1 else {Kind.ANOTHER_TARGET: Kind.HELD}
+        held = Kind.BENT if cause.bone in problem.bent else Kind.HELD
+        kinds = {} if targets[cause.bone] > 1 else {Kind.ANOTHER_TARGET: held, Kind.HELD: held}
         kinds |= {Kind.FIXED: Kind.UNCHANGED} if stays else {}
         return cause.seen(names, kinds | (_DRAGGED if cause.bone in dragged else {}))
 

@@ -24,6 +24,7 @@ from tests.blender.control_drags import (
     WAYS,
     Parts,
     drag,
+    drag_bone,
     key_step,
     keys,
     pin_feet,
@@ -169,6 +170,38 @@ def test_a_limb_whose_pole_has_no_keys_is_solved_as_blender_bends_it(name: str, 
     assert shown.short < SAID[0]
     assert "IK of" not in " ".join(shown.said)
     assert tuple(rig.pose.bones[pole].location) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "knee", "keyed", "stays", "pinned"),
+    [
+        ("legs on IK with poles", "shin.L", ("hips", "foot_ik.L", "foot_ik.R"), "knee.L", True),
+        ("reverse feet without poles", "shin.L", ("root", "hips", "ik_foot.L", "ik_foot.R"), "thigh.L", False),
+        ("Quaternius", "LowerLeg.L", ("Body", "Foot.L", "Foot.R"), "PoleTarget.L", False),
+    ],
+)
+def test_a_knee_whose_pole_or_start_has_no_keys_is_shown_where_it_is_solved(
+    name: str, knee: str, keyed: tuple[str, ...], stays: str, pinned: bool
+) -> None:
+    rig, parts = RIGS[name]()
+    for bone in (rig.pose.bones[one] for one in keyed):
+        for channel in ("location", rotation_channel(bone.rotation_mode)):
+            bone.keyframe_insert(channel, frame=1)
+    no_auto()
+    if pinned:
+        pin_feet(rig, parts, "hips")
+    before, here = bridge.read_channels(rig), world(rig, knee)
+    shown = drag_bone(rig, knee, (0.2, 0.0, 0.0))
+    assert shown.off < SAID[0]
+    assert shown.turned < SAID[1]
+    assert world(rig, knee)[0] - here[0] > 0.02 * size_of(rig)
+    said = " ".join(shown.said)
+    assert stays in said
+    assert "no keys" in said
+    assert "IK of" not in said
+    after, place = bridge.read_channels(rig), rig.pose.bones.find(stays)
+    for channel, values in before.items():
+        np.testing.assert_array_equal(after[channel][place], values[place])
 
 
 @pytest.mark.parametrize(
