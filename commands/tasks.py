@@ -24,7 +24,7 @@ from ..core.formats.job import read
 from ..core.formats.recipe import read_recipe
 from ..core.formats.table import shown
 from ..core.keypoints import SUFFIXES
-from ..core.sources import parse_json, read_bytes
+from ..core.sources import check_regular, parse_json, read_bytes
 from ..edits.clips import MOTIONS
 from ..edits.files import check_writable, is_blend, same_file
 from ..edits.processes import Answer
@@ -204,6 +204,7 @@ def sources_of(path: Path, naming: Sequence[str] = NAMING) -> Sums:
         if path in found:
             continue
         try:
+            check_regular(path)
             with path.open("rb") as file:
                 found[path] = hashlib.file_digest(file, "sha256").hexdigest()
             if path.suffix.lower() not in naming:

@@ -22,7 +22,9 @@ LARGEST_FILE: Final = 500 * MEGABYTE  # bytes of a recording or a clip, as it is
 DEEPEST: Final = 100  # lists and objects of JSON in each other
 _PACKED: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # as numpy writes
 _NO_NUMPY: Final = "The file is not one that numpy can read without running code from it"
-_TEXTS: Final = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_TEXTS: Final = re.compile(  # possessive: steps back would be kept for each letter; without an end, all is text
+    r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?+', re.DOTALL
+)
 _OPEN, _CLOSED = b"[{", b"]}"
 _OTHERS: Final = bytes(code for code in range(256) if code not in _OPEN + _CLOSED)
 
@@ -30,17 +32,24 @@ _OTHERS: Final = bytes(code for code in range(256) if code not in _OPEN + _CLOSE
 def read_bytes(path: Path, most: int = LARGEST_FILE) -> bytes:
     """Return the bytes of a file; no more than `most` are read, whatever the file is.
 
-    Raises OSError if it cannot be read, CoreError if it is larger.
+    Raises OSError if it cannot be read, CoreError if it is larger or no file.
     """
+    check_regular(path)
     parts: list[bytes] = []
     size = 0
     with path.open("rb") as file:
-        check_size(os.fstat(file.fileno()).st_size, most)  # which pipes and devices do not know
+        check_size(os.fstat(file.fileno()).st_size, most)
         while part := file.read(MEGABYTE):
             size += len(part)
             check_size(size, most)
             parts.append(part)
     return b"".join(parts)
+
+
+def check_regular(path: Path) -> None:
+    """Raise CoreError for a folder, and for a device or a pipe, which may never end; what is missing passes."""
+    if path.exists() and not path.is_file():
+        raise CoreError("it is a folder, a device or a pipe, not a file.")
 
 
 def check_size(size: int, most: int = LARGEST_FILE, what: str = "it is") -> None:

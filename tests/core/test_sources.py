@@ -26,14 +26,24 @@ def test_json_is_nested_only_so_deep_whatever_its_texts_say() -> None:
             parse_json(deep)
 
 
-def test_a_file_is_read_up_to_its_limit_even_if_it_never_ends(tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", ['"' + "x" * 10**6, '"' + '\\"' * 10**6], ids=["letters", "escapes"])
+@pytest.mark.parametrize("end", ['"', ""])
+def test_a_text_of_megabytes_takes_little_more_than_itself(text: str, end: str) -> None:
+    assert peak(text.encode() + end.encode(), "list of frames|not JSON", ".jsonl") < 6 * len(text)
+
+
+def test_a_file_is_read_up_to_its_limit_and_what_may_never_end_is_not_opened(tmp_path: Path) -> None:
     file = tmp_path / "job.json"
     file.write_bytes(b" " * (LARGEST_DOCUMENT + 1))
     with pytest.raises(CoreError, match=r'job file ".*job.json": it is larger than 16 MB'):
         read(file)
-    if os.path.exists("/dev/zero"):
-        with pytest.raises(CoreError, match="larger than 16 MB"):
-            read_bytes(Path("/dev/zero"), LARGEST_DOCUMENT)
+    pipe = tmp_path / "pipe.json"
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(pipe)
+    for path in (tmp_path, pipe, Path("/dev/zero")):
+        if path.exists():
+            with pytest.raises(CoreError, match="not a file"):
+                read_bytes(path)
 
 
 def test_more_records_than_a_file_can_hold_are_refused_with_their_number() -> None:
