@@ -137,9 +137,8 @@ def draw_samples(layout: Any, names: tuple[str, ...], curves: list[Any], weights
         cross.path, cross.row = path, number
     column.operator("poise.add_sample", icon="ADD").path = path
     if rows:
-        row = beside(column)
-        row.operator("poise.equal_samples", text="Distribute").path = path
-        row.operator("poise.weigh_samples", text="Toggle Weights").path = path
+        column.operator("poise.equal_samples", text="Distribute").path = path
+        column.operator("poise.weigh_samples", text="Toggle Weights").path = path
 
 
 def draw_phases(layout: Any, armature: Any) -> None:
