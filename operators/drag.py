@@ -11,6 +11,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatVectorProperty
 from .. import bridge
 from ..bridge import Grab, autokey
 from ..core import CoreError, rotation
+from ..core.rotation import Array
 from ..edits.drag import shown
 from ..edits.drag.body import Lost, Stuck
 from ..edits.drag.chain import begin_drag
@@ -129,7 +130,7 @@ class POISE_OT_drag(bpy.types.Operator):
             self._sessions = list(self._begin(context, grab, settle=True, turning=not np.allclose(self.turn, 0.0)))
             for session in self._sessions:
                 session.switch(*(None if name == "AS_SET" else name for name in (self.wins, None, self.pin)))
-                session.drag(np.array(self.shift), turn)
+            self._drag(np.array(self.shift), turn)
             self._keep(context)
         except CoreError as error:
             self._give_back()
@@ -318,15 +319,18 @@ class POISE_OT_drag(bpy.types.Operator):
         self._reason = ""
         since, self._moved = self._moved, perf_counter()
         shift, turn = self._pointer.shift(), self._pointer.turn()
-        if self._recording is not None:
-            self._recording.drag(shift, turn)
-        else:
-            for session in self._sessions:
-                session.drag(shift, turn)
+        self._drag(shift, turn)
         self._show(context)
         # a mouse that goes on is heard again after about as long as last time: no tick comes between
         self._wait(context, max(_TICK, min(2.0 * (self._moved - since), _PAUSE)))
         return {"RUNNING_MODAL"}
+
+    def _drag(self, shift: Array, turn: Array) -> None:
+        """Drag the body, from the first real movement on: nothing goes to far pins before that."""
+        begun = any(session.solution is not None for session in self._sessions)
+        if begun or shift.any() or not np.array_equal(turn, rotation.IDENTITY):
+            for one in self._sessions if self._recording is None else [self._recording]:
+                one.drag(shift, turn)
 
     def _idle(self, context: Any) -> set[str]:
         """Let the body come to rest under a still mouse, then explain a miss."""

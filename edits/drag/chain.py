@@ -97,7 +97,7 @@ class ChainDrag(DragSession):
         """Keep the pose, and store the solve with the chain so that it can be tuned."""
         changes = super().finish()
         chains, place = self.body.find().poise_chains, self._chain.place
-        if place < len(chains):  # nothing has removed it meanwhile
+        if self.solution is not None and place < len(chains):  # nothing has removed it meanwhile
             goal = _goal(self.effectors[0], self.targets[0])
             store_solve(chains[place], self.body.skeleton, self._chain.bones, self.start, self.pose, goal)
         return changes

@@ -172,6 +172,8 @@ class DragSession:
 
     def finish(self) -> tuple[tuple[str, ...], ...]:
         """Keep the pose that the body comes to rest in; return the names of the rotated, moved and stretched bones."""
+        if self.solution is None:  # nothing was dragged
+            return (), (), ()
         self.settle()
         armature = self.body.find()
         if armature.poise_use_fk_switch:

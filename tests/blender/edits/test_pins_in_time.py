@@ -6,6 +6,7 @@ import bpy
 import numpy as np
 import pytest
 
+import bridge
 from bridge import Grab
 from edits.drag.session import DragSession
 from operators.drawings import _pins
@@ -125,6 +126,10 @@ def test_a_pin_to_the_world_leads_the_foot_back_to_where_it_was_set(walker: Any)
     bpy.ops.poise.pin_space(bone="foot.L", space="WORLD")
     context.scene.frame_set(5)
     assert np.linalg.norm(world(walker, "foot.L") - place) > 0.02
+    before = bridge.read_channels(walker)
+    bpy.ops.poise.drag(bone="hips")  # nothing moves before the mouse does
+    for name, values in bridge.read_channels(walker).items():
+        np.testing.assert_array_equal(values, before[name])
     bpy.ops.poise.drag(bone="hips", shift=(0.0, 0.0, -0.02))
     np.testing.assert_allclose(world(walker, "foot.L"), place, atol=NEAR)
 
