@@ -136,7 +136,7 @@ def unlock(problem: Problem, state: State) -> State:
     settles has come from the reference, and goes on from its rest; a drag begins there, for the same answer.
     """
     frame = state.frame
-    if frame is None or not _rests(problem, state) or problem.met(state.progress.lengths).all():
+    if frame is None or not _rests(problem, state) or not starts.missed_levels(problem, state.progress).any():
         return state
     x = frame.unlocked(state.x[0] if problem.settings.settle else np.zeros_like(state.x[0]))
     if x is None:

@@ -127,6 +127,11 @@ class Problem:
         return np.where(rows.balances, np.minimum(ranks, 1), ranks)
 
     @property
+    def asked(self) -> NDArray[np.bool_]:
+        """Return which levels (L,) are asked for: not what comes after them, such as a balance and feet that stay flat."""
+        return (self.ranks <= 0) | np.isinf(self.settings.strength)
+
+    @property
     def settles(self) -> bool:
         """Return whether every frame comes to rest by itself."""
         return self.settings.settle and not self.settings.coherent

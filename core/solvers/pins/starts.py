@@ -27,8 +27,8 @@ def drawn(problem: Problem, x: Array, frames: NDArray[np.int64]) -> Array:
 
 
 def missed_levels(problem: Problem, progress: Progress) -> Flags:
-    """Return which levels are missed, (B, L)."""
-    return (progress.lengths > problem.tolerances) @ problem.rows.block_in_level > 0.0
+    """Return which levels that are asked for are missed, (B, L)."""
+    return ((progress.lengths > problem.tolerances) @ problem.rows.block_in_level > 0.0) & problem.asked
 
 
 def with_long_bones(problem: Problem, links: Links, x: Array, levels: Flags) -> Flags:

@@ -147,11 +147,14 @@ class GoalRows:
         return other
 
     def on_the_way(self, at: Kinematics, frame: int, levels: Flags, far: float) -> Iterator[Self]:
-        """Yield rows whose plain targets of some levels (L,) go from where a frame is to these, `far` at a time."""
+        """Yield rows whose plain targets of some levels (L,) go from where a frame is to these.
+
+        `far` at a time, or more where that is less than a hundredth of the way.
+        """
         points, plain = self.plain_points, self.plain_points + self.plain_ends
         gaps = self.vectors(at, np.array([frame]))[0, :plain] * (self.block_in_level[:plain] @ levels)[:, None]
-        way = float(rotation.lengths(gaps).max(initial=far))
-        for left in 1.0 - np.arange(far, way, far) / way:
+        step = max(far / float(rotation.lengths(gaps).max(initial=far)), 0.01)
+        for left in 1.0 - np.arange(step, 1.0, step):
             other = self._with(0, self.goals[0])
             other.target_points, other.target_ends = self.target_points.copy(), self.target_ends.copy()
             other.target_points[frame] -= left * gaps[:points]
