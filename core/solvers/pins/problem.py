@@ -128,7 +128,7 @@ class Problem:
 
     @property
     def asked(self) -> NDArray[np.bool_]:
-        """Return which levels (L,) are asked for: not what comes after them, such as a balance and feet that stay flat."""
+        """Return which levels (L,) are asked for: not what comes after them, as a balance and feet that stay flat."""
         return (self.ranks <= 0) | np.isinf(self.settings.strength)
 
     @property
