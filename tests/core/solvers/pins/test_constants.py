@@ -249,6 +249,23 @@ def test_a_model_that_falls_is_damped_by_a_twentieth_or_by_twice_as_much_as_it_f
     np.testing.assert_allclose(step, -0.01 / damped * ALONG, atol=1e-9)
 
 
+@pytest.mark.parametrize(("strength", "at", "tried"), [(1.0, None, False), (1.0, 2, True), (np.inf, None, True)])
+def test_a_still_mouse_tries_no_other_pose_for_goals_after_those_that_are_asked_for(
+    strength: float, at: int | None, tried: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two turns of one joint that contradict each other: the second gives way."""
+    skeleton, begun = body(-1, 0), list[float]()
+    method = PinAndDrag(root="fixed", deviations=np.full((2, 3), DEVIATION), settle=False, strength=strength)
+    goals = [turned(0, 0.0 * UP), replace(turned(1, 0.1 * UP), priority=1), replace(turned(1, -0.1 * UP), priority=2)]
+    drag = replace(method, strength_at=at).prepare(skeleton, Pose.rest(skeleton), goals)
+    for _ in range(3):
+        drag.relax()
+    begin = FrameSolver.begin
+    monkeypatch.setattr(FrameSolver, "begin", lambda solver, x: begun.append(0.0) or begin(solver, x))
+    drag.relax()
+    assert bool(begun) == tried
+
+
 @pytest.mark.parametrize(
     ("way", "reached", "bits"), [(0.299, 9.0, 2), (0.301, 9.0, 3), (0.9, 0.299, 4), (0.9, 0.301, 5)]
 )
