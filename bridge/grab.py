@@ -10,7 +10,7 @@ from ..core import rotation
 from ..core.rotation import Array
 from .armature import read_matrices
 from .channels import gather
-from .pick_order import FIRST, LAST, SECOND, read_pick_order
+from .pick_order import FIRST, LAST, SECOND, THIRD, read_pick_order
 from .shapes import outlines_near
 from .skin import find_cover, pick_skin
 from .view import View
@@ -128,7 +128,8 @@ def ranked(
     matrices (n, 4, 4) from bones to the world, lengths (n,) of the bones, free (n,): the tail is not another bone's
     joint; shapes: lines (m, 2, 3) in the world that are drawn in place of a bone. Joints come before ends and lengths,
     the nearest first; of joints in one place on screen the front one, then the first in order (n,), then the armature's
-    first. Bones with shapes come after those without, by order, of one order the one whose shape or joint is nearest.
+    first. THIRD ones come after those. Bones with shapes come after those without, by order, of one order the one whose
+    shape or joint is nearest.
     LAST ones come after all others, also after those whose length alone is near. What is deeper along the view than
     `cover` (n,) is left out.
     """
@@ -159,7 +160,7 @@ def ranked(
              np.concatenate([owners[~own], every]), _HEAD)  # fmt: skip
     bones, controls = [near_heads, near_tails, near_lengths], [drawn, near_tails]
     passes = [  # what is near, and of which bones; animators grab joints that a custom shape does not show
-        *((near, plain & (order < LAST)) for near in bones),
+        *((near, plain & some) for some in (order < THIRD, order == THIRD) for near in bones),
         *((near, ~plain & (order == rank)) for rank in range(LAST) for near in controls),
         (near_lengths, ~plain & (order < LAST)),
         *((near, plain & (order == LAST)) for near in bones),

@@ -15,7 +15,7 @@ from .controls import ControlledBody
 from .roles import read_corrections, read_roles
 from .shown import read_shown
 
-FIRST, SECOND, LAST = range(3)
+FIRST, SECOND, THIRD, LAST = range(4)
 _ENDS: Final = ("hips", "head", *(f"{end}.{side}" for end in ("hand", "foot") for side in SIDES))
 
 
@@ -34,8 +34,8 @@ _known: dict[int, _Found] = {}  # by armature
 def read_pick_order(armature: ArmatureObject) -> Mapping[str, int]:
     """Return bone -> FIRST if it poses a hand, a foot or paw, hips, chest or head, SECOND for other parts.
 
-    LAST are other bones that the body depends on in some setting: tweaks, gears, parents, controls that are off. What
-    is not in it, as bones of a face or of clothes, counts as SECOND.
+    THIRD are poles. LAST are other bones that the body depends on in some setting: tweaks, gears, parents, controls
+    that are off. What is not in it, as bones of a face or of clothes, counts as SECOND.
     """
     return _read(armature).order
 
@@ -67,13 +67,13 @@ def _find(armature: ArmatureObject, state: Any) -> _Found:
     ends = {*(roles.bone(role) for role in _ENDS), *roles.chain("spine")[-1:]}
     if controlled is None:
         parts, led = {bone: bone for role in roles.bones for bone in roles.chain(role)}, set[int]()
-        moved = dict[int, int]()
+        moved, poles = dict[int, int](), set[int]()
     else:
         parts = {control: int(controlled.bones[part]) for control, part in controlled.parts().items()}
         movers = zip(controlled.bones_that("moves").tolist(), controlled.bones.tolist(), strict=True)
         moved = {control: bone for control, bone in movers if control >= 0}
         parts |= moved
-        led = {int(controlled.bones[part]) for part in controlled.targets}
+        led, poles = ({int(controlled.bones[part]) for part in some} for some in (controlled.targets, controlled.poles))
     if roles.animal:  # whose feet are where IK ends, or the last bones of its legs
         feet = (next((bone for bone in chain if bone in led), chain[-1]) for chain in roles.legs.values())
         ends |= {*feet, *roles.chain("hips")[:1], *roles.chain("spine")[:1], *roles.chain("head")[-1:]}
@@ -85,7 +85,7 @@ def _find(armature: ArmatureObject, state: Any) -> _Found:
     order = dict.fromkeys((names[bone] for bone in others), LAST)
     ends_of = {bone for bone, part in parts.items() if part in ends}
     ends_of -= {bone for bone in ends_of if bone not in moved and parts[bone] in moved.values()}  # as a paw's heel
-    order |= {names[bone]: FIRST if bone in ends_of else SECOND for bone in parts}
+    order |= {names[bone]: FIRST if bone in ends_of else THIRD if bone in poles else SECOND for bone in parts}
     return _Found(state, order, posers)
 
 

@@ -5,9 +5,10 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from mathutils import Vector
+from mathutils import Matrix, Vector
 
 from bridge.grab import Grab, pick, picks, ranked, step
+from tests.blender.control_rigs import BUILT
 from tests.blender.rigs import load, make_armature, make_skin, make_view, select, world
 from tests.paths import SHARED
 
@@ -163,6 +164,25 @@ def test_of_a_joint_and_the_shape_of_another_bone_the_nearer_is_grabbed(mouse: f
     at = view.pixels(np.zeros(3)) + np.array([mouse, 0.0])
     found = ranked(view, tuple(at), matrices, np.full(2, pixel), np.array([True, True]), shapes=shapes)
     assert [bone for _, bone, _ in found] == [taken, 1 - taken]
+
+
+def test_the_pole_of_another_limb_in_front_of_a_foot_comes_after_it() -> None:
+    rig = BUILT["Quaternius"].make()
+    select(rig, [])
+    view, _ = make_view()
+    foot, pole = rig.pose.bones["Foot.R"], rig.pose.bones["PoleTarget.L"]
+    middle = foot.center + (foot.head - foot.tail) * 0.1
+    pole.matrix = Matrix.Translation(middle)
+    bpy.context.view_layer.update()
+    mouse = tuple(view.pixels(np.array(rig.matrix_world @ middle)))
+    found = [grab.bone for grab in picks(bpy.context, view, mouse)]
+    assert found.index("Foot.R") < found.index("PoleTarget.L")
+    away = pole.matrix.translation + Vector((0.0, -0.9, 0.0))
+    pole.matrix = Matrix.Translation(away)
+    bpy.context.view_layer.update()
+    grab = pick(bpy.context, view, tuple(view.pixels(np.array(rig.matrix_world @ away))))
+    assert grab is not None
+    assert grab.bone == "PoleTarget.L"
 
 
 def test_bones_of_no_length_or_seen_end_on_do_no_harm() -> None:
