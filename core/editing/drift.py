@@ -36,7 +36,8 @@ def find_drift(
     """Return how far (F, 3) the ground has moved since the first frame, and its height above `ground`, along `up` (3,).
 
     Positions (F, P, 3) are of points that may stand; `rests` tells the heights (P,) at which they rest from heights
-    (F, P), both relative to the size, and where they are slow (F, P). A motion on the spot, as on a treadmill, has no drift.
+    (F, P), both relative to the size, and where they are slow (F, P). A motion on the spot, as on a treadmill, has no
+    drift.
     """
     near, velocity, drift, way = _moves(positions, motion, up, size, ground)
     if _is_on_the_spot(drift, way):
