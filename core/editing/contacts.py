@@ -4,8 +4,9 @@ Speeds are measured over a fixed time and relative to the skeleton's size, so un
 and the heights are relative to a ground that may drift and go up and down, see `drift`. The speed threshold separates
 planted from swinging points near the ground: Otsu's threshold of the logarithms (IEEE Trans. SMC 9, 1979), within
 `SLOWEST` and `FASTEST`. Joints are above their soles; so heels, balls and toes each have a resting height, one of both
-sides: an expectile of the lowest heights where they are slow. Each point has a band above it from its scatter. A contact begins and ends where wider thresholds are
-crossed, and counts if the narrower ones are met in between (hysteresis).
+sides: an expectile of the lowest heights where they are slow. Each point has a band above it from its scatter. A
+contact begins and ends where wider thresholds are crossed, and counts if the narrower ones are met in between
+(hysteresis).
 """
 
 from collections.abc import Callable, Sequence
