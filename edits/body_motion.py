@@ -21,7 +21,7 @@ from ..core.motion import blocks
 from ..core.pose import forward, forward_matrices
 from ..core.rotation import Array, lengths
 from ..core.steps import run_steps
-from .controls import ControlMotion, find_control_motion, frames_of_body
+from .controls import ControlMotion, find_control_motion, frames_of_body, placed_at_rest
 from .evaluation import Evaluation, evaluate
 from .motion_edit import ChangedBones, Frames, MotionEdit, no_progress
 from .pins import part_of
@@ -176,11 +176,14 @@ class BodyMotion(MotionEdit):
             return
         on, motion, alone = self.control_frames(), self.channels, self.makes_motion and new
         with bridge.using_action(armature, None) if alone else nullcontext():
-            pose = bridge.read_pose(armature, self.rig)[None][np.zeros(len(on), int)] if alone else motion.pose[on]
+            pose, left = motion.pose[on], self.placed
+            if alone:
+                pose, left = placed_at_rest(self.rig, self.controlled.now, bridge.read_pose(armature, self.rig))
+                pose = pose[None][np.zeros(len(on), int)]
             channels = Motion(pose, motion.frames[on], motion.fps)
             body = bridge.repeated(self.controlled.now, len(on)) if alone else self.controlled.take(on)
             self.control_motion, wanted, self.posed = yield from find_control_motion(
-                bpy.context, armature, self.rig, body, channels, self.after.pose[on], True, self.placed
+                bpy.context, armature, self.rig, body, channels, self.after.pose[on], True, left
             )
         rotations, translations = np.array(self.after.pose.rotations), np.array(self.after.pose.translations)
         rotations[on], translations[on] = wanted.rotations, wanted.translations

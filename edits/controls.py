@@ -63,6 +63,18 @@ class ControlRecorder:
         return ControlMotion(motion, sorted(self._turned), sorted(self._moved), names)
 
 
+def placed_at_rest(rig: bridge.Rig, controlled: bridge.ControlledBody, pose: Pose) -> tuple[Pose, list[int]]:
+    """Return a pose () with the controls that only rotate their part where they rest, and those that were elsewhere.
+
+    What the motion before moved them by would stay: one of its own does not move them.
+    """
+    turning = np.setdiff1d(controlled.bones_that("turns"), [-1, *controlled.bones_that("moves")])
+    translations = np.array(pose.translations)
+    translations[turning] = np.where(rig.skeleton.translatable[turning], 0.0, translations[turning])
+    rested = replace(pose, translations=translations)
+    return rested, bridge.changed_bones(pose[None], rested[None], rig.skeleton.size)[1].tolist()
+
+
 def frames_of_body(controlled: bridge.ControlledFrames | None, frames: Evaluation) -> Evaluation:
     """Return an evaluation with the body's own bones only."""
     return frames if controlled is None else replace(frames, matrices=controlled.parts(frames.matrices))
