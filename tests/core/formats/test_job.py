@@ -317,8 +317,8 @@ def test_a_file_that_is_no_job_is_refused_with_its_name(tmp_path: Path, content:
 
 
 def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
-    for path in (tmp_path / "none.json", tmp_path):
-        with pytest.raises(CoreError, match="cannot be read"):
+    for path, said in ((tmp_path / "none.json", "cannot be read"), (tmp_path, "is a folder, a device or a pipe")):
+        with pytest.raises(CoreError, match=said):
             read(path)
 
 
