@@ -157,8 +157,11 @@ class DragProblem:
         """
         controlled, skeleton = self.body.controlled, self._skeleton
         asked = [skeleton.index(goal.bone) for goal in goals]
-        loose = [] if controlled is None else controlled.unsteered_but(asked).tolist()
-        if controlled is None or not {*loose} & {*asked}:
+        if controlled is None:
+            return []
+        bent = {int(controlled.ends[part]) for part in asked if controlled.ends[part] != part}
+        loose = [part for part in controlled.unsteered_but(asked).tolist() if controlled.ends[part] in bent]
+        if not loose:
             return []
         heads, turns = forward(skeleton, pose)
         found: list[Goal] = []
@@ -166,7 +169,7 @@ class DragProblem:
             end = int(controlled.ends[joint])
             first = [one for one in skeleton.ancestors(joint) if controlled.ends[one] == end][-1]
             base = int(skeleton.parents[first])
-            if joint in (first, end) or base < 0 or end not in controlled.ends[asked]:
+            if joint in (first, end) or base < 0:
                 continue
             own = rotation.inv(turns[base])
             across = unit(np.cross(heads[end] - heads[first], heads[joint] - heads[first]))
