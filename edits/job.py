@@ -163,9 +163,8 @@ class JobEdit(MotionEdit):
             raise CoreError(
                 f"frames: {count} of {len(rig.skeleton)} bones are too many at once; the maximum is {most}."
             )
-        said = bridge.mapping_to_corrections(armature, self.job.roles)
-        self.roles = bridge.read_roles(armature, rig.skeleton, said, self.job.facing)
-        self.job = with_saved_chains(armature, on_bones(self.job, self.roles, rig.skeleton.names))
+        self.roles, job = _with_bones(armature, rig.skeleton, self.job)
+        self.job = with_saved_chains(armature, job)
         _check_bones(rig.skeleton.names, self.job)
 
     def _evaluation(self) -> Evaluation:
@@ -339,7 +338,7 @@ def _is_settled(wanted: Pose, pose: Pose) -> bool:
 
 
 def check_named(context: Any, armature: Any, job: Job) -> None:
-    """Raise CoreError for bones and objects that are missing, and for objects that are disabled or the armature."""
+    """Raise CoreError for bones, parts and objects that are missing, and objects that are disabled or the armature."""
     _check_bones(tuple(armature.data.bones.keys()), job)
     for (name, _), followed in followed_objects(job.goals).items():
         if followed is None or followed not in set(context.scene.objects):
@@ -348,6 +347,15 @@ def check_named(context: Any, armature: Any, job: Job) -> None:
             raise CoreError(f'"{name}" is disabled in the viewport or not in the view layer. Show it first.')
         if followed == armature:
             raise CoreError(f'"{name}" is the armature itself, which a goal cannot follow. Name another object.')
+    if any(goal.role is not None for goal in job.goals):
+        _with_bones(armature, bridge.read_rig(armature).skeleton, job)
+
+
+def _with_bones(armature: Any, skeleton: Skeleton, job: Job) -> tuple[Roles, Job]:
+    """Return the parts of the body, and the job with the bones of those that goals name; raises CoreError."""
+    said = bridge.mapping_to_corrections(armature, job.roles)
+    roles = bridge.read_roles(armature, skeleton, said, job.facing)
+    return roles, on_bones(job, roles, skeleton.names)
 
 
 def _check_action(context: Any, armature: Any, job: Job) -> None:

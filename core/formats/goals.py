@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Final, Literal, get_args
 
 from .. import CoreError
 from ..body import Roles
+from ..keypoints.recordings import COORDINATE_LIMIT
 from .table import (
     FLAG,
     FRAME,
@@ -216,6 +217,9 @@ def _increasing(points: tuple[tuple[float, ...], ...], where: str) -> Waypoints:
     for i in range(1, len(points)):
         if points[i][0] <= points[i - 1][0]:
             raise CoreError(f"{where}[{i}]: the frames of a path must increase.")
+    for i, point in enumerate(points):
+        for j, value in enumerate(point[1:], start=1):
+            _COORDINATE.read(value, f"{where}[{i}][{j}]")
     return Waypoints(tuple(p[0] for p in points), tuple(p[1:] for p in points))
 
 
@@ -250,7 +254,8 @@ def _stiffness(data: object, where: str) -> tuple[float, ...]:
     return tuple(UNIT.read(value, where) for value in values)
 
 
-_XYZ: Final = vector(3)
+_COORDINATE: Final = number(-COORDINATE_LIMIT, COORDINATE_LIMIT)
+_XYZ: Final = vector(3, _COORDINATE)
 _POINT: Final = by_type({list: _XYZ}, choice(("head", "tail"), "[x, y, z]"))
 _OBJECT: Final = NAME.into(Followed)
 _PATH: Final = list_of(vector(4), "needs at least one [frame, x, y, z].").then(_increasing)
@@ -324,7 +329,7 @@ _APART_FIELDS: Final = (
     *_COMMON,
     Field("to", _TO, "the bone, point or object to keep the distance to", place=_APART,
           needed="missing; name a bone, a point or an object for the distance."),
-    Field("distance", number(0.0),
+    Field("distance", number(0.0, COORDINATE_LIMIT),
           'a distance to a bone, a point or an object: `"exactly"`, `"at most"` or `"at least"`',
           place=_ALONE, attribute="length",
           example='{"bone": "hand.L", "distance": 0.3, "to": "hand.R", "bound": "at most"}'),

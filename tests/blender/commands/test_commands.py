@@ -729,6 +729,10 @@ def test_a_wrong_name_is_said_before_anything_about_the_action(run: Run, folder:
     assert 'No bone "hnad.R"; did you mean "hand.R"?' in refused(
         run, "solve", "--blend", folder / "walk.blend", "--job", job
     )
+    job.write_text(json.dumps({"version": 1, "goals": [{"role": "hand.R", "distance": 1, "to": "hand.R"}]}))
+    assert '"hand.R" cannot be a target for itself' in refused(
+        run, "solve", "--blend", folder / "walk.blend", "--job", job
+    )
     job.write_text(once.replace("hnad", "hand").replace("[0, 0, 1]", '{"object": "Cpu"}'))
     assert 'No object "Cpu"' in refused(run, "solve", "--blend", folder / "walk.blend", "--job", job)
     taken = job_file(folder, goals, write={"action": "walk"})
