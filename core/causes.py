@@ -47,6 +47,7 @@ class Kind(Enum):
     RESIST = "Resist of 1 keeps {} in place", "Lower Resist of {} to get closer"
     REACH = "{} is out of reach", "Move its pin closer"
     RIG = "a driver, constraint or other animation holds it there", "Mute that to get closer"
+    SHEAR = "keys cannot show its shear, as of bones that stretch", "Bake without Mute Constraints to keep it"
     STIFF = "{} has the maximum stiffness", "Lower the stiffness of {} to get closer"
     STRAIGHT = (
         "its chain is straight, and limits or locks keep it from bending",

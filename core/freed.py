@@ -12,12 +12,15 @@ from .skeleton import Flags, Skeleton
 _SAME: Final = 1e-6  # of the skeleton's size, and of unit vectors: what is nearer is rounding
 
 
-def freed_pose(skeleton: Skeleton, pose: Pose, matrices: Array, decided: Flags, free: Flags) -> tuple[Pose, Flags]:
+def freed_pose(
+    skeleton: Skeleton, pose: Pose, matrices: Array, decided: Flags, free: Flags
+) -> tuple[Pose, Flags, Array]:
     """Return the pose (...) that shows frames (..., J, 3, 4) when nothing drives the bones `free` (J,) any more.
 
     Also returned are the bones (J,) whose channels are not those of `pose`: free ones that are `decided` (J,) by
-    something else, and free ones below a bone that is not as it was. Heads, directions and lengths are exact, but for
-    connected bones that were not at their parents' tails. Shear across a bone is lost.
+    something else, and free ones below a bone that is not as it was; and the frames (..., J, 3, 4) that it shows.
+    Heads, directions and lengths are exact, but for connected bones that were not at their parents' tails. Shear across
+    a bone is lost.
     """
     turns, moves = np.array(pose.rotations), np.array(pose.translations)
     scales = np.ones_like(moves) if pose.scales is None else np.array(pose.scales)
@@ -35,7 +38,7 @@ def freed_pose(skeleton: Skeleton, pose: Pose, matrices: Array, decided: Flags, 
             changed[bone] = True
         made[..., bone, :, :] = _frame(skeleton, bone, base, *own)
         exact[bone] = _is_same(skeleton, made[..., bone, :, :], wanted)
-    return Pose.trusted(turns, moves, None if (scales == 1.0).all() else scales, None), changed
+    return Pose.trusted(turns, moves, None if (scales == 1.0).all() else scales, None), changed, made
 
 
 def _is_same(skeleton: Skeleton, frames: Array, others: Array) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import bridge
 from ..core import CoreError
-from ..core.causes import Explanation
+from ..core.causes import Explanation, Kind
 from ..core.freed import freed_pose
 from .motion_edit import ChangedBones, Frames, MotionEdit, Progress
 from .shown import WantedPose, deforming, wanted_pose
@@ -50,9 +50,13 @@ class Baked(MotionEdit):
         seen = self.shown(armature, np.arange(len(self.before))).matrices.astype(float) if seen is None else seen
         free = np.isin(np.arange(len(self.rig.skeleton)), self._bones)
         skeleton = bridge.freed_rig(armature, self.rig, self._bones.tolist()).skeleton
-        pose, changed = freed_pose(skeleton, self.before.pose, seen, self.rig.decided, free)
+        pose, changed, made = freed_pose(skeleton, self.before.pose, seen, self.rig.decided, free)
         self.after, self._freed = replace(self.before, pose=pose), np.flatnonzero(changed).tolist()
         self._seen = seen[:, self._measured]
+        off = np.abs(made[:, self._measured] - self._seen)
+        off[..., :3] *= skeleton.lengths[self._measured, None, None]
+        if self.mute and off.max(initial=0.0) > SEEN * skeleton.size:
+            self.pose_cause = Kind.SHEAR
 
     def compute(self, progress: Progress) -> None:
         progress(1.0)
@@ -81,4 +85,4 @@ class Baked(MotionEdit):
         if not self.visual:
             return wanted_pose(skeleton, self.before.pose[part], bones, tails=True)
         names = [skeleton.names[bone] for bone in bones.tolist()]
-        return WantedPose(bones, names, self._seen[part], skeleton.lengths[bones])
+        return WantedPose(bones, names, self._seen[part], skeleton.lengths[bones], aside=True)

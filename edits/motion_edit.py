@@ -56,6 +56,7 @@ class MotionEdit:
     pose_tolerance = BESIDE, TURNED  # of what Blender shows, in metres of a human of 1.7 m and in degrees
     layered = True  # whether the motion that was there can go to an NLA track, if the armature's setting says so
     stays: Sequence[str] = ()  # sentences about curves that are as they were, once keys are written
+    pose_cause = Kind.RIG  # why Blender may show the pose beside the one that was solved
     measured = True  # whether the report says how far Blender shows the pose from the one that was solved
 
     def __init__(
@@ -145,7 +146,7 @@ class MotionEdit:
             explained = self.explain(goals)
         except bridge.Stopped:  # what is written stays
             explained = (UNMEASURED,)
-        missed = [] if pose is None or pose.met.all() else [pose.sentence([Cause(Kind.RIG)])]
+        missed = [] if pose is None or pose.met.all() else [pose.sentence([Cause(self.pose_cause)])]
         self.stays = [] if written is None else self.said_staying(armature)
         return Report(
             armature=armature.name,

@@ -22,12 +22,16 @@ TURNED: Final = 1.0  # degrees, likewise
 
 @dataclass(frozen=True, eq=False)
 class WantedPose:
-    """Bones with names, the frames (F, B, 3, 4) in which they are to be shown, and lengths (B,) to tails that count."""
+    """Bones with names, the frames (F, B, 3, 4) in which they are to be shown, and lengths (B,) to tails that count.
+
+    aside: whether points one length along the other axes, where skin may be, count as tails do.
+    """
 
     bones: Indices
     names: Sequence[str]
     matrices: Array
     lengths: Array
+    aside: bool = False
 
 
 def wanted_pose(skeleton: Skeleton, pose: Pose, bones: Indices, tails: bool) -> WantedPose:
@@ -72,7 +76,8 @@ def measure_pose(
             return None
         seen = there.matrices[:, here.bones].astype(float)
         off = seen - here.matrices
-        ends = np.stack([off[..., 3], off[..., 3] + here.lengths[:, None] * off[..., 1]])  # heads and tails
+        along = [off[..., axis] for axis in ((1, 0, 2) if here.aside else (1,))]
+        ends = np.stack([off[..., 3], *(off[..., 3] + here.lengths[:, None] * one for one in along)])  # heads, tails
         ends = lengths((there.worlds[:, None, :3, :3] @ ends[..., None])[..., 0]).max(axis=0)
         angles = np.degrees(
             rotation.angle_between(frame_rotations(seen[..., :3]), frame_rotations(here.matrices[..., :3]))
