@@ -472,7 +472,7 @@ def test_malformed_groups_of_new_kinds_are_refused() -> None:
     box = OrderFreeBox([0, 1], -ones, ones)
     with pytest.raises(CoreError, match=r"frames of the shape \(2, 4\)"):
         Framed(box, frames(0, 3), frames(0, 2))
-    with pytest.raises(CoreError, match="is not a rotation"):
+    with pytest.raises(CoreError, match="must be rotations"):
         Framed(box, frames(0, 2), np.zeros((2, 4)))
 
 
