@@ -55,11 +55,11 @@ class Generated(HeldMotion):
         made, self.always_keyed = self._made(recipe)
         self._check_driven()
         self.after = made.motion(self.skeleton, self.low, self.high, self.before.frames, self.before.fps)
+        self.floor = self._floor(made)
         self.pins = [self._pin(support) for support in recipe.supports]
         if self.pins and recipe.flights:  # of which the root has the speed: legs yield in its place
             heads = forward_of(self.skeleton, self.after.pose, [self._root or 0])[0][:, 0]
             self.pins.append(TimedPin(self._root or 0, start, last, heads))
-        self.floor = self._floor(made)
 
     def _floor(self, made: Recipe) -> Floor | None:
         """Return the level floor on which the key poses and the path have the feet of a human body."""
@@ -155,10 +155,16 @@ class Generated(HeldMotion):
         return move_roots(skeleton, alone, soles, self._upright(), soles)[0]
 
     def _pin(self, support: Support) -> TimedPin:
+        """Return the pin of a support: where the motion has it, but its soles not below the floor."""
         (bone, *_) = self._bones(support.role)
         start, fps = self.before.frames[0], self.before.fps
         first, last, at = (start + round(fps * seconds) for seconds in (support.start, support.end, support.at))
-        return hold_pin(self.skeleton, self.after, bone, first, last, at, EASE * fps, rotates=True)
+        pin = hold_pin(self.skeleton, self.after, bone, first, last, at, EASE * fps, rotates=True)
+        soles = [point for point in self._feet if bone in self.skeleton.ancestors(point.bone)]
+        if self.floor is None or not soles or pin.position is None:
+            return pin
+        low = lowest_sole(self.skeleton, self.after.pose[round(at - start)], soles, self._up)
+        return replace(pin, position=pin.position + max(float(self.floor.height - low), 0.0) * self._up)
 
 
 def _raised(pin: TimedPin, level: Ground, onto: Ground) -> TimedPin:

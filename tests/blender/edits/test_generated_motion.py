@@ -291,13 +291,17 @@ def test_a_body_that_lies_at_rest_stands_to_jump(fps: int) -> None:
     np.testing.assert_allclose(jumped(), upright, atol=1e-4)
 
 
-def test_no_foot_is_below_the_floor_between_key_poses_without_supports() -> None:
+@pytest.mark.parametrize("supported", [False, True])
+def test_no_foot_is_below_the_floor_between_key_poses(supported: bool) -> None:
     rig = load(DATA / "rigs" / "named_mixamo_cm.blend")[0]
     skeleton = bridge.read_rig(rig).skeleton
     roles = bridge.read_roles(rig, skeleton)
     squat = {"spine": [40, 0, 0], "thigh": [-100, 0, 0], "shin": [140, 0, 0], "foot": [-40, 0, 0]}
     tracks = [{"parts": "all", "samples": [0, 1]}]
-    recipe = parse_recipe({"version": 1, "seconds": 1.0, "poses": {"min": {}, "max": squat}, "tracks": tracks})
+    supports = [{"role": f"foot.{side}", "seconds": [0.4, 0.8], "at": 0.5} for side in "LR"] if supported else []
+    recipe = parse_recipe(
+        {"version": 1, "seconds": 1.0, "poses": {"min": {}, "max": squat}, "tracks": tracks, "supports": supports}
+    )
     edit = Generated(context, rig, recipe, 0)
     points = foot_points(skeleton, roles)
     floor, before = (point_positions(skeleton, pose, points)[..., 2] for pose in (edit.low, edit.after.pose))
