@@ -129,10 +129,14 @@ class ControlledBody:
         bent, begins = self.ends != every, self.bones_that("begins") >= 0
         still = bent & ~begins & (self.skeleton.rotation_locks.sum(axis=1) < 2)  # a hinge bends as it must
         firm = np.isin(every, [*self.poles.values()]) | (begins & ~np.isin(self.ends, self.ends[still]))
-        firm &= (self.bones_that("moves")[self.ends] >= 0) | np.isin(self.ends, self.ends[bent & np.isin(every, asked)])
+        firm &= (self.bones_that("moves")[self.ends] >= 0) | np.isin(self.ends, [*self.bent_with(asked)])
         first = bent & (self.ends[self.skeleton.parents] != self.ends)
         loose = self.ends[first & ~firm]
         return np.flatnonzero(np.isin(self.ends, loose))
+
+    def bent_with(self, asked: Sequence[int]) -> set[int]:
+        """Return the parts at the ends of the limbs on IK that bend with one of the parts that are `asked`."""
+        return {int(self.ends[part]) for part in asked if self.ends[part] != part}
 
     def limbs_of(self, parts: Iterable[int]) -> list[int]:
         """Return the parts at the ends of the limbs on IK that some parts are of, or hang on."""

@@ -1,6 +1,6 @@
 """Bones that stay in a pose without keys, since they have none and would change in all frames."""
 
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -14,6 +14,7 @@ from ..core.body import Roles
 from ..core.body.anatomy import carrier_of
 from ..core.causes import UNPINNED, Cause, Kind
 from ..core.goals import LAST_PRIORITY, AnyGoal
+from ..core.skeleton import Indices
 
 _SAME: Final = 1e-5  # of the skeleton's size: a shift that does not count
 _TURNED: Final = 1e-4  # radians: likewise
@@ -69,6 +70,17 @@ class HeldRig:
     def hold(self, controlled: ControlledBody) -> ControlledBody:
         """Return the body with other controls, without those of them that stay."""
         return bridge.hold_controls(self.free, controlled, self._held, self._matrices).controlled
+
+    def unsteered(self, controlled: ControlledBody, asked: Sequence[int]) -> Indices:
+        """Return the parts of limbs on IK that bend as Blender has it, in the drag of a body.
+
+        Those that bend with an `asked` part only where what would turn them stays: where nothing ever does, the report
+        says by how much IK misses the pose.
+        """
+        loose = controlled.unsteered_but(asked)
+        never = loose[:0] if self._whole is None else self._whole.unsteered_but(asked)
+        bent = np.isin(controlled.ends[loose], [*controlled.bent_with(asked)])
+        return loose[~(bent & np.isin(loose, never))]
 
     def follows(self, armature: Any, parts: Iterable[int] | None = None) -> dict[str, Cause]:
         """Return what moves the ends of limbs of some parts, or of all, whose IK no control leads, by their names."""

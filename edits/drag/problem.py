@@ -48,7 +48,6 @@ class Solved:
     stretched: Sequence[int] = ()
     nodes: Sequence[int] = ()  # whose frames count
     asked: Sequence[int] = ()  # with goals
-    switches: bool = False  # asked limbs may be shown by FK
 
 
 class DragProblem:
@@ -74,7 +73,6 @@ class DragProblem:
         self.body, self.pins = body, pins
         self.refusals = [*pins.refusals]
         self._balance: str = armature.poise_balance
-        self.switches: bool = armature.poise_use_fk_switch  # then limbs may have what IK cannot show
         strength = armature.poise_strength if armature.poise_use_strength else np.inf
         self._method: Any
         if armature.poise_method == "HUMANOID" and not body.alone:
@@ -144,7 +142,7 @@ class DragProblem:
         tree = self.solver.tree
         solved = {*tree.nodes[tree.joints].tolist(), *tree.nodes[tree.roots].tolist()}
         asked = [self._skeleton.index(goal.bone) for goal in goals]
-        return Solved([*solved], tree.nodes[tree.stretching].tolist(), tree.nodes.tolist(), asked, self.switches)
+        return Solved([*solved], tree.nodes[tree.stretching].tolist(), tree.nodes.tolist(), asked)
 
     def _planted(self, goals: Sequence[AnyGoal]) -> list[Goal]:
         body = self.body
@@ -159,10 +157,10 @@ class DragProblem:
         """
         controlled, skeleton = self.body.controlled, self._skeleton
         asked = [skeleton.index(goal.bone) for goal in goals]
-        if controlled is None or self.switches:
+        if controlled is None:
             return []
-        bent = {int(controlled.ends[part]) for part in asked if controlled.ends[part] != part}
-        loose = [part for part in controlled.unsteered_but(asked).tolist() if controlled.ends[part] in bent]
+        bent = controlled.bent_with(asked)
+        loose = [part for part in self.body.held.unsteered(controlled, asked) if controlled.ends[part] in bent]
         if not loose:
             return []
         heads, turns = forward(skeleton, pose)

@@ -43,10 +43,7 @@ class DragWriter:
         self._every = self._body.rig.carried if self.controlled is None else np.flatnonzero(self.controlled.carried)
         self._carried = np.intersect1d(self._every, list(solved.nodes))
         if self.controlled is not None:
-            asked = solved.asked if solved.switches else ()
-            free = [self.controlled.ends[one] for one in asked if self.controlled.ends[one] != one]
-            self._loose = self.controlled.unsteered_but(solved.asked)
-            self._loose = self._loose[~np.isin(self.controlled.ends[self._loose], free)]
+            self._loose = self._body.held.unsteered(self.controlled, solved.asked)
         else:
             self._writer = bridge.PoseWriter(self._body.rig, solved.bones, solved.stretched)
 
