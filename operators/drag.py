@@ -130,7 +130,7 @@ class POISE_OT_drag(bpy.types.Operator):
             self._sessions = list(self._begin(context, grab, settle=True, turning=not np.allclose(self.turn, 0.0)))
             for session in self._sessions:
                 session.switch(*(None if name == "AS_SET" else name for name in (self.wins, None, self.pin)))
-            self._drag(np.array(self.shift), turn)
+                session.drag(np.array(self.shift), turn)  # also by nothing: settings may have changed
             self._keep(context)
         except CoreError as error:
             self._give_back()

@@ -3,15 +3,13 @@
 Speeds are measured over a fixed time and relative to the skeleton's size, so units and frame rate do not matter; they
 and the heights are relative to a ground that may drift and go up and down, see `drift`. The speed threshold separates
 planted from swinging points near the ground: Otsu's threshold of the logarithms (IEEE Trans. SMC 9, 1979), within
-`SLOWEST` and `FASTEST`. Joints are above their soles; so heels, balls and toes each have a resting height, one of both
-sides: an expectile of the lowest heights where they are slow. Each point has a band above it from its scatter. A
-contact begins and ends where wider thresholds are crossed, and counts if the narrower ones are met in between
-(hysteresis).
+`SLOWEST` and `FASTEST`. Joints are above their soles; so each point has its own resting height, an expectile of its
+heights where it is slow, and a band above it from their scatter. A contact begins and ends where wider thresholds are
+crossed, and counts if the narrower ones are met in between (hysteresis).
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -201,9 +199,9 @@ def find_contacts_at(
     if ground is None:
         toes = [i for i, point in enumerate(points) if point.name.startswith("toe")]
         ground = replace(find_ground(positions[:, toes or list(range(len(points)))], up), surface=surface)
-    drift, rests = np.zeros((len(motion), 3)), partial(_resting_heights, size, points)
+    drift = np.zeros((len(motion), 3))
     if drifts and ground.surface is None:
-        drift = find_drift(positions, motion, ground.up, size, ground.height, rests)
+        drift = find_drift(positions, motion, ground.up, size, ground.height)
     positions = positions - drift[:, None]
     height = ground.heights(positions) / size
     speed = rotation.lengths(velocities(positions, motion)) / size
@@ -212,8 +210,9 @@ def find_contacts_at(
     slow = near & (speed < slow_speed)
     if not drifts and ground.surface is None and is_treadmill(positions, motion, ground.up, size, ground.height):
         slow[:] = False
-    touching, low, resting = np.zeros(height.shape, bool), np.zeros(height.shape, bool), rests(height, slow)
+    touching, low, resting = np.zeros(height.shape, bool), np.zeros(height.shape, bool), np.zeros(len(points))
     for point in np.flatnonzero(slow.any(axis=0)):
+        resting[point] = _resting_height(height[slow[:, point], point])
         over = height[:, point] - resting[point]
         band = np.clip(2.0 * np.median(over[slow[:, point]]), *BANDS)
         low[:, point] = over < band
@@ -259,31 +258,12 @@ def _speed_threshold(speed: Array) -> float:
     return float(np.clip(np.exp(edges[1 + int(np.argmax(between))]), SLOWEST, FASTEST))
 
 
-def _resting_heights(size: float, points: Sequence[BodyPoint], height: Array, slow: Flags) -> Array:
-    """Return the heights (P,) at which points rest, of heights (F, P) where they are `slow`.
-
-    Feet stand on one ground, under the lowest of them. Where it is near, heels, balls and toes each have a height of
-    their own, that of both sides: soles of captured bodies are estimates.
-    """
-    above = np.array([point.above for point in points]) / size
-    rests = _lowest_heights([foot_of(point.name) for point in points], height - above, slow) + above
-    near = slow & (height - rests < BANDS[1])
-    return rests + _lowest_heights([point.name for point in points], height - rests, near)
-
-
-def _lowest_heights(names: Sequence[str], height: Array, slow: Flags) -> Array:
-    """Return for points an expectile of the lowest heights (F, P) of those with a name, of both sides, where slow.
-
-    By reweighted means (Newey and Powell, Econometrica 1987); 0 where none is slow.
-    """
-    result, kinds = np.zeros(len(names)), np.array([name.removesuffix(".L").removesuffix(".R") for name in names])
-    for kind in np.unique(kinds):
-        lowest = np.where(slow, height, np.inf)[:, kinds == kind].min(axis=1)
-        lowest, found = lowest[np.isfinite(lowest)], 0.0
-        for _ in range(FITS if len(lowest) else 0):
-            found = float(np.average(lowest, weights=np.where(lowest > found, UNDER, 1.0 - UNDER)))
-        result[kinds == kind] = found
-    return result
+def _resting_height(height: Array) -> float:
+    """Return the expectile of heights (N,), by reweighted means (Newey and Powell, Econometrica 1987)."""
+    found = 0.0
+    for _ in range(FITS):
+        found = float(np.average(height, weights=np.where(height > found, UNDER, 1.0 - UNDER)))
+    return found
 
 
 def _touching(excess: Array, motion: Motion) -> Flags:

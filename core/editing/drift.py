@@ -4,10 +4,9 @@ Sensors drift, captured floors are tilted, paths are scaled: then what stands sl
 in many ways, but all that stands moves as one. So the drift is where the velocities of low points are dense: a mean
 over time with Geman and McClure's weights, whose width narrows from round to round (graduated non-convexity: Blake and
 Zisserman, Visual Reconstruction, 1987). The height of the ground over time is the mean height of what then stands, each
-point above the height at which it rests; a floor above which the lowest that stands is mostly level has none.
+point above the height at which it rests.
 """
 
-from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -21,7 +20,6 @@ REACH: Final = 0.2  # greatest height of points in contact
 SPEED_SPAN: Final = 1.0 / 15.0  # time over which a speed is measured
 STILL: Final = 0.05  # per second; slower speeds count as this
 NONE: Final = 0.1  # per second; a slower drift is none, one twice as fast is all taken
-LEVEL: Final = 0.006  # median deviation of heights from their median; less is level, twice as much all taken
 WIDTHS: Final = (0.15, 0.5)  # standard deviations of means over time: of heights; of velocities, or where none stands
 ROUNDS: Final = 12
 WIDEST, NARROWEST = 4.0, 0.3  # per second: velocities so far apart are not of one drift, in the first and last round
@@ -30,14 +28,10 @@ FAR: Final = 1e-3  # weight of the wider mean of heights, in seconds of a point
 SPOT: Final = 1.5  # a drift that is larger than the way of the feet by this factor: the body moves on the spot
 
 
-def find_drift(
-    positions: Array, motion: Motion, up: Array, size: float, ground: float, rests: Callable[[Array, Flags], Array]
-) -> Array:
+def find_drift(positions: Array, motion: Motion, up: Array, size: float, ground: float) -> Array:
     """Return how far (F, 3) the ground has moved since the first frame, and its height above `ground`, along `up` (3,).
 
-    Positions (F, P, 3) are of points that may stand; `rests` tells the heights (P,) at which they rest from heights
-    (F, P), both relative to the size, and where they are slow (F, P). A motion on the spot, as on a treadmill, has no
-    drift.
+    Positions (F, P, 3) are of points that may stand. A motion on the spot, as on a treadmill, has no drift.
     """
     near, velocity, drift, way = _moves(positions, motion, up, size, ground)
     if _is_on_the_spot(drift, way):
@@ -47,11 +41,7 @@ def find_drift(
     steps = 0.5 * (drift[1:] + drift[:-1]) * (np.diff(motion.frames) / motion.fps)[:, None]
     carried = np.concatenate([np.zeros((1, 3)), np.cumsum(steps, axis=0)])
     slow = near & (lengths(velocity - drift[:, None]) < NARROWEST * size)
-    height = positions @ up - ground
-    lowest = np.where(slow, height - size * rests(height / size, slow), np.inf).min(axis=1)
-    lowest = lowest[np.isfinite(lowest)]
-    spread = np.median(abs(lowest - np.median(lowest))) if len(lowest) else 0.0
-    return carried + (np.clip(spread / (LEVEL * size) - 1.0, 0.0, 1.0) * _heights(height, slow, motion))[:, None] * up
+    return carried + _heights(positions @ up - ground, slow, motion)[:, None] * up
 
 
 def is_treadmill(positions: Array, motion: Motion, up: Array, size: float, ground: float) -> bool:

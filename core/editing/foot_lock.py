@@ -2,9 +2,8 @@
 
 A drift of the ground is taken out of the way of the body, which goes up and down with meshes in place of a plane. Each
 contact is held at its mean position, on the ground; a foot over the edge of a step is level with what is on it. Where
-points of one rigid piece are held at once, their positions are moved to lie to one another as they do then, and to the
-distance that they have on the body, each by half of the difference, in rounds: one that slid further, since it is held
-longer, would else turn the piece round.
+points of one rigid piece are held at once, their positions are moved to the distance that they have on the body, each
+by half of the difference, in rounds.
 """
 
 from collections.abc import Callable, Sequence
@@ -169,7 +168,7 @@ def contact_pins(skeleton: Skeleton, motion: Motion, contacts: Contacts, ease: f
     rests = [contacts.resting[i.point] + (contacts.drift[i.first : i.last + 1] @ up).mean() for i in intervals]
 
     pairs = _rigid_pairs(intervals, positions, skeleton.size)
-    ends, distances = np.array([pair[:2] for pair in pairs], int).reshape(-1, 2), [lengths(pair[2]) for pair in pairs]
+    ends, distances = np.array([pair[:2] for pair in pairs], int).reshape(-1, 2), [pair[2] for pair in pairs]
 
     def on_ground(places: Array) -> Array:
         level = contacts.ground.under(places)
@@ -206,43 +205,32 @@ def count_skating(
     return int((both & (lengths(along) * motion.fps > speed)).sum()), int(both.sum())
 
 
-def _rigid_pairs(intervals: Sequence[ContactInterval], positions: Array, size: float) -> list[tuple[int, int, Array]]:
-    """Return the intervals that share frames, of points (F, P, 3) of one rigid piece, and the way (3,) between these.
-
-    It is as long as they are apart, in the mean direction of the frames that are shared.
-    """
-    pairs: list[tuple[int, int, Array]] = []
+def _rigid_pairs(intervals: Sequence[ContactInterval], positions: Array, size: float) -> list[tuple[int, int, float]]:
+    """Return the intervals that share frames, of points (F, P, 3) of one rigid piece, and how far these are apart."""
+    pairs: list[tuple[int, int, float]] = []
     for one, other in combinations(range(len(intervals)), 2):
         a, b = intervals[one], intervals[other]
         if a.point != b.point and a.first <= b.last and b.first <= a.last:
-            between = positions[:, b.point] - positions[:, a.point]
-            distance = lengths(between)
+            distance = lengths(positions[:, a.point] - positions[:, b.point])
             if np.ptp(distance) < RIGID * size and distance.any():
-                way = between[max(a.first, b.first) : min(a.last, b.last) + 1].mean(axis=0)
-                pairs.append((one, other, distance.mean() * way / max(lengths(way), np.finfo(float).tiny)))
+                pairs.append((one, other, float(distance.mean())))
     return pairs
 
 
 def _at_distances(
-    held: Array, on_ground: Callable[[Array], Array], pairs: Sequence[tuple[int, int, Array]], size: float
+    held: Array, on_ground: Callable[[Array], Array], pairs: Sequence[tuple[int, int, float]], size: float
 ) -> Array:
     """Return positions (n, 3) on the ground, nearly at the distances that their points have on the body."""
-
-    def settled(held: Array, place: Callable[[Array], Array], wanted: Callable[[Array, Array], Array]) -> Array:
-        for _ in range(ROUNDS):
-            held = place(held)
-            before = held.copy()
-            for one, other, way in pairs:
-                between = held[other] - held[one]
-                half = 0.5 * (between - wanted(way, between))
+    for _ in range(ROUNDS):
+        held = on_ground(held)
+        before = held.copy()
+        for one, other, distance in pairs:
+            between: Array = held[other] - held[one]
+            length = float(np.linalg.norm(between))
+            if length > 0.0:
+                half = 0.5 * (1.0 - distance / length) * between
                 held[one] += half
                 held[other] -= half
-            if not len(held) or lengths(held - before).max() <= MEET * size:
-                break
-        return place(held)
-
-    def stretched(way: Array, between: Array) -> Array:
-        length = float(np.linalg.norm(between))
-        return between * float(np.linalg.norm(way)) / length if length > 0.0 else between
-
-    return settled(settled(held, np.copy, lambda way, _: way), on_ground, stretched)
+        if not len(held) or lengths(held - before).max() <= MEET * size:
+            break
+    return on_ground(held)

@@ -1,5 +1,6 @@
 """Pins to the animation hold a bone where that has it in each frame; other pins stay where they were set."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import bpy
@@ -8,7 +9,9 @@ import pytest
 
 import bridge
 from bridge import Grab
+from core import rotation
 from edits.drag.session import DragSession
+from operators.drag import POISE_OT_drag
 from operators.drawings import _pins
 from tests.blender.rigs import make_armature, make_empty, make_ik_body, make_walk, select, turn, world
 
@@ -127,7 +130,10 @@ def test_a_pin_to_the_world_leads_the_foot_back_to_where_it_was_set(walker: Any)
     context.scene.frame_set(5)
     assert np.linalg.norm(world(walker, "foot.L") - place) > 0.02
     before = bridge.read_channels(walker)
-    bpy.ops.poise.drag(bone="hips")  # nothing moves before the mouse does
+    begun: Any = SimpleNamespace(
+        _recording=None, _sessions=[DragSession(context, walker, [Grab(walker.name, "hips", (0.0, 0.0, 0.0))])]
+    )
+    POISE_OT_drag._drag(begun, np.zeros(3), rotation.IDENTITY)  # nothing moves before the mouse does
     for name, values in bridge.read_channels(walker).items():
         np.testing.assert_array_equal(values, before[name])
     bpy.ops.poise.drag(bone="hips", shift=(0.0, 0.0, -0.02))

@@ -10,7 +10,6 @@ from core.editing.contacts import (
     BodyPoint,
     Ground,
     find_contacts,
-    find_contacts_at,
     find_ground,
     foot_points,
     point_positions,
@@ -94,25 +93,6 @@ def test_a_tilted_floor_is_still_a_floor() -> None:
     moved[..., 2] += 0.03 * moved[..., 0]  # a capture that is 15 cm off after five steps
     tilted = Motion(Pose(motion.pose.rotations, moved), motion.frames, motion.fps)
     np.testing.assert_allclose(intervals(skeleton, tilted), intervals(skeleton, motion), atol=1.5 / 30.0)
-
-
-def test_feet_rest_on_one_level_floor_also_where_one_is_on_its_toes() -> None:
-    """Slow feet with heels in the air neither lift the floor nor rest on a height of their own."""
-    _, motion = steps(30.0)
-    rest = {"heel": 0.0, "ball": 0.03, "toe": 0.0}
-    raised = {"heel": 0.12, "ball": 0.07, "toe": 0.01}
-    points = [BodyPoint(f"{part}.{side}", 0, (0.0, 0.0, 0.0), rest[part]) for side in "LR" for part in rest]
-    tiptoe = np.zeros((len(motion), 2))
-    tiptoe[30:, 0] = tiptoe[:45, 1] = 1.0
-    heights = [
-        rest[part] + tiptoe[:, side] * (raised[part] - rest[part]) + 1e-3 * np.sin(range(len(motion)))
-        for side in (0, 1)
-        for part in rest
-    ]
-    places = np.stack([np.zeros_like(heights), np.zeros_like(heights), heights], axis=-1)
-    found = find_contacts_at(places.swapaxes(0, 1), motion, points, HUMAN_DIAGONAL)
-    np.testing.assert_allclose(found.drift, 0.0, atol=1e-9)
-    np.testing.assert_allclose(found.resting + found.ground.height, [*rest.values()] * 2, atol=4e-3)
 
 
 def test_a_ground_that_is_given_is_taken() -> None:
