@@ -119,7 +119,6 @@ class Rig:
     def drag(self, session: DragSession) -> None:
         session.drag(self.way(), rotation.IDENTITY)
         shown.targets(session)
-        shown.limited_bones(session)
         shown.stretched_bones(session)
 
     def hover(self) -> None:

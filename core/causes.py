@@ -109,11 +109,12 @@ class Explanation(str):
     """
 
     missed: str
+    causes: tuple[Cause, ...]
     short: str
 
     def __new__(cls, missed: str, causes: Sequence[Cause] = (), remedy: str = "") -> Self:
         made = super().__new__(cls, _told(missed, causes, remedy))
-        made.missed, made.short = missed, _told(missed, causes, remedy, 1)
+        made.missed, made.causes, made.short = missed, tuple(causes), _told(missed, causes, remedy, 1)
         return made
 
 

@@ -178,13 +178,17 @@ def add_sample(armature: Any, path: bool, frame: int) -> None:
     _draw_merged(armature, number, np.append(frames, frame), np.vstack([values, now]), weights)
 
 
-def equal_samples(armature: Any, path: bool, count: int) -> None:
-    """Give the active track, or the path, so many samples at equal distances, on the curve through those it has."""
+def equal_samples(armature: Any, path: bool, count: int) -> int:
+    """Give the active track, or the path, up to so many samples on the curve through those it has; return how many.
+
+    They are at equal distances, each at the nearest whole frame, and one a frame where there are not as many frames.
+    Raises CoreError where there are fewer than two samples.
+    """
     number = None if path else active_track(armature)
     frames, values = read_table(armature, number)
     if len(frames) < 2:
         raise CoreError("At least two samples are needed: the first and the last one.")
-    wanted = np.linspace(frames[0], frames[-1], count)
+    wanted = np.unique(np.round(np.linspace(frames[0], frames[-1], count)))
     fit = None if path else object_curves(armature).find(f"poise_tracks[{number}].fit")
     if path:
         values = np.array([path_values(armature, frame) for frame in wanted])
@@ -197,6 +201,7 @@ def equal_samples(armature: Any, path: bool, count: int) -> None:
         object_curves(armature).remove(curve)
     for index, column in enumerate(values.T):
         draw_keys(armature, offset_path(number), wanted, column, index)
+    return len(wanted)
 
 
 def remove_sample(armature: Any, path: bool, row: int) -> float:

@@ -185,7 +185,7 @@ class POISE_OT_drag(bpy.types.Operator):
         held = event.value == "CLICK_DRAG" and event.ctrl  # not a key of the shortcut
         self._pointer = self._point(context, view, mouse, snap=held)
         self._pointer.turning = bool(self._stuck)
-        self._reason = ""  # why the target is missed, once the body is at rest
+        self._told = self._sessions[0], ""  # why a target of which session is missed, once the body is at rest
         self._trail: list[Any] = []
         self._marks = Marks()
         marks = self._marks
@@ -316,7 +316,7 @@ class POISE_OT_drag(bpy.types.Operator):
         """Drag the body to the mouse."""
         self._pointer.view = bridge.read_view(context.region, context.region_data)  # the user may have orbited
         self._pointer.move(mouse)
-        self._reason = ""
+        self._told = self._sessions[0], ""
         since, self._moved = self._moved, perf_counter()
         shift, turn = self._pointer.shift(), self._pointer.turn()
         self._drag(shift, turn)
@@ -341,7 +341,7 @@ class POISE_OT_drag(bpy.types.Operator):
             session.rest()
         if not restless:
             missed = (one for one in self._sessions if one.solution is not None and not one.solution.converged)
-            self._reason = next((reason for session in missed for reason in explain(session)), "")
+            self._told = next(((one, why) for one in missed for why in explain(one)), (self._sessions[0], ""))
             self._wait(context, None if self._recording is None else _TICK)
         else:
             self._wait(context, _TICK if any(session.restless for session in restless) else _QUIET)
@@ -360,8 +360,8 @@ class POISE_OT_drag(bpy.types.Operator):
         marks.targets, marks.bones = [], []
         for session in self._sessions:
             marks.targets += shown.targets(session)
-            marks.bones += [BoneMark(ends, "limit") for ends in shown.limited_bones(session)]
             marks.bones += [BoneMark(ends, "stretched") for ends in shown.stretched_bones(session)]
+        marks.bones += [BoneMark(ends, "limit") for ends in shown.limited_bones(*self._told)]
         place = marks.targets[0][1]
         if not self._trail or rotation.lengths(place - self._trail[-1]) > pointer.view.pixel(place):
             self._trail = [*self._trail[-_TRAIL:], place]  # a still mouse adds nothing
@@ -372,7 +372,7 @@ class POISE_OT_drag(bpy.types.Operator):
         frame = pointer.frame if pointer.local else rotation.IDENTITY
         marks.guides = [(place, rotation.rotate(frame, np.eye(3)[axis]), axis) for axis in axes]
         # what holds the body is said at once, all else once it is at rest
-        why = self._reason or self._stuck or next(iter(explain_held(first)), "")
+        why = self._told[1] or self._stuck or next(iter(explain_held(first)), "")
         marks.text = [line for line in (self._sentence(context, first), translated(why)) if line]
         _redraw(context)
 

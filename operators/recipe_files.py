@@ -73,8 +73,8 @@ class POISE_OT_equal_samples(GeneratedTool, bpy.types.Operator):
         return context.window_manager.invoke_props_dialog(self, confirm_text="Replace")
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
-        equal_samples(armature, self.path, self.count)
-        return "INFO", f"Replaced the samples with {self.count} evenly spaced ones. Press Regenerate to use them"
+        count = equal_samples(armature, self.path, self.count)
+        return "INFO", f"Replaced the samples with {count} evenly spaced ones. Press Regenerate to use them"
 
 
 def _parse(data: Any) -> tuple[RecipeFile, dict[str, Any]]:

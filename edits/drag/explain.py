@@ -29,10 +29,7 @@ def explain(session: DragSession) -> list[str]:
     body, solution, problem = session.body, session.solution, session.problem
     if solution is None:
         return []
-    pinned = [body.part_of(target.bone)[0] for target in session.pins.targets]
-    seen = {one.bone: one.name for one in session.effectors}
-    seen |= {part: target.bone for part, target in zip(pinned, session.pins.targets, strict=True)}
-    names = {body.skeleton.names[part]: name for part, name in seen.items()}
+    names = {body.skeleton.names[part]: name for part, name in told_names(session).items()}
     placed = [body.part_of(pin.bone)[0] for pin in session.pins.holding(session.turning) if pin.position is not None]
     targets = Counter(body.skeleton.names[bone] for bone in [*(one.bone for one in session.effectors), *placed])
     wins = session.wins == "DRAG"  # what is pinned gives way to what is dragged
@@ -51,12 +48,18 @@ def explain(session: DragSession) -> list[str]:
 
     tacit, finish = range(problem.asked, len(solution.goals)), solution.explain_finish()
     explained = solution.explain(say_length=partial(_say_length, session), tacit=tacit, names=names, seen=as_seen)
-    asked = [*(effector.bone for effector in session.effectors), *pinned]
+    asked = [*(one.bone for one in session.effectors), *(body.part_of(one.bone)[0] for one in session.pins.targets)]
     turns = zip(reversed(problem.yielding), reversed(solution.met()), strict=False)
     yielded = [body.held.explain_yielded(turn) for turn, met in turns if not met]
     said = [*session.fk.said.values(), *_hindered(session, asked, _short(session), explained, yielded)]
     said += [*(sentence for sentence in explained if sentence not in finish), *problem.refusals]
     return [*said, *session.writer.at_limit(), *session.writer.misfit]
+
+
+def told_names(session: DragSession) -> dict[int, str]:
+    """Return the names by which sentences tell bones of the body that are dragged or pinned, by their numbers."""
+    pinned = {session.body.part_of(target.bone)[0]: target.bone for target in session.pins.targets}
+    return {one.bone: one.name for one in session.effectors} | pinned
 
 
 def explain_held(session: DragSession) -> list[str]:

@@ -4,9 +4,11 @@ from typing import Final
 
 import numpy as np
 
-from ...core import Balance, rotation
+from ...core import rotation
+from ...core.causes import Explanation, Kind
 from ...core.pose import forward_matrices
 from ...core.rotation import Array
+from .explain import told_names
 from .session import DragSession
 
 _ALONG: Final = np.array([0.0, 1.0, 0.0])  # a bone
@@ -22,18 +24,13 @@ def targets(session: DragSession) -> list[Array]:
     return list(session.body.to_world(np.stack([wanted, there], axis=1)))
 
 
-def limited_bones(session: DragSession) -> list[Array]:
-    """Return head and tail (2, 3) of the bones whose limits hold the pose back, if what is dragged or pinned is missed.
-
-    Where only the balance, or feet that nobody pinned, give way, no sentence tells why.
-    """
-    solution = session.solution
-    if solution is None or solution.limits_active is None:
-        return []
-    asked = zip(solution.goals[: session.problem.asked], solution.met(), strict=False)
-    if all(met or isinstance(goal, Balance) for goal, met in asked):
-        return []
-    bones = sorted({solution.limit_names[place][0] for place in np.flatnonzero(solution.limits_active)})
+def limited_bones(session: DragSession, told: str) -> list[Array]:
+    """Return head and tail (2, 3) of the bones of which a sentence of `explain` says that they are at their limits."""
+    causes = told.causes if isinstance(told, Explanation) else ()
+    limited, names = {cause.bone for cause in causes if cause.kind is Kind.LIMIT}, told_names(session)
+    bones = [
+        bone for bone, name in enumerate(session.body.skeleton.names) if limited and names.get(bone, name) in limited
+    ]
     heads, turns = (values[bones] for values in session.frames())
     tails = heads + rotation.rotate(turns, _ALONG * session.body.skeleton.lengths[bones, None])
     return list(session.body.to_world(np.stack([heads, tails], axis=1)))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.window.drag_acts import look_from, pose_mode
+from tests.window.drag_acts import head, look_from, pose_mode
 from tests.window.film_acts import STILL, Camera, set_stage
 from tests.window.ghost_acts import ghost_show
 from tests.window.time_acts import Stage, keep_key_poses
@@ -147,11 +147,16 @@ def _walk_on_the_spot(stage: Stage, camera: Camera) -> Generator[float, None, bo
     stage.armature.poise_use_trails = False
     hand.rest()
     first, last = scene.frame_preview_start, scene.frame_preview_end
+    view = hand.viewport.spaces.active.region_3d
+    aim = view.view_location.copy()
+    scene.frame_set(first)
+    view.view_location.xy = head("Hips")[:2]  # wherever the cycle that was found begins
     for cycle in range(CYCLES if camera.every == 1 else 1):
         for frame in range(first + cycle % STEP, last + 1, STEP * camera.every):
             scene.frame_set(frame)
             yield from camera.shoot()
     scene.use_preview_range = False
+    view.view_location = aim
     return done
 
 

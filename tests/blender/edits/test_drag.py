@@ -238,36 +238,39 @@ def test_a_scaled_bone_that_moves_nothing_wanted_costs_nothing(rig: Any) -> None
     assert not session_of(rig, "hand.L").problem.solver.problem.plain
 
 
-def test_what_is_shown_of_the_body_is_where_blender_has_it(rig: Any) -> None:
+def test_bones_are_shown_at_a_limit_where_the_sentence_names_them(rig: Any) -> None:
     rig.location, rig.rotation_euler = (1.0, 2.0, 0.5), (0.2, 0.1, 0.7)
-    knee = rig.pose.bones["shin.L"]
-    knee.use_ik_limit_x, knee.ik_min_x, knee.ik_max_x = True, 0.0, 0.05
-    rig.poise_use_anatomy_limits = rig.poise_use_strength = False
-    rig.poise_balance = "OFF"
+    elbow = rig.pose.bones["forearm.L"]
+    for axis in "xz":
+        setattr(elbow, f"use_ik_limit_{axis}", True)
+        setattr(elbow, f"ik_max_{axis}", 0.05)
+        setattr(elbow, f"ik_min_{axis}", 0.0)
+    bpy.ops.poise.clear_pins()
+    rig.poise_root, rig.poise_balance, rig.poise_use_strength = "FIXED", "OFF", False
     session = session_of(rig, "hand.L")
-    lead(session, [0.1, -0.2, -0.9])
-    shown = sorted(np.ravel(ends).tolist() for ends in limited_bones(session))
-    # the stretched arm turns its forearm as far as that goes, too
-    there = sorted([*world(rig, bone), *world(rig, bone, tail=True)] for bone in ("shin.L", "forearm.L"))
+    lead(session, np.array(world(rig, "upper_arm.L")) - world(rig, "hand.L"))
+    (told,) = explain(session)
+    named = [bone for bone in rig.pose.bones.keys() if f"{bone} is at its limit" in told]
+    assert "forearm.L" in named
+    assert len(named) > 1
+    shown = sorted(np.ravel(ends).tolist() for ends in limited_bones(session, told))
+    there = sorted([*world(rig, bone), *world(rig, bone, tail=True)] for bone in named)
     np.testing.assert_allclose(shown, there, atol=1e-5)
 
 
-def test_bones_at_a_limit_are_shown_only_where_a_target_is_missed(rig: Any) -> None:
+def test_limits_that_the_sentence_does_not_name_are_not_shown(rig: Any) -> None:
     knee = rig.pose.bones["shin.L"]
     knee.use_ik_limit_x, knee.ik_min_x, knee.ik_max_x = True, 0.0, 0.05
     session = session_of(rig, "hand.L")
-    for down, held in ((0.45, False), (0.9, True)):
+    for down, shown in ((0.45, 0), (0.9, 1)):  # the knee
         lead(session, [0.0, -0.2 * down, -down])
         assert session.solution is not None
         assert session.solution.limits_active is not None
-        assert session.solution.limits_active.any()
-        assert bool(limited_bones(session)) == held
-        if not held:  # nor where what nobody dragged or pinned slips alone, of which no sentence tells
-            asked, errors = session.problem.asked, session.solution.position_error.copy()
-            assert len(errors) > asked
-            errors[asked:] = 1.0
-            session.solution = replace(session.solution, position_error=errors, converged=np.array(False))
-            assert limited_bones(session) == []
+        names = {session.solution.limit_names[place][0] for place in np.flatnonzero(session.solution.limits_active)}
+        assert len(names) > shown
+        told = "".join(explain(session)[:1])
+        assert told.count("at its limit") == shown
+        assert len(limited_bones(session, *explain(session)[:1] or [""])) == shown
 
 
 def test_a_pull_of_limited_strength_stays_behind_the_mouse_where_the_body_resists(rig: Any) -> None:

@@ -83,10 +83,11 @@ def test_the_wave_of_the_source_swings_once_and_is_straight() -> None:
 
 def test_samples_are_replaced_by_equal_ones_on_the_curve(rig: Any) -> None:
     before = keys(rig, "poise_tracks[0].fit")
-    assert bpy.ops.poise.equal_samples(count=6) == {"FINISHED"}
-    samples = keys(rig, "poise_tracks[0].offset")
-    np.testing.assert_allclose(samples[:, 0], np.linspace(1.0, 51.0, 6), atol=1e-4)
-    np.testing.assert_allclose(samples[:, 1], np.interp(samples[:, 0], *before.T), atol=0.01)
+    for count, frames in ((1000, range(1, 52)), (5, (1, 14, 26, 38, 51)), (6, range(1, 52, 10))):  # whole frames
+        assert bpy.ops.poise.equal_samples(count=count) == {"FINISHED"}
+        samples = keys(rig, "poise_tracks[0].offset")
+        np.testing.assert_array_equal(samples[:, 0], frames)
+        np.testing.assert_allclose(samples[:, 1], np.interp(samples[:, 0], *before.T), atol=0.01)
     held = contents()
     with pytest.raises(RuntimeError, match="At least two samples"):
         bpy.ops.poise.equal_samples(count=5, path=True)

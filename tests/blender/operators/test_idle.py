@@ -27,7 +27,7 @@ def still(kind: str, down: float) -> tuple[DragSession, Any]:
     session = DragSession(bpy.context, rig, [Grab(rig.name, "mixamorig:Hips", (0.0, 0.0, 0.0))], live=True)
     session.drag(np.array([0.0, 0.0, -down]), rotation.IDENTITY)
     waits: list[float | None] = []
-    drag: Any = SimpleNamespace(_sessions=[session], _recording=None, _reason="", _timer=waits, waits=waits)
+    drag: Any = SimpleNamespace(_sessions=[session], _recording=None, _told=(session, ""), _timer=waits, waits=waits)
     drag._wait, drag._show = (lambda _, seconds: waits.append(seconds)), (lambda _: None)
     while None not in waits:
         assert POISE_OT_drag._idle(drag, bpy.context) == {"RUNNING_MODAL"}
@@ -38,7 +38,7 @@ def test_a_body_at_rest_has_no_timer_and_says_why_it_is_short() -> None:
     session, drag = still("BOTH", 0.5)
     assert not session.restless
     assert None not in drag.waits[:-1]
-    assert drag._reason.startswith("mixamorig:Hips is ")
+    assert drag._told[1].startswith("mixamorig:Hips is ")
     drag._timer, count = None, len(drag.waits)  # a tick of the timer of another add-on
     assert POISE_OT_drag._idle(drag, bpy.context) == {"RUNNING_MODAL"}
     assert len(drag.waits) == count
@@ -48,4 +48,4 @@ def test_what_is_missed_without_a_reason_to_say_ends_the_wait_too() -> None:
     session, drag = still("POSITION", 0.25)  # the feet turn, which was not asked to be prevented
     assert session.solution is not None
     assert not session.solution.converged
-    assert drag._reason == ""
+    assert drag._told[1] == ""
