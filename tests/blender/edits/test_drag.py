@@ -1,6 +1,5 @@
 """Dragging without a mouse: the operator from Python, and the session that the mouse leads."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -250,7 +249,7 @@ def test_bones_are_shown_at_a_limit_where_the_sentence_names_them(rig: Any) -> N
     session = session_of(rig, "hand.L")
     lead(session, np.array(world(rig, "upper_arm.L")) - world(rig, "hand.L"))
     (told,) = explain(session)
-    named = [bone for bone in rig.pose.bones.keys() if f"{bone} is at its limit" in told]
+    named = [bone.name for bone in rig.pose.bones if f"{bone.name} is at its limit" in told]
     assert "forearm.L" in named
     assert len(named) > 1
     shown = sorted(np.ravel(ends).tolist() for ends in limited_bones(session, told))
