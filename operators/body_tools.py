@@ -130,7 +130,7 @@ class POISE_OT_lay_hands(ObjectTool, bpy.types.Operator):
     """Lay the hands flat on the surface below them. If the arms are too short, the body leans"""
 
     bl_idname = "poise.lay_hands"
-    bl_label = "Lay Hands on Surface"
+    bl_label = "Lay Hands"
     tool = body_tools.LayHands
     shown = ("surface", "height", "side", "use_fingers", "object")
     __annotations__ = properties_of(tool)

@@ -27,7 +27,7 @@ class POISE_OT_learn_list(ListTool, Lasting, bpy.types.Operator):
     """Find the contribution list with which the chain moves as in these frames. Esc cancels"""
 
     bl_idname = "poise.learn_list"
-    bl_label = "Learn List"
+    bl_label = "Learn List from Action"
     bl_options = {"UNDO"}  # not REGISTER: adjusting would learn again
     tick = budget = 0.2  # seconds of learning between two draws, which may take as long
 

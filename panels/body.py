@@ -42,9 +42,9 @@ class POISE_PT_body(Side, bpy.types.Panel):
         column = layout.column(align=True)
         column.label(text="Contact")
         row = beside(column, PAIR)
-        row.operator("poise.plant_feet", text="Plant Feet").surface = "GROUND"
+        row.operator("poise.plant_feet").surface = "GROUND"
         if not animal:
-            row.operator("poise.lay_hands", text="Lay Hands").surface = "CURSOR"
+            row.operator("poise.lay_hands").surface = "CURSOR"
             _draw_fingers(layout.column(align=True))
         layout.operator("poise.look_at", text="Look at 3D Cursor", icon="HIDE_OFF").target = "CURSOR"
         column = layout.column(align=True)
@@ -76,9 +76,9 @@ class POISE_MT_body(bpy.types.Menu):
     def draw(self, context: Any) -> None:
         layout: Any = self.layout
         layout.operator_menu_enum("poise.take_posture", "posture")
-        layout.operator_menu_enum("poise.mirror_pose", "model", text="Mirror Pose")
+        layout.operator_menu_enum("poise.mirror_pose", "model")
         # Blender puts the shortest of what F3 finds first: that is no tool that needs a motion
-        layout.operator("poise.plant_feet", text="Plant Feet on Ground (or Foot)")
+        layout.operator("poise.plant_feet", text="Plant Feet (Foot, Ground)")
         draw_tools(layout, ("lay_hands", "pose_fingers", "grip", "hold_object", "look_at", "make_rest"))
         layout.separator()
         layout.operator("poise.copy_pose")

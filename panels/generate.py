@@ -53,7 +53,7 @@ class POISE_PT_generate(ArmaturePanel, bpy.types.Panel):
         row = layout.row(align=True)
         for pose, text in (("MIN", "Store Min"), ("MAX", "Store Max")):
             row.operator("poise.store_pose", text=text).pose = pose
-        layout.operator_menu_enum("poise.generate", "recipe", text="Generate")
+        layout.operator_menu_enum("poise.generate", "recipe")
         row = beside(layout)
         row.operator("poise.load_recipe", text="Load Recipe...")
         row.operator("poise.save_recipe", text="Save Recipe...")

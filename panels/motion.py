@@ -148,7 +148,7 @@ class POISE_MT_motion(bpy.types.Menu):
         layout.menu("POISE_MT_retarget")
         draw_tools(layout, ("retarget_files", "export_vrma"))
         layout.separator()
-        layout.operator("poise.find_contacts", text="Find Foot Contacts (Lock Feet)")
+        layout.operator("poise.find_contacts", text="Find Contacts (Foot, Lock Feet)")
         layout.operator("poise.solve_motion", text="Solve Motion (Lock Feet)")
         draw_tools(layout, _PINNING)
         layout.separator()

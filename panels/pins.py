@@ -203,7 +203,7 @@ class POISE_MT_pie(bpy.types.Menu):
         pie = layout.menu_pie()
         pie.operator("poise.unpin", icon="UNPINNED").bone = ""  # to the left
         pie.operator("poise.pin", icon="PINNED").kind = "BOTH"  # to the right
-        pie.operator("poise.plant_feet", text="Plant Feet").surface = "GROUND"  # below
+        pie.operator("poise.plant_feet").surface = "GROUND"  # below
         pie.operator("poise.solve")  # above
         pie.operator("poise.mirror_pose", text="Flip").model = "BOTH"
         pie.operator("poise.take_posture", text="Relaxed").posture = "RELAXED"

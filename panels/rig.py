@@ -114,7 +114,7 @@ class POISE_PT_parts(_Part, bpy.types.Panel):
         row.operator("poise.import_roles", text="Load...")
         row.operator("poise.export_roles", text="Save...")
         row = layout.row(align=True)
-        row.operator("poise.swap_sides", text="Swap Sides")
+        row.operator("poise.swap_sides")
         row.operator("poise.clear_roles", text="Reset All").role = ""
         column = layout.column(align=True)
         for role, finding in rows.items():

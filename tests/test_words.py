@@ -57,6 +57,58 @@ def test_no_page_has_a_word_that_is_not_to_be_used(path: str) -> None:
     assert [(words.group(), line) for line in lines if (words := WORDS.search(line))] == []
 
 
+# Buttons that name what a tool is set to, in place of the tool.
+CHOICES = {
+    "poise.apply_pose": {"Paste", "Apply from Selected"},
+    "poise.blend_pose": {"Blend from Selected"},
+    "poise.clear_roles": {"Reset All"},
+    "poise.mirror_pose": {"Flip"},
+    "poise.retarget": {"From File..."},
+    "poise.take_posture": {"Relaxed", "T-Pose"},
+}
+
+
+def labels(room: str) -> dict[str, str]:
+    """The names of operators, by what calls them."""
+    trees = (ast.parse(path.read_text(encoding="utf-8")) for path in (ROOT / room).rglob("*.py"))
+    found: dict[str, str] = {}
+    for node in (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)):
+        own = {
+            ast.unparse(line.targets[0]): line.value.value
+            for line in node.body
+            if isinstance(line, ast.Assign) and isinstance(line.value, ast.Constant)
+        }
+        found |= {own["bl_idname"]: own["bl_label"]} if {"bl_idname", "bl_label"} <= own.keys() else {}
+    return found
+
+
+def buttons(room: str) -> Iterator[tuple[str, str]]:
+    """The operators that are drawn, with the texts of their buttons."""
+    for tree in (ast.parse(path.read_text(encoding="utf-8")) for path in (ROOT / room).rglob("*.py")):
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2].startswith("operator"):
+                text = next((keyword.value for keyword in node.keywords if keyword.arg == "text"), None)
+                if isinstance(text, ast.Constant) and text.value and isinstance(node.args[0], ast.Constant):
+                    yield node.args[0].value, text.value
+
+
+def is_short_for(text: str, label: str) -> bool:
+    """Whether all words of a text are in a label, in their order, without dots and what the search finds it by."""
+    rest = iter(label.casefold().split())
+    return all(word in rest for word in re.sub(r"\.\.\.$|\(.*\)$", "", text).casefold().split())
+
+
+def test_a_tool_has_one_name() -> None:
+    names = labels("operators")
+    drawn = [(of, text, names[of]) for of, text in buttons("panels") if of in names]
+    assert len(drawn) > 20
+    assert [
+        (text, name) for of, text, name in drawn
+        if text not in CHOICES.get(of, ()) and not is_short_for(text, name) and not is_short_for(name, text)
+    ] == []  # fmt: skip
+    assert [text for of, text, name in drawn if text == name] == []  # Blender knows it
+
+
 @pytest.mark.parametrize(
     ("source", "count"),
     [
