@@ -20,6 +20,7 @@ import bpy
 from .. import bridge
 from ..bridge.motion import check_not_tweaked
 from ..core import CoreError
+from ..core.formats.table import NAME_BYTES
 from .clips import MOTIONS
 from .files import append
 from .fingerprints import fingerprint
@@ -77,6 +78,8 @@ def check_naming(naming: str) -> None:
     if not naming.strip() or "{" in left or "}" in left:
         known = ", ".join(f"{{{field}}}" for field in FIELDS)
         raise CoreError(f'"{naming}" is not a valid name pattern; it can contain {known}.')
+    if len(left.encode()) > NAME_BYTES:  # Blender would cut it off before what tells the motions apart
+        raise CoreError(f"The name pattern is too long: a name has at most {NAME_BYTES} bytes.")
 
 
 def option_words(options: Mapping[str, object]) -> list[str]:
