@@ -466,10 +466,13 @@ class _Task:
         bones, above = begun[parts], controlled.skeleton.parents[parts]
         base = rotation.mul(self._turns[skeleton.parents[bones]], skeleton.rest_rotations[bones])
         after = rotation.mul(self._change[parts], self._turns[bones])
-        # a start with locks cannot be as the part is: it goes round the limb by what that is off
+        # a start with locks cannot be as the part is: it goes round itself by what the limb, which IK brings to
+        # another direction, is off round its own line
         _, swivel = rotation.swing_twist(self._change[parts], self._limbs[parts])
+        about = np.sum(swivel[:, 1:] * self._limbs[parts], axis=-1)
+        own = np.stack([swivel[:, 0], 0.0 * about, about, 0.0 * about], axis=-1)
         locked = skeleton.rotation_locks[bones].any(axis=-1)[:, None]
-        after = np.where(locked, rotation.mul(swivel, rotation.mul(base, now.rotations[bones])), after)
+        after = np.where(locked, rotation.mul(base, rotation.mul(now.rotations[bones], own)), after)
         # between IK and FK it is as FK: the way to what is shown, of other lengths, would not end
         mixed = (poser.blends[parts] >= 0)[:, None]
         after = np.where(mixed, rotation.mul(self._wanted, poser.begun)[parts], after)
@@ -483,10 +486,14 @@ class _Task:
         here, target = self._places[controlled.frames[parts]], self._places[poser.targets[parts]]
         # and one that is mixed with FK, which has other lengths, goes beyond
         short = (rotation.lengths(here - target) >= SAME_PLACE * skeleton.size) & (poser.blends[parts] < 0)
-        lever = np.where(short[:, None], target, here) - self._places[bones]
+        end = np.where(short[:, None], target, here)
+        lever = end - self._places[bones]
         near = poser.targeted[parts] | (rotation.lengths(lever) < SAME_PLACE * skeleton.size)
         lever *= (poser.apart[parts] | near)[:, None]
-        swung = np.where((bones == turners[parts])[:, None], rotation.rotate(self._led_by[parts], lever), lever)
+        # what turns a part, which need not be what moves it, swings its head round its own, as the heel of a paw
+        turns = (turners[parts] >= 0) & lever.any(axis=1)
+        arm = (end - self._places[turners[parts]]) * turns[:, None]
+        swung = lever + rotation.rotate(self._led_by[parts], arm) - arm
         step = self.heads[parts] - swung - self._places[bones]
         along = controlled.along[parts][:, None]
         if movers[0] >= 0 and along.any():
