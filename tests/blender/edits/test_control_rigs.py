@@ -187,6 +187,16 @@ def test_a_leg_that_begins_beside_its_shoulder_is_dragged_from_there() -> None:
     assert found.off < NEAR
 
 
+@pytest.mark.skipif(not FULL, reason="POISE_ZOO=full: Rigify takes a while to make the cat")
+def test_hips_of_a_cat_are_dragged_far_and_back_again_and_again() -> None:
+    """Its legs turned about themselves by ever more, until a drag back was refused."""
+    rig, parts = RIGS["Rigify's cat"]()
+    for forward in [-0.4, 0.4] * 8:
+        found = drag_bone(rig, parts["hips"], (0.0, forward, 0.0))
+        assert max(found.off, found.short) < NEAR
+        assert found.turned < TURNED
+
+
 @pytest.mark.parametrize("role", ["hips", "hand.L"])
 def test_a_drag_leaves_feet_that_hang_on_the_root_beside_their_legs(role: str) -> None:
     """They were taken to the ends of the legs, 26 and 54 mm away."""
