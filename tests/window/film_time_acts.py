@@ -14,6 +14,7 @@ from tests.window.trail_acts import trail_show
 from tests.window.whole_acts import stage_of
 
 FRAME = 30  # of the walk
+ASIDE = 60  # pixels from the corner of the viewport
 FROM = (1.4, 0.0, 1.2)
 GHOSTS = 8  # frames from one to the next
 # a part of the body, the frame of its dot, and in how many pictures it goes how far, in pixels of the window
@@ -145,7 +146,7 @@ def _walk_on_the_spot(stage: Stage, camera: Camera) -> Generator[float, None, bo
         done &= yield from stage.changed(action)
     yield 1.0
     stage.armature.poise_use_trails = False
-    hand.rest()
+    hand.move(hand.region().x + ASIDE, hand.region().y + ASIDE)  # no bone lights up
     first, last = scene.frame_preview_start, scene.frame_preview_end
     view = hand.viewport.spaces.active.region_3d
     aim = view.view_location.copy()
