@@ -23,7 +23,7 @@ TAB_STEP = 20  # pixels; no tab of the sidebar is smaller
 LARGEST_GAP = 300  # pixels down between two buttons; an empty list is one, a panel of text another
 GRID = (38, 16)  # pixels across and down; no button of the panels is smaller, the icons of a list apart
 STILL = 10  # pictures at most until one is like the one before
-DIGITS = ("ZERO", "ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE")
+KEYS = ("ZERO", "ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE", "PERIOD")
 
 
 class Hand:
@@ -97,10 +97,11 @@ class Hand:
         yield 0.2
 
     def type(self, text: str) -> Generator[float, None, None]:
-        """Type digits, and end with the Enter key."""
+        """Type digits and points, and end with the Enter key."""
         for letter in text:
-            self.window.event_simulate(type=DIGITS[int(letter)], value="PRESS", unicode=letter, x=self.x, y=self.y)
-            self.let_go(DIGITS[int(letter)])
+            key = KEYS["0123456789.".index(letter)]
+            self.window.event_simulate(type=key, value="PRESS", unicode=letter, x=self.x, y=self.y)
+            self.let_go(key)
             yield 0.05
         self.press("RET")
         yield 0.2

@@ -14,10 +14,11 @@ import numpy as np
 from tests.window import drag_acts as do
 from tests.window.film_acts import EXAMPLES, Camera, set_stage
 
-STRETCHED = 1.4  # times as far, as the tutorial says
+STRETCHED = "1.4"  # times as far, as the tutorial says
 ASIDE = (1.35, 0.0, -0.75)  # the view from the front, aside and above
 CORNER = 90  # pixels from the left and the bottom of the viewport, where nothing is under the mouse
 ROW = 20  # pixels from a button to the one above it, in one block
+HEADERS = (31, 57)  # pixels from the first button of Edit Motion up to its header, and to that of Timed Pins
 FRONT = (1.4, 0.0, -0.45)
 SIDES = ("Left", "Right")
 MIXAMO = (
@@ -115,6 +116,23 @@ def press_button(hand: Any, name: str, below: float = 0.0) -> Steps:
 def middle(points: list[tuple[int, int]]) -> int:
     """Return the height of the middle of a button, of the points that were on it."""
     return round(sum(y for _, y in points) / len(points))
+
+
+def go_down_to(hand: Any, value: str) -> Steps:
+    """Move the mouse down in a dialog to the next field that has this value."""
+    import bpy
+
+    seen: list[str] = []
+    for _ in range(40):
+        bpy.context.window_manager.clipboard = ""
+        hand.press("C", ctrl=True)
+        yield 0.1
+        seen.append(bpy.context.window_manager.clipboard)
+        if seen[-1] == value:
+            return
+        hand.move(hand.x, hand.y - 8)
+        yield 0.05
+    raise AssertionError(seen)
 
 
 def open_menu(hand: Any, place: tuple[int, int]) -> Steps:
@@ -229,19 +247,34 @@ def fix_sliding_feet(hand: Any) -> Seen:
     """A walk whose path is made longer slides: find contacts, solve, compare."""
     import bpy
 
-    open_alone("POISE_PT_motion", "POISE_PT_timed_pins")
+    open_alone("POISE_PT_motion", "POISE_PT_edit_motion")
     walker, _ = yield from set_stage(hand, 1)
     name = walker.name
     yield from do.pose_mode(hand, walker)
-    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
-        bpy.ops.poise.edit_path(scale=STRETCHED, plant=False)
+    yield from hand.open_tab("Poise")
+
+    def rig() -> Any:
+        return bpy.data.objects[name]
+
+    source, edit = rig().animation_data.action.name, "bpy.ops.poise.edit_path()"
+    panel = yield from hand.read_panels(edit)
+    x, first = panel["bpy.ops.poise.smooth_motion()"][0]
+    yield from hand.click(*panel[edit][0])
+    yield 1.0
+    yield from go_down_to(hand, "1.0")  # Scale
+    yield from hand.click(hand.x, hand.y)
+    yield from hand.type(STRETCHED)
+    yield from go_down_to(hand, "500 ms")  # Ease
+    yield from hand.click(hand.x, hand.y - ROW)  # Plant Feet
+    hand.press("RET")
+    yield from hand.until(lambda: rig().animation_data.action.name != source, 60.0)
+    for up in HEADERS:
+        yield from hand.click(x, first + up)
+        yield 0.5
     bpy.context.scene.frame_set(45)
     yield from settle(hand, ASIDE)
     camera = Camera(hand, 1, "tutorial_feet")
     yield from shoot(camera)
-
-    def rig() -> Any:
-        return bpy.data.objects[name]
 
     yield from press_button(hand, "bpy.ops.poise.find_contacts()")
     yield from hand.until(lambda: len(rig().poise_timed_pins) > 0)
