@@ -5,7 +5,7 @@ from typing import Any
 import bpy
 
 from .pins import draw_pin
-from .side import Side, draw_held, is_narrow, labelled
+from .side import PAIR, Side, beside, draw_held, draw_setting, is_narrow, labelled
 
 
 class _Bone:
@@ -35,8 +35,10 @@ class _Bone:
         column = labelled(layout.column())
         for axis in "xyz":
             heading = f"Stiffness {axis.upper()}" if axis == "x" else axis.upper()
-            column.prop(bone, f"ik_stiffness_{axis}", text=heading, slider=True)
-        column.prop(bone, "ik_stretch", slider=True)
+            if is_narrow(PAIR):
+                column.label(text=heading)
+            column.prop(bone, f"ik_stiffness_{axis}", text="" if is_narrow(PAIR) else heading, slider=True)
+        draw_setting(column, bone, "ik_stretch", slider=True)
         for axis in "xyz":
             row = column.row(align=True, heading=f"Limit {axis.upper()}")
             row.prop(bone, f"use_ik_limit_{axis}", text="")
@@ -46,7 +48,7 @@ class _Bone:
             ends.prop(bone, f"ik_max_{axis}", text="")
         row = column.row(align=True, heading="Range")
         row.prop(bone, "poise_use_range", text="")
-        row = (column if is_narrow() else row).row(align=True)
+        row = beside(column, PAIR) if is_narrow() else row.row(align=True)
         row.operator("poise.set_range", text="Anatomy")
         row.operator("poise.mirror_range", text="Mirror")
         for index, axis in enumerate("XYZ" if bone.poise_use_range else ""):
@@ -61,11 +63,11 @@ class _Bone:
         if armature.poise_method == "HUMANOID":
             column.prop(bone, "poise_share", text="Rotation Share")
         elif armature.poise_joint_targets == "ACTION":
-            column.prop(bone, "poise_target", slider=True)
-        row = column.row(align=True)
+            draw_setting(column, bone, "poise_target", slider=True)
+        row = beside(column, PAIR)
         row.operator("poise.learn_limits", text="Learn Again" if bone.poise_learned else "Learn Limits")
         row.operator("poise.forget_limits", text="Clear")
-        row = column.row(align=True)
+        row = beside(column, PAIR)
         row.operator("poise.load_limits", text="Load...")
         row.operator("poise.save_limits", text="Save...")
 

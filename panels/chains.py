@@ -7,12 +7,14 @@ import bpy
 
 from ..languages.interface import translated, without_prefixes
 from .side import (
+    PAIR,
     ArmaturePanel,
     Side,
     beside,
     chosen_in,
     draw_list,
     draw_sentence,
+    draw_setting,
     draw_tools,
     is_narrow,
     labelled,
@@ -97,7 +99,7 @@ class POISE_PT_method(Side, bpy.types.Panel):
             "finish",
             "successive",
         ):
-            column.prop(chain, name)
+            draw_setting(column, chain, name)
 
 
 class POISE_PT_turns(Side, bpy.types.Panel):
@@ -139,12 +141,12 @@ def draw_entries(layout: Any, armature: Any, chain: Any) -> None:
         column.prop_search(entry, "bone", armature.pose, "bones", text="")
         column.row(align=True).prop(entry, "axis", expand=True)
         row = beside(column)
-        row.prop(entry, "fraction", slider=True)
-        row.prop(entry, "angle")
+        draw_setting(row, entry, "fraction", slider=True)
+        draw_setting(row, entry, "angle")
     column = layout.column(align=True)
     column.operator("poise.bake_chain", text="Bake...")
     column.operator("poise.learn_list", text="Learn from Action...")
-    row = column.row(align=True)
+    row = beside(column, PAIR)
     row.operator("poise.import_list", text="Load...")
     row.operator("poise.export_list", text="Save...")
 

@@ -7,7 +7,7 @@ from bpy_extras.anim_utils import action_get_channelbag_for_slot
 
 from ..languages.interface import part_name
 from ..properties.generate import label_of
-from .side import ArmaturePanel, Side, beside, chosen_in, draw_list, draw_tools, is_narrow, labelled
+from .side import PAIR, ArmaturePanel, Side, beside, chosen_in, draw_list, draw_setting, draw_tools, is_narrow, labelled
 
 _TOOLS = (
     "store_pose", "regenerate", "add_track", "remove_track", "add_sample", "remove_sample", "equal_samples",
@@ -50,7 +50,7 @@ class POISE_PT_generate(ArmaturePanel, bpy.types.Panel):
     def draw(self, context: Any) -> None:
         layout: Any = self.layout
         armature: Any = context.active_object
-        row = layout.row(align=True)
+        row = beside(layout, PAIR)
         for pose, text in (("MIN", "Store Min"), ("MAX", "Store Max")):
             row.operator("poise.store_pose", text=text).pose = pose
         layout.operator_menu_enum("poise.generate", "recipe")
@@ -95,8 +95,8 @@ def draw_track(layout: Any, armature: Any, number: int) -> None:
     column.prop(track, "straight")
     settings = column.column()
     settings.active = not (armature.poise_stay or track.straight)  # which go through all samples
-    settings.prop(track, "width")
-    settings.prop(track, "gamma")
+    draw_setting(settings, track, "width")
+    draw_setting(settings, track, "gamma")
 
 
 def draw_path(layout: Any, context: Any, armature: Any) -> None:
@@ -150,7 +150,7 @@ def draw_phases(layout: Any, armature: Any) -> None:
     if phase is not None:
         column = labelled(layout.column(align=True))
         for name in ("start", "end", *(["frame"] if phase.kind == "SUPPORT" else [])):
-            column.prop(phase, name)
+            draw_setting(column, phase, name)
 
 
 def _curve(armature: Any, path: str, index: int) -> Any:

@@ -4,7 +4,7 @@ from typing import Any
 
 import bpy
 
-from .side import ArmaturePanel, draw_choice, labelled
+from .side import ArmaturePanel, draw_choice, draw_setting, labelled
 
 
 class POISE_PT_ghosts(ArmaturePanel, bpy.types.Panel):
@@ -24,10 +24,10 @@ class POISE_PT_ghosts(ArmaturePanel, bpy.types.Panel):
         draw_choice(column, armature, "poise_ghost_frames")
         frames = column.column(align=True)
         for name in ("ghosts_before", "ghosts_after", "ghost_step"):
-            frames.prop(armature, f"poise_{name}")
+            draw_setting(frames, armature, f"poise_{name}")
         draw_choice(column, armature, "poise_ghost_shape")
         draw_choice(column, armature, "poise_ghost_bones")
-        column.prop(armature, "poise_ghost_opacity", slider=True)
+        draw_setting(column, armature, "poise_ghost_opacity", slider=True)
 
 
 CLASSES = (POISE_PT_ghosts,)

@@ -5,7 +5,7 @@ from typing import Any
 import bpy
 
 from ..properties.humanoid import PULLS, RESISTS, SWIVELS
-from .side import ArmaturePanel, labelled
+from .side import ArmaturePanel, draw_setting, labelled
 
 
 class POISE_PT_humanoid(ArmaturePanel, bpy.types.Panel):
@@ -26,8 +26,8 @@ class POISE_PT_humanoid(ArmaturePanel, bpy.types.Panel):
             column = layout.column(align=True)
             column.label(text=heading)
             for name in names:
-                column.prop(armature, f"poise_{name}")
-        layout.prop(armature, "poise_reach")
+                draw_setting(column, armature, f"poise_{name}")
+        draw_setting(layout, armature, "poise_reach")
         column = layout.column(align=True)
         column.label(text="Swivel")
         for name, (_, label) in SWIVELS.items():

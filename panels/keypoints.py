@@ -5,7 +5,7 @@ from typing import Any, Final
 import bpy
 
 from ..languages.interface import translated
-from .side import ArmaturePanel, Side, draw_sentence, draw_tools, is_narrow, labelled
+from .side import ArmaturePanel, Side, draw_sentence, draw_setting, draw_tools, is_narrow, labelled
 
 _COUNTS: Final = ("received", "applied", "used", "parts", "refused", "late", "skipped", "lost")
 
@@ -26,7 +26,7 @@ class POISE_PT_keypoints(ArmaturePanel, bpy.types.Panel):
             layout.operator("poise.listen", icon="PLAY")
         column = settings(layout, live)
         column.prop(armature, "poise_live_layout", **({"text": ""} if is_narrow() else {}))
-        column.prop(armature, "poise_live_port")
+        draw_setting(column, armature, "poise_live_port")
         column.prop(armature, "poise_live_record")
         if live.status:
             draw_sentence(layout, context, live.status, "RADIOBUT_ON" if live.owner else "RADIOBUT_OFF")
@@ -44,7 +44,7 @@ class POISE_PT_live_settings(Side, bpy.types.Panel):
     def draw(self, context: Any) -> None:
         column = settings(self.layout, context.window_manager.poise_live)
         for name in ("unit", "up", "travel", "delay", "exchange", "limits", "remote"):
-            column.prop(context.active_object, f"poise_live_{name}")
+            draw_setting(column, context.active_object, f"poise_live_{name}")
 
 
 class POISE_PT_live_statistics(Side, bpy.types.Panel):

@@ -13,6 +13,7 @@ from .side import (
     draw_held,
     draw_list,
     draw_mute,
+    draw_setting,
     draw_tools,
     is_narrow,
     labelled,
@@ -162,9 +163,9 @@ def draw_timed_pin(layout: Any, pin: Any) -> None:
     column = labelled(layout.column())
     frames = column.column(align=True)
     for name in ("start", "end", "ease_in", "ease_out"):
-        frames.prop(pin, name)
-    column.prop(pin, "weight")
-    column.prop(pin, "priority")
+        draw_setting(frames, pin, name)
+    draw_setting(column, pin, "weight")
+    draw_setting(column, pin, "priority")
     draw_choice(column, pin, "held", expand=False)
     for held, name in (("FRAME", "frame"), ("PLACE", "position"), ("PLACE", "angles"), ("OBJECT", "target")):
         setting = column.column()  # all have their row: buttons keep their place
@@ -173,7 +174,7 @@ def draw_timed_pin(layout: Any, pin: Any) -> None:
         if name == "target" and is_narrow():
             setting.prop(pin, name, text="")  # its empty field says the name
         else:
-            setting.prop(pin, name)
+            draw_setting(setting, pin, name)
     column.operator("poise.place_timed_pin", icon="POSE_HLT")
 
 

@@ -16,6 +16,7 @@ from .side import (
     draw_list,
     draw_mute,
     draw_sentence,
+    draw_setting,
     draw_tools,
     is_narrow,
     labelled,
@@ -118,7 +119,7 @@ def draw_pinning(layout: Any, context: Any) -> None:
         row = beside(column, PAIR)
         for kind, text in (("POSITION", "Position Only"), ("ROTATION", "Rotation Only")):
             row.operator("poise.pin", text=text).kind = kind
-    labelled(layout.column()).prop(armature, "poise_pin_space")
+    draw_setting(labelled(layout.column()), armature, "poise_pin_space")
 
 
 def draw_first_steps(layout: Any, context: Any) -> None:
@@ -137,14 +138,15 @@ def draw_first_steps(layout: Any, context: Any) -> None:
 def draw_pin(layout: Any, pin: Any) -> None:
     """Draw the settings of one pin."""
     column = labelled(layout.column())
-    column.prop(pin, "weight")
-    column.prop(pin, "priority")
+    draw_setting(column, pin, "weight")
+    draw_setting(column, pin, "priority")
     if any(pin.point):
-        column.prop(pin, "point")
-    text = translated(f"Pin To {translated(pin.space.title())}")
+        draw_setting(column, pin, "point")
+    space = translated(pin.space.title())
+    text = space if is_narrow(PAIR) else translated(f"Pin To {space}")
     column.operator_menu_enum("poise.pin_space", "space", text=text, translate=False).bone = pin.name
     if pin.space == "OBJECT":
-        column.prop(pin, "target")
+        draw_setting(column, pin, "target")
 
 
 class POISE_MT_pins(bpy.types.Menu):

@@ -8,7 +8,7 @@ import bpy
 from .. import bridge
 from ..languages.interface import part_name, translated, without_prefixes
 from .part_icons import NUMBERS
-from .side import ArmaturePanel, Side, draw_sentence, draw_text, draw_tools, is_narrow
+from .side import PAIR, ArmaturePanel, Side, beside, draw_sentence, draw_text, draw_tools, is_narrow
 
 _ICONS: Final = {"BODY": "ARMATURE_DATA", "ASK": "QUESTION", "HINDRANCE": "ERROR"}
 # A small figure that looks at the viewer: its right is on the left.
@@ -110,10 +110,10 @@ class POISE_PT_parts(_Part, bpy.types.Panel):
         said = context.active_object.poise_facing
         facing = translated(f"Facing: {said or translated('Detected')}")
         layout.operator_menu_enum("poise.set_facing", "facing", text=facing, translate=False)
-        row = layout.row(align=True)
+        row = beside(layout, PAIR)
         row.operator("poise.import_roles", text="Load...")
         row.operator("poise.export_roles", text="Save...")
-        row = layout.row(align=True)
+        row = beside(layout, PAIR)
         row.operator("poise.swap_sides")
         row.operator("poise.clear_roles", text="Reset All").role = ""
         column = layout.column(align=True)

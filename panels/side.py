@@ -11,10 +11,12 @@ from ..languages.interface import translated
 from ..languages.lines import width, wrapped
 
 _LETTER: Final = 6.4  # mean width of a letter of Blender's interface, pixels at a scale of 1
-_MARGIN: Final = 76  # pixels: width of the icon and the borders
+_MARGIN: Final = 56  # pixels: width of the borders
+_ICON: Final = 20  # pixels
 _WIDE: Final = 250  # pixels at a scale of 1: with less, names of settings would be cut
 _NARROW: Final = 10  # letters in a line of the narrowest sidebar
 _NAMES: Final = 0.4  # of the width, for names beside settings, as Blender draws them
+_TIGHT: Final = 160  # pixels at a scale of 1: with less, sentences have no icon. Blender 5 shows nothing below 116
 PAIR: Final = 200  # pixels at a scale of 1: with less, two short words beside each other would be cut
 
 
@@ -76,6 +78,15 @@ def draw_choice(column: Any, data: Any, name: str, expand: bool = True) -> None:
         column.row().prop(data, name, expand=expand)
 
 
+def draw_setting(column: Any, data: Any, name: str, **how: Any) -> None:
+    """Draw a setting in a `labelled` column, below its name where Blender would leave that out for want of room."""
+    setting = data.bl_rna.properties[name]
+    if is_narrow(PAIR) and setting.type != "BOOLEAN":
+        _named(column, data, name).column(align=True).prop(data, name, text="", **how)
+    else:
+        column.prop(data, name, **how)
+
+
 def draw_some(column: Any, data: Any, name: str, items: Iterable[str]) -> None:
     """Draw some of the items of what can be chosen, side by side in a `labelled` column."""
     row = _named(column, data, name)
@@ -119,8 +130,8 @@ def draw_tools(layout: Any, names: Iterable[str]) -> None:
 def draw_held(layout: Any, pin: Any) -> None:
     """Draw whether a pin holds the position and the rotation of its bone."""
     row = beside(layout, PAIR)
-    row.prop(pin, "use_position", toggle=True, icon="CON_LOCLIKE")
-    row.prop(pin, "use_rotation", toggle=True, icon="CON_ROTLIKE")
+    for kind, icon in (("position", "CON_LOCLIKE"), ("rotation", "CON_ROTLIKE")):
+        row.prop(pin, f"use_{kind}", toggle=True, icon="NONE" if is_narrow(_TIGHT) else icon)
 
 
 def draw_mute(layout: Any, pin: Any) -> None:
@@ -136,6 +147,8 @@ def draw_sentence(layout: Any, context: Any, sentence: str, icon: str) -> None:
 def draw_text(layout: Any, context: Any, text: str, icon: str) -> None:
     """Draw a text as it is, wrapped to the width of the sidebar."""
     room = context.region.width / context.preferences.system.ui_scale if context.region is not None else _WIDE
+    icons = ("NONE", "NONE") if is_narrow(_TIGHT) else (icon, "BLANK1")
+    room -= _MARGIN + (_ICON if icons[0] == icon else 0)
     column = layout.column(align=True)
-    for number, line in enumerate(wrapped(text, max(_NARROW, int((room - _MARGIN) / _LETTER)), width)):
-        column.label(text=line, icon="BLANK1" if number else icon, translate=False)
+    for number, line in enumerate(wrapped(text, max(_NARROW, int(room / _LETTER)), width)):
+        column.label(text=line, icon=icons[number > 0], translate=False)

@@ -7,7 +7,7 @@ from bl_ui.utils import PresetPanel
 
 from .. import bridge
 from ..languages.interface import CONTEXT
-from .side import ArmaturePanel, beside, draw_choice, draw_some, is_narrow, labelled
+from .side import ArmaturePanel, beside, draw_choice, draw_setting, draw_some, is_narrow, labelled
 
 
 class POISE_PT_presets(PresetPanel, bpy.types.Panel):
@@ -38,7 +38,7 @@ class POISE_PT_solver(ArmaturePanel, bpy.types.Panel):
             column.prop(armature, "poise_use_anatomy_limits")
         if armature.poise_method != "HUMANOID":
             draw_choice(column, armature, "poise_wins")
-            column.prop(armature, "poise_root")
+            draw_setting(column, armature, "poise_root")
         if bridge.is_human(armature):
             draw_choice(column, armature, "poise_balance")
         else:  # which has no feet to be above: as if off

@@ -4,7 +4,7 @@ from typing import Any
 
 import bpy
 
-from .side import ArmaturePanel, draw_choice, labelled
+from .side import ArmaturePanel, draw_choice, draw_setting, labelled
 
 
 class POISE_PT_trails(ArmaturePanel, bpy.types.Panel):
@@ -26,9 +26,9 @@ class POISE_PT_trails(ArmaturePanel, bpy.types.Panel):
             column.column(align=True).prop(armature, "poise_trail_parts", expand=True)
         draw_choice(column, armature, "poise_trail_range")
         if armature.poise_trail_range == "AROUND":
-            column.prop(armature, "poise_trail_around")
-        column.prop(armature, "poise_trail_falloff")
-        column.prop(armature, "poise_trail_steps")
+            draw_setting(column, armature, "poise_trail_around")
+        draw_setting(column, armature, "poise_trail_falloff")
+        draw_setting(column, armature, "poise_trail_steps")
 
 
 CLASSES = (POISE_PT_trails,)

@@ -1,4 +1,4 @@
-"""Every panel of the sidebar, at its narrowest, in each language. It runs inside Blender, which has no pytest."""
+"""Every panel of a narrow sidebar, in each language. It runs inside Blender, which has no pytest."""
 
 import sys
 from collections.abc import Generator
@@ -6,7 +6,6 @@ from typing import Any
 
 from tests.window import drag_acts as do
 
-NARROW = 220  # pixels at a scale of 1
 WIDER = 2.0
 LANGUAGES = ("en_US", "ja_JP", "zh_HANS")
 FEET = ("LeftFoot", "RightFoot")
@@ -51,7 +50,7 @@ def pages(hand: Any, name: str, files: list[str]) -> Generator[float, None, None
             break
 
 
-def show(hand: Any, file: str, scale: str) -> Generator[float, None, list[str]]:
+def show(hand: Any, file: str, scale: str, width: str) -> Generator[float, None, list[str]]:
     """Open each panel alone, with those below it, and take its picture in each language; the files."""
     import bpy
 
@@ -67,10 +66,11 @@ def show(hand: Any, file: str, scale: str) -> Generator[float, None, list[str]]:
     middle = side.y + side.height // 2
     hand.move(side.x + side.width // 2, middle)
     yield do.SOON
-    yield from hand.drag((side.x, middle), (side.x + side.width - round(NARROW * WIDER), middle))
+    yield from hand.drag((side.x, middle), (side.x + side.width - round(int(width) * WIDER), middle))
     view.ui_scale = float(scale)
     yield do.WAIT
-    assert side.width < 1.1 * NARROW * view.ui_scale
+    yield do.WAIT
+    assert 0.95 * int(width) * view.ui_scale < side.width < 1.1 * int(width) * view.ui_scale
     view.use_translate_interface = view.use_translate_tooltips = view.use_translate_reports = True
     classes = [cls for cls in sys.modules[f"{do.EXTENSION}.panels"].CLASSES if issubclass(cls, bpy.types.Panel)]
     classes = [cls for cls in classes if getattr(cls, "bl_category", "") == "Poise"]
@@ -90,7 +90,7 @@ def show(hand: Any, file: str, scale: str) -> Generator[float, None, list[str]]:
         side.active_panel_category = "Poise"
         for language in LANGUAGES:
             view.language = language
-            yield from pages(hand, f"sidebar_{panel.__name__}_{method}_{language}_{scale}", files)
+            yield from pages(hand, f"sidebar_{width}_{panel.__name__}_{method}_{language}_{scale}", files)
         for cls in reversed(together):
             bpy.utils.unregister_class(cls)
     for cls in classes:
