@@ -14,6 +14,7 @@ from ..core.formats.report import Report
 from ..core.motion import shifted
 from ..core.rotation import Array
 from .held_motion import HeldMotion
+from .level import level_under_feet
 from .motion_edit import Progress
 
 FARTHEST: Final = 10_000.0  # metres
@@ -38,6 +39,7 @@ class FixedGround(HeldMotion):
         if not (self._feet or self._others):
             raise CoreError(f'"{armature.name}" has no feet, hands or knees to raise. Assign them in the Rig panel.')
         self._metre = metre
+        self.level = level_under_feet(self.skeleton, self.roles, self.floor, self.on_ground(self.before))
         self._deep = self._depth(self.before)
 
     @property

@@ -48,6 +48,7 @@ class LockedFeet(PartOfMotion):
             steady, found = steadied(self.skeleton, self.on_ground(self.before), found, root)
             self.after = self.off_ground(steady)
         share = share_within(self.before.frames, frames, ease * self.before.fps)
+        self.level_with(found, self.after)
         pins = [*self.plant(self.after, found, ease, share)]
         if len(names) < len(points):
             pins += hands_on_meshes(context, armature, self, self.after, ease)[1]

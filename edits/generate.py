@@ -25,6 +25,7 @@ from ..core.rotation import Array
 from ..core.skeleton import Flags, frozen
 from .evaluation import evaluate
 from .held_motion import HeldMotion
+from .level import level_under_feet
 from .motion_edit import Progress
 
 TURNED: Final = 1e-6  # radians between the key poses up to which a bone does not move
@@ -56,6 +57,7 @@ class Generated(HeldMotion):
         self._check_driven()
         self.after = made.motion(self.skeleton, self.low, self.high, self.before.frames, self.before.fps)
         self.floor = self._floor(made)
+        self.level = None if self.surface is not None else level_under_feet(self.skeleton, self.roles, self.floor)
         self.pins = [self._pin(support) for support in recipe.supports]
         if self.pins and recipe.flights:  # of which the root has the speed: legs yield in its place
             heads = forward_of(self.skeleton, self.after.pose, [self._root or 0])[0][:, 0]

@@ -12,15 +12,17 @@ from ..core import CoreError, Motion, PinAndDrag, Skeleton
 from ..core.body.anatomy import carrier_of
 from ..core.causes import Cause, Kind
 from ..core.editing.contacts import BodyPoint, Contacts, Surface, find_contacts, stands_on
+from ..core.editing.drift import REACH
 from ..core.editing.floor import Floor, depths, floor_pins, floor_under, sole_points, with_feet_held
 from ..core.editing.foot_lock import EASE, contact_pins, foot_lock_settings, raised_onto
 from ..core.editing.root_motion import with_object
 from ..core.editing.timed_pins import TimedPin, pin_errors, pin_motion
-from ..core.formats.report import GoalReport
+from ..core.formats.report import FloorReport, GoalReport
 from ..core.motion import forward_of
 from ..core.rotation import Array, lengths
 from ..core.skeleton import Flags
 from .body_motion import BodyMotion
+from .level import Level, level_under_feet, measure_floor
 from .motion_edit import POSITION_TOLERANCE, ROTATION_TOLERANCE, ChangedBones, Frames, Progress, no_progress
 from .words import counted
 
@@ -34,6 +36,7 @@ class HeldMotion(BodyMotion):
     only    (F,) the frames that are solved; None for all
     draft   fast, for a preview; see `pin_motion`
     floor   that feet are not below; None without one
+    level   the flat floor below which the feet are measured; None without one
     moves   (F, 4, 4) the motion of the armature object since the first frame, where the ground is looked at in the
             space that the armature has there; None where that is the space in all frames
     reasons sentences why pins do not hold, once it is written
@@ -44,6 +47,7 @@ class HeldMotion(BodyMotion):
     only: Flags | None = None
     draft = False
     floor: Floor | None = None
+    level: Level | None = None
     moves: Array | None = None
     reasons: Sequence[str] = ()
 
@@ -102,6 +106,13 @@ class HeldMotion(BodyMotion):
         self.floor = floor_under(self.skeleton, there, contacts, pins, share, levels=bool(self.roles.soles))
         return self.in_armature([pin for pin in pins if self.reached(self.skeleton.index(pin.bone))])
 
+    def level_with(self, contacts: Contacts, motion: Motion) -> None:
+        """Measure the feet below the ground of contacts, in a motion of the same frames that is on it."""
+        up = contacts.ground.up
+        floor = Floor(up, contacts.ground.height + contacts.drift @ up, surface=self.surface)
+        reach = REACH * self.skeleton.size
+        self.level = level_under_feet(self.skeleton, self.roles, floor, self.on_ground(motion), reach)
+
     def on_ground(self, motion: Motion) -> Motion:
         """Return a motion in the space of the armature at the first frame."""
         return motion if self.moves is None else with_object(self.skeleton, motion, self.moves)
@@ -140,6 +151,16 @@ class HeldMotion(BodyMotion):
 
     def measure(self, armature: Any) -> tuple[GoalReport, ...]:
         return self.measure_pins(armature, self.asked)
+
+    def measure_floor(self, armature: Any) -> FloorReport | None:
+        if self.level is None or not self.keyed:
+            return None
+
+        def read(at: Frames) -> Motion:
+            motion, _ = self.read_frames(armature, at)
+            return motion if self.moves is None else with_object(self.skeleton, motion, self.moves[at])
+
+        return measure_floor(self.skeleton, self.roles, self.on_ground(self.after), self.worlds[0], self.level, read)
 
     def explain(self, goals: tuple[GoalReport, ...]) -> tuple[str, ...]:
         causes: dict[str, list[str]] = {}

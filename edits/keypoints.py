@@ -13,11 +13,12 @@ from .. import bridge
 from ..bridge.turns import beside_blender, update
 from ..core import CoreError, Goal, Motion, keypoints, rotation
 from ..core.causes import Cause, Kind
+from ..core.editing.floor import Floor
 from ..core.editing.foot_lock import stand_on_ground
 from ..core.formats.files import read_json
 from ..core.formats.mapping import BodyMapping, read_mapping
 from ..core.formats.markers import parse_marker_mapping
-from ..core.formats.report import GoalReport, Report
+from ..core.formats.report import FloorReport, GoalReport, Report
 from ..core.formats.table import FRAME_LIMIT
 from ..core.keypoints.body import LANDMARK
 from ..core.keypoints.layouts import MARKS, MARKS_HANDS
@@ -27,7 +28,8 @@ from .clips import MOTIONS
 from .controls import frames_of_body
 from .evaluation import Evaluation, evaluate
 from .keypoint_target import KeypointTarget, find_target, write_body_motion
-from .motion_edit import UNMEASURED
+from .level import level_under_feet, measure_floor
+from .motion_edit import UNMEASURED, Frames
 from .parts import check_sure, take_mapping
 from .retarget import imported
 from .shown import BESIDE, TURNED, WantedPose, known_bones, measure_pose, wanted_body, wanted_pose
@@ -136,7 +138,7 @@ def perform_keypoints(
         notes = (*notes, *said, *notes_on_unseen(captured))
         captured, frames = resample(captured, times, scene_fps, job.start)
         clock.append(perf_counter())
-        motion, ends = solve_motion(target, captured, frames, scene_fps, job)
+        placed, motion, ends = solve_motion(target, captured, frames, scene_fps, job)
     armature = bridge.find_again(*who, target.rig.skeleton.names)
     clock.append(perf_counter())
     try:
@@ -148,7 +150,7 @@ def perform_keypoints(
             target = find_target(armature, job.limits, controls=False)  # leave out driven bones
         except CoreError:
             raise why from None
-        motion, ends = solve_motion(target, captured, frames, scene_fps, job)
+        placed, motion, ends = solve_motion(target, captured, frames, scene_fps, job)
         action, motion = write_body_motion(context, armature, target, motion, captured.fingers, job.action)
     clock.append(perf_counter())
     if job.exact and job.lock_feet:
@@ -157,10 +159,12 @@ def perform_keypoints(
     try:
         goals = measure_ends(context, armature, target, ends, frames)
         pose = _measure_pose(context, armature, target, motion)
+        floor = _measure_floor(context, armature, target, placed, motion)
         why = {"end": [Cause(Kind.BODY if job.limits else Kind.LENGTHS)], "pose": [Cause(Kind.RIG)]}
         missed = [one.sentence(why[one.kind]) for one in (*goals, *filter(None, [pose])) if not one.met.all()]
+        missed += [floor.sentence()] if floor is not None and floor.told else []
     except bridge.Stopped:  # what is keyed stays
-        goals, pose, missed = (), None, [UNMEASURED]
+        goals, pose, floor, missed = (), None, None, [UNMEASURED]
     turned, moved = target.character.posed_bones(captured.fingers)
     report = Report(
         armature=armature.name,
@@ -173,6 +177,7 @@ def perform_keypoints(
         rotated=tuple(names[bone] for bone in turned),
         moved=tuple(names[bone] for bone in moved),
         pose=pose,
+        floor=floor,
     )
     subject = captured.subject
     return report, Interpretation(
@@ -183,16 +188,17 @@ def perform_keypoints(
 
 def solve_motion(
     target: KeypointTarget, captured: keypoints.CapturedMotion, frames: Any, fps: float, job: KeypointsJob
-) -> tuple[Motion, list[Goal]]:
-    """Return the motion of the body, and, if the job asks for exact ends, their goals."""
+) -> tuple[Motion, Motion, list[Goal]]:
+    """Return the motion before feet are planted and after it, and, if the job asks for exact ends, their goals."""
     character = target.character
-    motion = Motion(character.motion(captured, target.present, job.travel), frames, fps)
+    placed = motion = Motion(character.motion(captured, target.present, job.travel), frames, fps)
     if job.exact:
         ends = character.end_goals(captured, motion.pose)
-        return replace(motion, pose=character.solve_goals(ends, motion.pose)), ends
+        motion = replace(motion, pose=character.solve_goals(ends, motion.pose))  # feet are where their points are
+        return motion, motion, ends
     if job.lock_feet and character.points and len(frames) > 1:
         motion = stand_on_ground(character.skeleton, motion, character.roles, character.up, target.surface)
-    return motion, []
+    return placed, motion, []
 
 
 def _measure_pose(context: Any, armature: Any, target: KeypointTarget, motion: Motion) -> GoalReport | None:
@@ -211,6 +217,27 @@ def _measure_pose(context: Any, armature: Any, target: KeypointTarget, motion: M
 
     size = skeleton.size * float(bridge.length_scale(bridge.world_matrix(armature)))
     return measure_pose(motion.frames, wanted, shown, (BESIDE * size, TURNED))
+
+
+def _measure_floor(
+    context: Any, armature: Any, target: KeypointTarget, placed: Motion, motion: Motion
+) -> FloorReport | None:
+    """Return how deep Blender shows the feet below the ground, beside the captured motion that was `placed` on it."""
+    character, body = target.character, target.controlled
+    floor = Floor(character.up, character.ground, surface=target.surface)
+    level = level_under_feet(character.skeleton, character.roles, floor, placed)
+
+    def read(at: Frames) -> Motion:
+        frames = motion.frames[at]
+        if body is None:
+            return bridge.read_motion(armature, target.rig, frames)[0]
+        seen = evaluate(context, armature, frames).matrices.astype(float)
+        return Motion(bridge.repeated(body, len(at)).read(seen), frames, motion.fps)
+
+    if level is None:
+        return None
+    world = bridge.world_matrix(armature)
+    return measure_floor(character.skeleton, character.roles, motion, world, level, read)
 
 
 def measure_ends(

@@ -18,7 +18,7 @@ from ..core.causes import Cause, Explanation, Kind
 from ..core.editing.bezier import Keys
 from ..core.editing.bone_keys import BoneKeys
 from ..core.editing.timed_pins import TimedPin, pin_errors
-from ..core.formats.report import GoalReport, Report
+from ..core.formats.report import FloorReport, GoalReport, Report
 from ..core.motion import blocks
 from ..core.rotation import Array, lengths
 from ..core.skeleton import Flags
@@ -139,14 +139,16 @@ class MotionEdit:
 
     def report(self, armature: Any, written: Any, changed: ChangedBones) -> Report:
         """Report what was written into an action, and how the pins hold there."""
-        names, goals, pose = self.skeleton.names, tuple[GoalReport, ...](), None
+        names, goals, pose, floor = self.skeleton.names, tuple[GoalReport, ...](), None, None
         try:
             goals = self.measure(armature)
             pose = self.measure_pose(armature) if self.measured else None
+            floor = self.measure_floor(armature)
             explained = self.explain(goals)
         except bridge.Stopped:  # what is written stays
             explained = (UNMEASURED,)
         missed = [] if pose is None or pose.met.all() else [pose.sentence([Cause(self.pose_cause)])]
+        missed += [floor.sentence()] if floor is not None and floor.told else []
         self.stays = [] if written is None else self.said_staying(armature)
         return Report(
             armature=armature.name,
@@ -159,6 +161,7 @@ class MotionEdit:
             rotated=tuple(names[bone] for bone in changed[0]),
             moved=tuple(names[bone] for bone in changed[1]),
             pose=pose,
+            floor=floor,
         )
 
     def said_staying(self, armature: Any) -> list[str]:
@@ -202,6 +205,10 @@ class MotionEdit:
             lambda part: self.shown(armature, at[part]),
             (beside * size, turned),
         )
+
+    def measure_floor(self, armature: Any) -> FloorReport | None:
+        """Return how deep the feet are below a flat floor in Blender; None for an edit that puts none on one."""
+        return None
 
     def shown_frames(self) -> Frames:
         """Return the frames, counted from 0, in which Blender is to show the pose that was solved."""

@@ -53,7 +53,9 @@ class PathEdit(PartOfMotion):
         if points:
             eased = ease * self.before.fps
             share = share_within(self.before.frames, frames, eased)
-            pins = self.plant(self.after, self.find_contacts(self.before, points), share=share)
+            contacts = self.find_contacts(self.before, points)
+            self.level_with(contacts, self.after)
+            pins = self.plant(self.after, contacts, share=share)
             self.pins = [pin for pin in pins if pin.start <= frames[1] + eased and pin.end >= frames[0] - eased]
 
 

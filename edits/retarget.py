@@ -42,6 +42,7 @@ from .clips import ClipOptions, import_motion
 from .files import temporary_data
 from .held_motion import HeldMotion
 from .info import moves_bones
+from .level import level_under_feet
 from .motion_edit import ChangedBones, Progress
 
 FADE: Final = 0.3  # seconds
@@ -138,6 +139,7 @@ class Retargeted(HeldMotion):
             moved = aligned(skeleton, self.roles, self.before, moved)
         if plant:
             self.floor = Floor(axis_vector(self.roles.up), ground_at_rest(skeleton, self.roles), surface=self.surface)
+            self.level = level_under_feet(skeleton, self.roles, self.floor)
         if contacts is not None:
             moved, self.pins = keep_contacts(skeleton, moved, self.roles, contacts, surface=self.surface)
         share = self._share(fade, beyond) if parts and not sparse else np.ones(len(moved))

@@ -13,6 +13,7 @@ from .table import FLAG, NAME, NULL, UNIT, Field, Kind, Table, by_type, list_of,
 
 _DIGITS: Final = 9  # of lengths in metres and angles in degrees: beyond them single precision is noise
 KEYS: Final = 1 << 40  # more than there are keys
+_SUNK: Final = 0.02  # of a leg: feet that are less deep below the floor are on it
 _METRE: Final = 1.0  # longer errors are shown in metres, shorter ones in millimetres
 # the words for a missed goal: by a length, by an angle in degrees
 _PHRASES: Final = {
@@ -21,6 +22,13 @@ _PHRASES: Final = {
     "balance": ("{} outside of the supports", ""),
     "falloff": ("{} away from its solved position", ""),
     "pose": ("{} away from its solved position", "rotated {} degrees away from its solved rotation"),
+}
+# points of a foot in words
+_ON_FOOT: Final = {
+    "heel": "the heel of {}",
+    "ball": "the ball of {}",
+    "toe": "the tip of the toes of {}",
+    "sole": "the sole of {}",
 }
 
 
@@ -93,6 +101,51 @@ class GoalReport:
 
 
 @dataclass(frozen=True, eq=False)
+class FloorReport:
+    """How deep the feet are below a flat floor where they are deepest, in metres, measured in Blender.
+
+    point      of a foot, as "heel.L", "ball.L", "toe.L" or "sole.L"
+    frame      where it is that deep
+    depth      of the point; 0 where nothing is below the floor
+    before     how deep the feet were in the motion that was changed; 0 for a motion of its own
+    leg        length of a leg
+    tolerance  how far the feet may be below where they were before
+    """
+
+    point: str
+    frame: float
+    depth: float
+    before: float
+    leg: float
+    tolerance: float
+
+    @property
+    def told(self) -> bool:
+        """Whether it is deep enough to be told."""
+        return self.depth > _SUNK * self.leg
+
+    @property
+    def met(self) -> bool:
+        """Whether no foot is deep, but for those that were so before."""
+        return not self.told or self.depth <= self.before + self.tolerance
+
+    def sentence(self) -> Explanation:
+        """Return how deep the foot is, where and when, and what helps."""
+        part, _, side = self.point.partition(".")
+        deep, at = f"{1000.0 * self.depth:.0f} mm", _plain(self.frame)
+        said = f"{_ON_FOOT[part].format(f'foot.{side}')} is {deep} below the floor at frame {at}"
+        if self.met:
+            said = f"{said}, before it was {1000.0 * self.before:.0f} mm"
+        return Explanation(said, remedy="Use Fix Ground to raise the feet")
+
+    def data(self) -> dict[str, Any]:
+        """Return it as JSON data."""
+        lengths = {"depth": self.depth, "before": self.before, "leg": self.leg}
+        rounded = {name: round(length, _DIGITS) for name, length in lengths.items()}
+        return {"point": self.point, "frame": _plain(self.frame), **rounded, "met": self.met}
+
+
+@dataclass(frozen=True, eq=False)
 class Report:
     """What a job did.
 
@@ -100,6 +153,7 @@ class Report:
     rotated, moved, grown  names of the bones that were written
     pose                   how far Blender shows bones from the pose that was to be shown: in each frame that of the
                            bone that is farthest off, with the name of the one that is so in all; None: not measured
+    floor                  how deep feet are below a flat floor; None where there is none, or no human feet
     """
 
     armature: str
@@ -113,6 +167,7 @@ class Report:
     moved: tuple[str, ...]
     grown: tuple[str, ...] = ()
     pose: GoalReport | None = None
+    floor: FloorReport | None = None
 
     @property
     def met(self) -> bool:
@@ -121,8 +176,8 @@ class Report:
 
     @property
     def shown(self) -> bool:
-        """The pose within tolerance in all frames."""
-        return self.pose is None or bool(self.pose.met.all())
+        """The pose within tolerance in all frames, and the feet not below the floor."""
+        return (self.pose is None or bool(self.pose.met.all())) and (self.floor is None or self.floor.met)
 
     @property
     def converged_frames(self) -> int:
@@ -141,6 +196,7 @@ class Report:
             "frames_per_second": round(len(self.frames) / sum(self.seconds.values()), 1),
             "goals": [goal.data() for goal in self.goals],
             "pose": None if self.pose is None else self.pose.data(),
+            "floor": None if self.floor is None else self.floor.data(),
             "converged_frames": self.converged_frames,
             "explanations": list(self.explanations),
             "action": self.action,
@@ -182,6 +238,16 @@ GOAL_REPORT: Final = Table(
         ("met", FLAG, "within tolerance in all its frames"),
     )
 )
+FLOOR_REPORT: Final = Table(
+    always(
+        ("point", NAME, "`heel`, `ball`, `toe` (its tip) or, where the skin is known, `sole`, with `.L` or `.R`"),
+        ("frame", number(), "where it is deepest"),
+        ("depth", number(0.0), "meters below the floor"),
+        ("before", number(0.0), "how deep the feet were before the change; 0 for a motion of its own"),
+        ("leg", number(0.0), "length of a leg in meters"),
+        ("met", FLAG, "at most 2 % of a leg deep, or as deep as before"),
+    )
+)
 _ANY: Final = Kind(lambda data, where: data, {"type": "object"})
 REPORT: Final = Table(
     (
@@ -196,6 +262,11 @@ REPORT: Final = Table(
                 "pose",
                 by_type({type(None): NULL}, GOAL_REPORT.kind()),
                 "how far the bones in Blender are from the solved or recorded pose, and which one is farthest off",
+            ),
+            (
+                "floor",
+                by_type({type(None): NULL}, FLOOR_REPORT.kind()),
+                "how deep the feet are below a flat floor; null for commands that put none on one",
             ),
             ("converged_frames", whole(0), "frames in which all goals and the pose are met"),
             ("explanations", list_of(NAME), "a sentence for each missed goal"),

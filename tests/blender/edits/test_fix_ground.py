@@ -12,6 +12,7 @@ from mathutils import Matrix
 import bridge
 import commands
 from core import CoreError
+from core.formats.report import Report
 from edits.fix_ground import FixedGround
 from tests.blender.edits.test_mesh_ground import across, brought, make_ground, soles_above, way
 from tests.blender.rigs import contents, context, load, make_armature
@@ -30,13 +31,13 @@ def walker() -> tuple[Any, range]:
     return rig, frames
 
 
-def fix(rig: Any, frames: range, height: float = 0.0) -> FixedGround:
+def fix(rig: Any, frames: range, height: float = 0.0) -> tuple[FixedGround, Report]:
     edit = FixedGround(context, rig, (frames[0], frames[-1]), height)
     edit.solve()
     report = edit.write(rig)
     assert report.pose is not None
     assert report.pose.met.all()
-    return edit
+    return edit, report
 
 
 def plane() -> Any:
@@ -52,7 +53,7 @@ def plane() -> Any:
 def test_feet_below_a_plane_are_raised_to_it_and_the_others_stay(walker: tuple[Any, range]) -> None:
     rig, frames = walker
     before, places = soles_above(rig, plane(), frames)
-    edit = fix(rig, frames, SUNK)
+    edit, report = fix(rig, frames, SUNK)
     after, now = soles_above(rig, plane(), frames)
     assert before.min() < SUNK - 0.03
     assert after.min() > SUNK - DEEP
@@ -60,6 +61,9 @@ def test_feet_below_a_plane_are_raised_to_it_and_the_others_stay(walker: tuple[A
     assert high.sum() == 0 or np.abs(now - places)[high].max() < DEEP
     assert np.ptp(after[:, :2] - after[:, 1:3]) > 0.05  # heels and toes still roll
     assert "cm below the ground and is now 0.0 cm below it" in edit.summary()
+    assert report.floor is not None
+    assert report.floor.before == pytest.approx(SUNK - before.min(), abs=DEEP)
+    assert report.floor.depth == pytest.approx(max(SUNK - after.min(), 0.0), abs=DEEP)
 
 
 def test_a_body_far_below_the_ground_is_raised_as_a_whole(walker: tuple[Any, range]) -> None:

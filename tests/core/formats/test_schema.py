@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from core.formats.mapping import MAPPING
 from core.formats.markers import parse_marker_mapping
 from core.formats.pose import PART_POSE
 from core.formats.recipe import PRESETS, parse_recipe
-from core.formats.report import GoalReport, Report
+from core.formats.report import FloorReport, GoalReport, Report
 
 ROOT = Path(__file__).resolve().parents[3]
 GOAL: dict[str, Any] = {"bone": "hand.L", "position": [0.0, 0.0, 1.0]}
@@ -171,11 +172,18 @@ def test_a_list_that_poise_writes_is_read_and_valid(tmp_path: Path) -> None:
 def test_a_report_is_valid() -> None:
     goal = GoalReport("hand.L", "pin", np.array([1.0, 2.5]), np.array([0.0, 0.2]), None, 0.001, 0.5)
     seconds = {"read": 0.1, "solve": 0.2, "write": 0.1}
-    report = Report("rig", np.array([1.0, 2.0, 2.5]), "pins", seconds, (goal,), ("hand.L is short",), None, (), ())
+    floor = FloorReport("toe.L", 2.0, depth=0.03, before=0.0, leg=0.9, tolerance=0.003)
+    report = Report(
+        "rig", np.array([1.0, 2.0, 2.5]), "pins", seconds, (goal,), ("hand.L is short",), None, (), (), floor=floor
+    )
     data = json.loads(json.dumps(report.data()))
     VALIDATORS["report"].validate(data)
     VALIDATORS["report"].validate(data | {"skating": {"before": 0.1, "after": 0.0}})  # verbs add what they found
     assert not VALIDATORS["report"].is_valid(data | {"skated": {}})
+    assert not report.shown
+    assert floor.sentence().startswith("the tip of the toes of foot.L is 30 mm below the floor at frame 2.")
+    assert replace(report, floor=replace(floor, before=0.028)).shown  # as deep as it was
+    assert replace(report, floor=replace(floor, depth=0.017)).shown
     assert not VALIDATORS["report"].is_valid({name: value for name, value in data.items() if name != "goals"})
 
 
