@@ -198,6 +198,7 @@ def test_the_picture_shows_figure_pins_ball_and_ways(folder: Path) -> None:
     assert abs(left - right).mean() > 0.01
 
 
+@pytest.mark.long
 def test_a_ball_out_of_reach_is_told_and_makes_the_demo_fail(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -20,6 +20,7 @@ HELD = 5e-3  # metres that a hand may be beside its place on the prop
 FRAMES = (10, 30)
 HAND = {"mixamo": "mixamorig:{}Hand", "rigify": "DEF-hand.{}"}
 SIDES = {"mixamo": ("Left", "Right"), "rigify": ("L", "R")}
+HANDS = ("mixamo", pytest.param("rigify", marks=pytest.mark.long))
 
 
 def barbell(rig: Any, hand: str) -> Any:
@@ -83,7 +84,7 @@ def test_holding_again_replaces_what_was_held(monkeypatch: Any) -> None:
         assert beside.max() < HELD
 
 
-@pytest.mark.parametrize("hand", HAND)
+@pytest.mark.parametrize("hand", HANDS)
 def test_two_hands_go_along_with_one_prop_and_its_fingers_touch_it(hand: str, monkeypatch: Any) -> None:
     rig = body(hand)
     prop = barbell(rig, hand)
@@ -187,7 +188,7 @@ def test_the_verb_grips_and_holds(tmp_path: Any, capsys: Any) -> None:
     assert np.linalg.norm(beside, axis=-1).max() < HELD
 
 
-@pytest.mark.parametrize("hand", HAND)
+@pytest.mark.parametrize("hand", HANDS)
 def test_few_keys_of_fingers_stay_at_what_moves_through_the_hand(hand: str, tmp_path: Any) -> None:
     """A bar that gets thinner in twelve frames, also between these; the arm keeps its key in every frame."""
     rig = body(hand)

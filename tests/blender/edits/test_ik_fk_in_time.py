@@ -104,7 +104,7 @@ def assert_only_controls_that_drive_changed(before: Any, after: Any) -> None:
     assert not changed & {*((name, 1) for name in ik), *((name, 0) for name in fk)}
 
 
-@pytest.mark.parametrize("present", [1, 30])
+@pytest.mark.parametrize("present", [pytest.param(1, marks=pytest.mark.long), 30])
 def test_a_bake_with_pins_over_a_switch_shows_what_is_solved_in_all_frames(stepping: Any, present: int) -> None:
     context.scene.frame_set(present)
     reach = np.add(world(stepping, "DEF-hand.L"), (-0.1, -0.2, 0.1))

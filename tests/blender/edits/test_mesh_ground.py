@@ -293,7 +293,7 @@ def test_a_rig_whose_object_grows_is_refused() -> None:
         LockedFeet(context, rig, (frames[0], frames[-1]))
 
 
-@pytest.mark.parametrize("tilt", [0.0, 0.1])
+@pytest.mark.parametrize("tilt", [0.0, pytest.param(0.1, marks=pytest.mark.long)])
 def test_keypoints_are_keyed_on_the_ground(tilt: float) -> None:
     """Feet that stand touch it; toes may be raised, as they are on a plane."""
     (rig,) = load(RIG)
@@ -336,7 +336,7 @@ def stairs(start: np.ndarray, end: np.ndarray, rise: float) -> list[list[tuple[f
     ]
 
 
-@pytest.mark.parametrize("rise", [0.15, 0.1])
+@pytest.mark.parametrize("rise", [0.15, pytest.param(0.1, marks=pytest.mark.long)])
 def test_a_walk_up_stairs_goes_up_those_of_another_body(rise: float) -> None:
     """The first body's stairs are its ground, so that the second one does not climb both."""
     (source,) = load(RIG)

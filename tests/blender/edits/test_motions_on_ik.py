@@ -62,7 +62,9 @@ def assert_shown_as_solved(rig: Any, edit: BodyMotion) -> None:
     assert np.degrees(rotation.angle_between(frame_rotations(seen[..., :3]), turns)).max() < TURNED
 
 
-@pytest.mark.parametrize("made", MADE)
+@pytest.mark.parametrize(
+    "made", ["jump", *(pytest.param(made, marks=pytest.mark.long) for made in MADE if made != "jump")]
+)
 @pytest.mark.parametrize("name", [*IN_CI, *(MORE if FULL else ())])
 def test_a_new_motion_is_shown_as_it_was_solved(name: str, made: str) -> None:
     rig, _ = RIGS[name]()

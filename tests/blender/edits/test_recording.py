@@ -227,7 +227,7 @@ def test_a_recorded_drag_is_not_repeated_with_other_numbers(walker: Any) -> None
         bpy.ops.poise.drag(bone="hand.L", shift=(0.1, 0.0, 0.0), recorded=True)
 
 
-@pytest.mark.parametrize("kind", ["POSITION", "BOTH"])
+@pytest.mark.parametrize("kind", [pytest.param("POSITION", marks=pytest.mark.long), "BOTH"])
 def test_feet_stay_also_where_the_hand_is_far_out_of_reach(empty_file: None, kind: str) -> None:
     rig = load(DATA / "motion" / "cmu_07_12.bvh")[0]
     context.scene.frame_end = 80

@@ -206,7 +206,10 @@ def test_what_makes_no_sense_is_refused_and_nothing_changes(
     assert contents() == before
 
 
-@pytest.mark.parametrize(("chosen", "moves"), [("arm.L", "hand.L"), ("hand_ik.L", "forearm.L"), ("torso", "spine.003")])
+@pytest.mark.parametrize(
+    ("chosen", "moves"),
+    [pytest.param("arm.L", "hand.L", marks=pytest.mark.long), ("hand_ik.L", "forearm.L"), ("torso", "spine.003")],
+)
 def test_parts_of_a_control_rig_are_smoothed_by_the_names_of_roles_and_controls(chosen: str, moves: str) -> None:
     """Roles were asked of the body, which has fewer bones than the rig: the tool failed. With the torso the controls
     of hands and feet were moved along.

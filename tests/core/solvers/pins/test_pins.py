@@ -16,6 +16,7 @@ from tests.core.rigs import FIGURE, random_pose, skeleton_of
 from tests.core.solvers.pins.rigs import MILLIMETRE, largest_turn, outside, pins, random_tree, reachable
 
 
+@pytest.mark.long
 def test_reachable_goals_are_met_within_the_limits(limited: Skeleton) -> None:
     goals = reachable(limited, ("foot.L", "foot.R", "hand.L", "hand.R", "head"), np.random.default_rng(0), (200,))
     solution = solve(limited, Pose.rest(limited), goals)
