@@ -25,7 +25,7 @@ class Kind(Enum):
     CLOSER_POSE = "a closer pose may exist", "Drag or solve again to find it"
     DRAGGED = "{} is dragged", _PRECEDENCE
     DRIVEN = "{} is driven by {}", "Mute the driver or constraint to get closer"
-    FIRM = "IK cannot bend {} further", ""
+    FIRM = "IK cannot rotate {} further", ""
     FIXED = "neither it nor its parents can be changed", "Unlock one of them to get closer"
     FOLLOWS = '{} follows the object "{}"', "Move that object instead"
     GAZE = (

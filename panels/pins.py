@@ -210,7 +210,9 @@ class POISE_MT_pie(bpy.types.Menu):
         pie.operator("poise.mirror_pose", text="Flip").model = "BOTH"
         pie.operator("poise.take_posture", text="Relaxed").posture = "RELAXED"
         pie.operator("poise.pin_here")
-        pie.operator("poise.take_posture", text="T-Pose").posture = "T"
+        animal = context.mode == "POSE" and bridge.is_animal(context.active_object)  # F3 draws it in other modes, too
+        posture, text = ("REST", "Rest Pose") if animal else ("T", "T-Pose")
+        pie.operator("poise.take_posture", text=text).posture = posture
 
 
 def draw_in_pose_menu(menu: Any, context: Any) -> None:

@@ -64,7 +64,7 @@ CHOICES = {
     "poise.clear_roles": {"Reset All"},
     "poise.mirror_pose": {"Flip"},
     "poise.retarget": {"From File..."},
-    "poise.take_posture": {"Relaxed", "T-Pose"},
+    "poise.take_posture": {"Relaxed"},
 }
 
 
