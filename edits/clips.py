@@ -2,9 +2,10 @@
 
 import io
 import os
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -142,9 +143,22 @@ def _importer(name: str) -> Any:
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Keep the warnings and tracebacks of an importer from the user, who gets a sentence."""
-    with warnings.catch_warnings(), redirect_stderr(io.StringIO()), redirect_stdout(io.StringIO()):
+    """Keep the warnings and tracebacks of an importer from the user, who gets a sentence.
+
+    Blender itself prints what an operator reports, past Python: to the descriptors.
+    """
+    with ExitStack() as ends, warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        null = ends.enter_context(Path(os.devnull).open("wb"))
+        for stream, number in ((sys.stdout, 1), (sys.stderr, 2)):
+            with suppress(OSError, AttributeError):  # a window without a terminal has none
+                stream.flush()
+                own = os.dup(number)
+                ends.callback(os.close, own)
+                ends.callback(os.dup2, own, number)
+                os.dup2(null.fileno(), number)
+        ends.enter_context(redirect_stderr(io.StringIO()))
+        ends.enter_context(redirect_stdout(io.StringIO()))
         yield
 
 

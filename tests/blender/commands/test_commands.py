@@ -618,14 +618,15 @@ def test_help_is_no_error(run: Run, options: list[str]) -> None:
         ("OFFSET 0.0", "OFFSET zero", '"clip.bvh" cannot be read; the BVH file has "zero" where a number is needed'),
     ],
 )
-def test_a_strangers_clip_is_refused_in_one_sentence_without_an_importers_traceback(
-    run: Run, tmp_path: Path, old: str, new: str, sentence: str
+def test_a_strangers_clip_is_refused_in_one_sentence_and_nothing_of_its_importer_is_shown(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path, old: str, new: str, sentence: str
 ) -> None:
     (tmp_path / "clip.bvh").write_text(corpus()[".bvh"][0].decode().replace(old, new))
-    result = run("info", "--blend", tmp_path / "clip.bvh")
-    assert (result.code, result.error.count("\n")) == (2, 1), result.error
-    assert sentence in result.error
-    assert "Traceback" not in result.error + result.out
+    capfd.readouterr()
+    assert commands.run(["info", "--blend", str(tmp_path / "clip.bvh")]) == 2
+    out, error = capfd.readouterr()  # also what Blender itself prints, past Python
+    assert (out, error.count("\n")) == ("", 1), out + error
+    assert sentence in error
 
 
 def test_keys_beyond_all_frames_are_refused(run: Run, folder: Path) -> None:
