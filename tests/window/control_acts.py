@@ -69,6 +69,7 @@ def controls(hand: Any, file: str) -> Generator[float, None, dict[str, Any]]:
     yield from do.key(hand, "Z", ctrl=True)
     seen |= {"undone": do.channels(bpy.data.objects["rig"]) == seen["start"], "left": do.left_behind()}
     yield from switch_to_fk(hand, seen)
+    yield from drag_half_way(hand, seen)
     yield from lead_motion(hand, seen)
     seen["led"].append(do.channels(bpy.data.objects["rig"]) == seen.pop("start"))
     yield from learn(hand, seen)
@@ -114,6 +115,59 @@ def switch_to_fk(hand: Any, seen: dict[str, Any]) -> Generator[float, None, None
     yield from do.key(hand, "Z", ctrl=True)
     yield RESTS
     seen["elbow"].append(limbs())
+
+
+def drag_half_way(hand: Any, seen: dict[str, Any]) -> Generator[float, None, None]:
+    """Drag a hand half way between IK and FK, auto-keyed where there are keys; undo, and go back to IK."""
+    import bpy
+
+    rig = bpy.data.objects["rig"]
+    arm = rig.pose.bones["upper_arm_parent.L"]
+    arm["IK_FK"] = 0.5
+    rig.pose.bones["upper_arm_ik.L"].lock_rotation = (True, False, True)  # as Rigify has it
+    rig.poise_use_fk_switch = False
+    rig.poise_pins.remove(rig.poise_pins.find("hand_ik.L"))
+    rig.update_tag()
+    for name in ("upper_arm_fk.L", "forearm_fk.L", "hand_fk.L", "hand_ik.L", "upper_arm_ik.L"):
+        bone = rig.pose.bones[name]
+        turned = "rotation_quaternion" if bone.rotation_mode == "QUATERNION" else "rotation_euler"
+        for frame in (1, 20, 40):
+            bone.keyframe_insert(turned, frame=frame)
+    bpy.context.preferences.edit.use_keyframe_insert_available = True
+    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=hand.region()):
+        bpy.ops.ed.undo_push(message="Half way")
+    yield RESTS
+    before = do.channels(rig), keyed(rig), do.head("hand_ik.L", rig)
+    x, y = hand.pixel(before[2])
+    yield from do.grab(hand, on_shape(hand, "hand_ik.L"))
+    yield from do.lead(hand, (hand.x - 30, hand.y + 24))
+    yield RESTS
+    hand.screenshot("controls_half_way")
+    yield from do.drop(hand)
+    yield RESTS
+    rig = bpy.data.objects["rig"]
+    after, went = keyed(rig), hand.pixel(do.head("hand_ik.L", rig))
+    seen["half way"] = {
+        "went": [went[0] - x, went[1] - y],
+        "switch": rig.pose.bones["upper_arm_parent.L"]["IK_FK"],
+        "new": sorted({*after} - {*before[1]}),
+        "keyed": sorted({path.split('"')[1] for path, *_ in before[1] if before[1][path, *_] != after[path, *_]}),
+    }
+    yield from do.key(hand, "Z", ctrl=True)
+    yield RESTS
+    rig = bpy.data.objects["rig"]
+    seen["half way"]["undone"] = [do.channels(rig) == before[0], keyed(rig) == before[1]]
+    rig.pose.bones["upper_arm_parent.L"]["IK_FK"] = 0.0
+    rig.update_tag()
+
+
+def keyed(rig: Any) -> dict[tuple[str, int], list[tuple[float, float]]]:
+    """The keys of each channel: frame and value."""
+    from bpy_extras.anim_utils import action_get_channelbag_for_slot
+
+    data = rig.animation_data
+    curves: Any = action_get_channelbag_for_slot(data.action, data.action_slot).fcurves
+    return {(curve.data_path, curve.array_index): [(*key.co,) for key in curve.keyframe_points] for curve in curves}
 
 
 def switch_keys(rig: Any) -> dict[str, list[tuple[float, float, str]]]:

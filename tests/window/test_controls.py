@@ -54,6 +54,15 @@ def test_an_elbow_that_ik_cannot_show_is_switched_to_fk_and_back_by_undo(seen: d
     assert here[2] == "CONSTANT"
 
 
+def test_a_hand_half_way_between_ik_and_fk_is_dragged_keyed_where_it_has_keys_and_undone(seen: dict[str, Any]) -> None:
+    found = seen["half way"]
+    np.testing.assert_allclose(found["went"], (-30, 24), atol=PIXELS)
+    assert found["switch"] == 0.5
+    assert found["new"] == []
+    assert {"hand_ik.L", "upper_arm_fk.L"} <= {*found["keyed"]}
+    assert found["undone"] == [True, True]
+
+
 def test_escape_while_a_motion_is_led_leaves_the_file_as_it_was(seen: dict[str, Any]) -> None:
     assert seen["led"] == [True] * 4
 
