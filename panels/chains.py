@@ -29,7 +29,7 @@ class POISE_UL_chains(bpy.types.UIList):
         self, context: Any, layout: Any, data: Any, item: Any, icon: int, active_data: Any, active: str, *_: Any
     ) -> None:
         row = layout.row(align=True)
-        row.prop(item, "name", text="", emboss=False, icon="CON_KINEMATIC")
+        row.prop(item, "name", text="", emboss=False, icon="NONE" if is_narrow(PAIR) else "CON_KINEMATIC")
         row.prop(item, "use_drag", text="", icon="VIEW_PAN" if item.use_drag else "HIDE_ON", emboss=False)
 
 
@@ -40,7 +40,7 @@ class POISE_UL_actuations(bpy.types.UIList):
         self, context: Any, layout: Any, data: Any, item: Any, icon: int, active_data: Any, active: str, *_: Any
     ) -> None:
         there = item.bone in context.active_object.pose.bones
-        split = layout.split(factor=0.62 if is_narrow() else 0.5)
+        split = layout.split(factor=1.0 if is_narrow(PAIR) else 0.62 if is_narrow() else 0.5)
         name = split.row()
         name.alert = not there
         name.label(
@@ -49,8 +49,9 @@ class POISE_UL_actuations(bpy.types.UIList):
             icon="NONE" if there else "ERROR",
         )
         row = split.row(align=True)
-        row.prop(item, "fraction", text="", slider=True)
-        if not is_narrow():  # it is below the list, too
+        if not is_narrow(PAIR):  # both are below the list, too
+            row.prop(item, "fraction", text="", slider=True)
+        if not is_narrow():
             row.prop(item, "angle", text="")
 
 

@@ -22,7 +22,7 @@ class POISE_UL_tracks(bpy.types.UIList):
         self, context: Any, layout: Any, data: Any, item: Any, icon: int, active_data: Any, active: str, *_: Any
     ) -> None:
         row = layout.row(align=True)
-        row.label(text=part_name(label_of(item)), icon="FCURVE", translate=False)
+        row.label(text=part_name(label_of(item)), icon="NONE" if is_narrow(PAIR) else "FCURVE", translate=False)
         row.prop(item, "offset", text="")
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import bpy
 
 from ..properties.humanoid import PULLS, RESISTS, SWIVELS
-from .side import ArmaturePanel, draw_setting, labelled
+from .side import PAIR, ArmaturePanel, draw_setting, is_narrow, labelled
 
 
 class POISE_PT_humanoid(ArmaturePanel, bpy.types.Panel):
@@ -33,7 +33,7 @@ class POISE_PT_humanoid(ArmaturePanel, bpy.types.Panel):
         for name, (_, label) in SWIVELS.items():
             row = column.row(align=True, heading=label)
             row.prop(armature, f"poise_use_{name}", text="")
-            side = row.row(align=True)
+            side = (column if is_narrow(PAIR) else row).row(align=True)
             side.active = getattr(armature, f"poise_use_{name}")
             side.prop(armature, f"poise_{name}", text="")
 

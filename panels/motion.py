@@ -6,6 +6,7 @@ import bpy
 
 from ..languages.interface import part_name, translated
 from .side import (
+    PAIR,
     ArmaturePanel,
     beside,
     chosen_in,
@@ -53,9 +54,9 @@ class POISE_UL_timed_pins(bpy.types.UIList):
         sign = _icon(item) if there else "ERROR"
         label.operator("poise.goto_timed_pin", text="", icon=sign, emboss=False).row = number
         frames = f"{item.start}-{item.end}"
-        name = " ".join([part_name(item.label, item.bone), *([frames] if is_narrow() else [])])
+        name = " ".join([part_name(item.label, item.bone), *([frames] if is_narrow() and not is_narrow(PAIR) else [])])
         label.label(text=name if there else translated(f"{item.bone} (no such bone)"), translate=False)
-        if not is_narrow():  # else there is room for the frames alone, and the other is beside the list
+        if not is_narrow():  # else there is room for the frames at most, and the other is beside the list
             row = row.row(align=True)
             row.label(text=frames, translate=False)
             draw_mute(row, item)

@@ -7,7 +7,7 @@ from bl_ui.utils import PresetPanel
 
 from .. import bridge
 from ..languages.interface import CONTEXT
-from .side import ArmaturePanel, beside, draw_choice, draw_setting, draw_some, is_narrow, labelled
+from .side import PAIR, ArmaturePanel, beside, draw_choice, draw_setting, draw_some, is_narrow, labelled
 
 
 class POISE_PT_presets(PresetPanel, bpy.types.Panel):
@@ -45,7 +45,7 @@ class POISE_PT_solver(ArmaturePanel, bpy.types.Panel):
             draw_some(column, armature, "poise_balance", ("PINS", "OFF"))
         row = column.row(align=True, heading="Strength", heading_ctxt=CONTEXT)
         row.prop(armature, "poise_use_strength", text="")
-        number = row.row()
+        number = (column if is_narrow(PAIR) else row).row()
         number.active = armature.poise_use_strength
         number.prop(armature, "poise_strength", text="")
 
