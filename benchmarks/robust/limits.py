@@ -116,7 +116,7 @@ def of_sources(folder: Path) -> Iterator[Limit]:
     """Yield the limits of bytes and depth."""
     from core.formats.clips import LARGEST_CLIP
     from core.formats.files import read_json
-    from core.sources import DEEPEST, LARGEST_DOCUMENT, LARGEST_FILE, check_size, parse_json, read_bytes
+    from core.sources import DEEPEST, LARGEST_DOCUMENT, LARGEST_FILE, MOST_PARTS, check_size, parse_json, read_bytes
 
     def sparse(size: int, most: int) -> Callable[[], object]:
         path = folder / f"sparse{size}"
@@ -139,6 +139,8 @@ def of_sources(folder: Path) -> Iterator[Limit]:
     )  # fmt: skip
     nested = {depth: "[" * depth + "]" * depth for depth in (DEEPEST, DEEPEST + 1)}
     yield Limit("depth of JSON", "100", lambda: parse_json(nested[DEEPEST]), lambda: parse_json(nested[DEEPEST + 1]))
+    most, more = (f"[{'{},' * (count - 2)}[]]" for count in (MOST_PARTS, MOST_PARTS + 1))
+    yield Limit("lists and objects of JSON", "5 million", lambda: parse_json(most), lambda: parse_json(more))
 
 
 def of_recordings() -> Iterator[Limit]:

@@ -14,7 +14,7 @@ from benchmarks.robust.corpus import corpus
 from core import CoreError
 from core.formats.job import parse, read
 from core.keypoints import find_layout, read_recording
-from core.sources import DEEPEST, LARGEST_DOCUMENT, check_counts, parse_json, read_bytes
+from core.sources import DEEPEST, LARGEST_DOCUMENT, MOST_PARTS, check_counts, parse_json, read_bytes
 from tests.core.keypoints.rigs import COCO
 
 
@@ -24,6 +24,11 @@ def test_json_is_nested_only_so_deep_whatever_its_texts_say() -> None:
     for deep in (f"[{fits}]", "{" + '"a":{' * DEEPEST, "[" * 10**6):
         with pytest.raises(CoreError, match="nested too deeply"):
             parse_json(deep)
+
+
+def test_lists_and_objects_of_json_are_counted_before_they_are_made() -> None:
+    many = b"[" + b"{}," * MOST_PARTS + b"1]"
+    assert peak(many, "more than 5 million lists and objects", ".json") < 4 * len(many)  # 64 bytes each are 21
 
 
 @pytest.mark.parametrize("text", ['"' + "x" * 10**6, '"' + '\\"' * 10**6], ids=["letters", "escapes"])
