@@ -24,7 +24,7 @@ class Solver:
         self.skeleton = skeleton_of(work.rig)
         self.rest = Pose.rest(self.skeleton)
         self.dragging = work.name == "W1"
-        live = {"iterations": 8, "turn": float(np.radians(11.5))}  # as in edits/drag/session.py
+        live = {"iterations": 8, "turn": float(np.radians(11.5))}  # as in edits/drag/problem.py
         self.method = PinAndDrag(
             position_tolerance=POSITION_TOLERANCE,
             rotation_tolerance=float(ROTATION_TOLERANCE),

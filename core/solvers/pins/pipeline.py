@@ -215,7 +215,7 @@ def _approach(problem: Problem, state: State, x: Array, frames: Frames, most: in
         solver.begin(begun)
         at, limited = state.links[np.array([frame])].place(begun[None]), ~solver.objective.strength.firm
         for rows in problem.rows.on_the_way(at, frame, limited, NEAR):
-            used += solver.descend(rows, 2, float(numbers.CLOSE))
+            used += solver.descend(rows, 2, float(numbers.CLOSE))[0]
             if (solver.aims.lengths(solver.at) * (rows.block_in_level @ limited)).max() > NEAR:
                 break  # it does not keep up
         part = _of_frame(problem, solver, most, float(numbers.NEWTON_RESTS))
@@ -225,8 +225,8 @@ def _approach(problem: Problem, state: State, x: Array, frames: Frames, most: in
 
 def _of_frame(problem: Problem, frame: FrameSolver, most: int, still: float, begun: Array | None = None) -> Progress:
     """Return the progress of a frame after its steps, see `FrameSolver.descend`."""
-    used = frame.descend(problem.rows, most, still, begun)
-    active, done, lengths = frame.limits.active_rows(frame.at), used < most, frame.aims.lengths(frame.at)
+    used, done = frame.descend(problem.rows, most, still, begun)
+    active, lengths = frame.limits.active_rows(frame.at), frame.aims.lengths(frame.at)
     return Progress(frame.at.x[None], np.array([used]), active[None], np.array([done]), lengths[None])
 
 

@@ -61,11 +61,12 @@ class FrameSolver:
             x[3 * joint : 3 * joint + 3] = bends[3 * joint : 3 * joint + 3]
         return x if bent else None
 
-    def descend(self, goals: GoalRows, most: int, still: float, begun: Array | None = None) -> int:
+    def descend(self, goals: GoalRows, most: int, still: float, begun: Array | None = None) -> tuple[int, bool]:
         """Take at most `most` steps, until one turns every joint by less than `still`; as one that rests.
 
         goals: the problem's, whose targets may have moved since the last steps; begun: x (D,) where the tick began,
-        which turns joints no further than a tick may, or None for any way. Returns the number of steps.
+        which turns joints no further than a tick may, or None for any way. Returns the number of steps, and whether
+        the body is where it goes: not where `most` or what a tick may turn ended them.
         """
         bound = np.inf if begun is None else self.largest_turn
         rows = self.at.rows
@@ -88,7 +89,7 @@ class FrameSolver:
         while steps < most:
             left = turn - self.newton.turned(self.at.x - begun) if turn < np.inf else turn
             if left < numbers.NEWTON_RESTS:
-                break
+                return steps, False
             steps += 1
             self.limits.begin(self.at)
             active, blind = dict(self.limits.active), not self.forces.any()
@@ -119,7 +120,7 @@ class FrameSolver:
                 bent, done = True, not self._gives_way(turn - self.newton.turned(self.at.x - begun), exact)
             if done or damping * numbers.DAMPING > 1.0:
                 break
-        return steps
+        return steps, steps < most
 
     def _gives_way(self, turn: float, exact: Array | float) -> bool:
         """Take a step that bends joints which a limit holds straight, or bent back, if what is minimised falls.

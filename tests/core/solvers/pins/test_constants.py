@@ -266,6 +266,22 @@ def test_a_still_mouse_tries_no_other_pose_for_goals_after_those_that_are_asked_
     assert bool(begun) == tried
 
 
+def test_a_still_mouse_tries_no_other_pose_while_the_body_goes_as_far_as_a_tick_may(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    skeleton, begun = body(-1, 0), list[float]()
+    method = PinAndDrag(root="fixed", deviations=np.full((2, 3), DEVIATION), settle=False, turn=0.05)
+    goals = [turned(0, 0.0 * UP), turned(1, 0.22 * UP), replace(turned(1, -0.1 * UP), priority=1)]
+    drag = method.prepare(skeleton, Pose.rest(skeleton), goals)
+    begin = FrameSolver.begin
+    monkeypatch.setattr(FrameSolver, "begin", lambda solver, x: begun.append(0.0) or begin(solver, x))
+    tried: list[bool] = []
+    for _ in range(8):
+        drag.relax()
+        tried.append(bool(begun))
+    assert tried == 4 * [False] + 4 * [True]
+
+
 @pytest.mark.parametrize(
     ("way", "reached", "bits"), [(0.299, 9.0, 2), (0.301, 9.0, 3), (0.9, 0.299, 4), (0.9, 0.301, 5)]
 )

@@ -16,7 +16,7 @@ from tests.core.solvers.pins.rigs import pins
 
 pytestmark = pytest.mark.long
 
-LIVE: dict[str, Any] = {"iterations": 8, "turn": float(np.radians(11.5))}  # as in edits/drag/session.py
+LIVE: dict[str, Any] = {"iterations": 8, "turn": float(np.radians(11.5))}  # as in edits/drag/problem.py
 CENTIMETRE = 0.01
 IN_REACH, OUT_OF_REACH = 0.1, 0.5  # degrees by which answers may differ
 SETTINGS: dict[str, dict[str, Any]] = {
