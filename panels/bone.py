@@ -35,9 +35,7 @@ class _Bone:
         column = labelled(layout.column())
         for axis in "xyz":
             heading = f"Stiffness {axis.upper()}" if axis == "x" else axis.upper()
-            if is_narrow(PAIR):
-                column.label(text=heading)
-            column.prop(bone, f"ik_stiffness_{axis}", text="" if is_narrow(PAIR) else heading, slider=True)
+            draw_setting(column, bone, f"ik_stiffness_{axis}", text=heading, slider=True)
         draw_setting(column, bone, "ik_stretch", slider=True)
         for axis in "xyz":
             row = column.row(align=True, heading=f"Limit {axis.upper()}")

@@ -79,10 +79,13 @@ def draw_choice(column: Any, data: Any, name: str, expand: bool = True) -> None:
 
 
 def draw_setting(column: Any, data: Any, name: str, **how: Any) -> None:
-    """Draw a setting in a `labelled` column, below its name where Blender would leave that out for want of room."""
+    """Draw a setting in a `labelled` column, below its name where Blender would leave that out for want of room.
+
+    `how` goes to Blender; with `text` the setting has another name.
+    """
     setting = data.bl_rna.properties[name]
     if is_narrow(PAIR) and setting.type != "BOOLEAN":
-        _named(column, data, name).column(align=True).prop(data, name, text="", **how)
+        _named(column, data, name, how.pop("text", None)).column(align=True).prop(data, name, text="", **how)
     else:
         column.prop(data, name, **how)
 
@@ -95,13 +98,13 @@ def draw_some(column: Any, data: Any, name: str, items: Iterable[str]) -> None:
         row.prop_enum(data, name, item)
 
 
-def _named(column: Any, data: Any, name: str) -> Any:
-    """Draw the name of a setting; return a row beside it, or below it where the name would be cut."""
+def _named(column: Any, data: Any, name: str, text: str | None = None) -> Any:
+    """Draw the name of a setting, or another text; return a row beside it, or below it where the name would be cut."""
     below = is_narrow(PAIR)
     split = column.column(align=True) if below else column.split(factor=0.5 if is_narrow() else _NAMES)
     label, setting = split.row(), data.bl_rna.properties[name]
     label.alignment = "LEFT" if is_narrow() else "RIGHT"
-    label.label(text=setting.name, text_ctxt=setting.translation_context)
+    label.label(text=text or setting.name, text_ctxt=setting.translation_context)
     return split.row(align=True)
 
 
