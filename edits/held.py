@@ -42,6 +42,11 @@ class HeldRig:
             self.goals = self._staying.goals(matrices)
 
     @property
+    def first(self) -> int:
+        """The first priority of what is asked for: it comes after what stays, which nothing moves."""
+        return int(bool(self.goals))
+
+    @property
     def body_of(self) -> Skeleton:
         """The skeleton that is solved."""
         return self.rig.skeleton if self.controlled is None else self.controlled.skeleton

@@ -140,7 +140,10 @@ class JobEdit(MotionEdit):
             balance = prepare_balance(job.balance, job.goals, self.body, self.roles, poses)
             self.goals += [balance] if balance is not None else []
         # of each goal of core its place in `goals`, and the goal
-        asked = [(place, one) for place, goal in enumerate(self.goals) for one in goal.core_goals(job.wins == "pins")]
+        asked = [
+            (place, replace(one, priority=self.held.first + one.priority))
+            for place, goal in enumerate(self.goals) for one in goal.core_goals(job.wins == "pins")
+        ]  # fmt: skip
         yielding = [(place, *self.held.yielding(one)) for place, one in asked]
         self._asked = [(place, one) for place, one, _ in yielding] + [(_NOBODY, goal) for goal in self.held.goals]
         self._last = max(one.priority for place, one in asked if place < len(job.goals))

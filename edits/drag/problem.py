@@ -110,12 +110,12 @@ class DragProblem:
     def prepare(self, wanted: Wanted) -> Solved:
         """Prepare the goals of effectors and pins. Return what a solve may change."""
         body, held, turning, drag_wins = self.body, self.body.held, wanted.turning, wanted.wins == "DRAG"
-        level = 0 if drag_wins else next_priority(self.pins.targets)
+        level = held.first + (0 if drag_wins else next_priority(self.pins.targets))
         goals: list[AnyGoal] = [
             Goal(effector.bone, place, turn if turning else None, effector.point, priority=level)
             for effector, (place, turn) in zip(wanted.effectors, wanted.targets, strict=True)
         ]
-        holding = self.pins.goals(turning, int(drag_wins))
+        holding = self.pins.goals(turning, held.first + int(drag_wins))
         last = max(goal.priority for goal in [*goals, *holding])
         pins = [held.yielding(pin) for pin in holding]
         self.yielding = [turn for _, turn in pins if turn is not None]

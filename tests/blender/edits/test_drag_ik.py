@@ -210,6 +210,14 @@ def test_solve_here_holds_the_other_foot_of_a_body_that_follows_an_object(tied: 
     np.testing.assert_allclose(world(tied, "foot.L"), tied.poise_pins["foot.L"].position, atol=SHOWN)
 
 
+def test_solve_here_changes_nothing_for_a_pin_that_an_object_holds_its_foot_from(tied: Any) -> None:
+    stored = {name: values.tolist() for name, values in read_channels(tied).items()}
+    tied.poise_pins["foot.L"].position.z += 0.1
+    assert bpy.ops.poise.solve() == {"FINISHED"}
+    assert {name: values.tolist() for name, values in read_channels(tied).items()} == stored
+    assert tied.animation_data is None
+
+
 @pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")
 @pytest.mark.parametrize("beside", [(0.0, 0.0, 0.06), (0.0, 0.05, 0.0)])
 @pytest.mark.parametrize("bones", ["foot", "foot foot_ik"])  # the control is at the end of the shin, or at the foot
