@@ -45,7 +45,8 @@ class Sole:
 
     toe   the bone of the toes; -1 if there is none that hangs on the foot
     thickness  how high its joint is above the ground on a flat foot, or the end of a foot without toes if that is where
-               they would turn; else 0
+               they would turn and the skin is not known; else 0
+    ball  (3,) below the joint of the toes, or where it would be; the tip of a foot without toes whose skin is known
     end   (3,) the tip in the frame of the toes, or of the foot if there are none
     flat  (4,) the frame of the toes relative to that of the foot, when both stand flat
     skin  furthest points of the skin, (n, 3) in the frame of the foot and (m, 3) in that of the toes, if it is known
@@ -191,6 +192,8 @@ def find_sole(skeleton: Skeleton, roles: Roles, side: str) -> Sole:
     if len(places):
         height = -float((places @ up).min())
         back, far = (float(end) * along for end in ((places @ along).min(), (places @ along).max()))
+        if not hangs:  # a sole without a joint rolls over its tip
+            ahead, joint = far, ankle - height * up
     down, inverse = -height * up, rotation.inv(turns[foot])
     contacts = (down + back, down + ahead, down + far, up, along)
     end = rotation.rotate(rotation.inv(turns[last]), ankle + contacts[2] - heads[last])

@@ -349,9 +349,11 @@ def _levelled(axis: Array, side: Array, grade: Array, room: Array, up: Array, mo
     Its height is then the `grade` (F,), to within `room` (F,). They come and go over `FADE`.
     """
     height, rate = side @ up, rotation.cross(axis, side) @ up
+    flat = height**2 + rate**2  # 1 where the axis is level: what is steep is raised rather than turned
 
     def within_room(angle: Array) -> Array:
-        wanted = np.clip(height * np.cos(angle) + rate * np.sin(angle), grade - room, grade + room)
+        now = height * np.cos(angle) + rate * np.sin(angle)
+        wanted = now + flat * (np.clip(now, grade - room, grade + room) - now)
         for _ in range(ROUNDS):
             sin, cos = np.sin(angle), np.cos(angle)
             angle = angle + (wanted - height * cos - rate * sin) * (rate * cos - height * sin)

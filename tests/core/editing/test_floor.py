@@ -63,6 +63,36 @@ def test_toes_do_not_bend_by_a_quarter_turn_for_an_edge_that_is_slightly_below(y
     assert all((rotation.rotate(turn, sole.end) @ up) > -sole.thickness - 1e-3 * long for turn in held)  # its tip
 
 
+def test_a_foot_that_points_down_is_raised_not_turned_for_its_edge() -> None:
+    """Turned about its line, which is steep, it looks another way rather than lie level: it went round by 64."""
+    walk = read_clip(DATA / "motion" / "cmu_07_12.bvh")
+    skeleton, roles = walk.skeleton, find_roles(walk.skeleton)
+    rest, sole = Pose.rest(skeleton), find_sole(skeleton, roles, "L")
+    heads, turns = forward(skeleton, rest)
+    up, ahead = (rotation.rotate(turns[sole.foot], way) for way in (sole.up, sole.forward))
+    long, aside = float(np.linalg.norm(sole.tip - sole.heel)), np.cross(ahead, up)
+    corners = [end + side * 0.3 * long * aside for end in (sole.heel, sole.tip) for side in (-1.0, 1.0)]
+    places = heads[sole.foot] + rotation.rotate(turns[sole.foot], corners)
+    roles = replace(
+        roles, soles={"foot.L": places}, bones={role: bone for role, bone in roles.bones.items() if role != "toe.L"}
+    )
+    sole = find_sole(skeleton, roles, "L")
+    np.testing.assert_allclose(sole.ball, sole.tip)  # over which a foot without toes rolls
+    roll, pitch = (rotation.from_axis_angle(axis, np.radians(angle)) for axis, angle in ((ahead, 60.0), (aside, -65.0)))
+    turned = rotation.mul(pitch, rotation.mul(roll, turns[sole.foot]))
+    own = rest.rotations.copy()
+    own[sole.foot] = rotation.mul(own[sole.foot], rotation.mul(rotation.inv(turns[sole.foot]), turned))
+    motion = Motion(Pose(own[None], rest.translations[None]), np.arange(1), 30.0)
+    tip = float((heads[sole.foot] + rotation.rotate(turned, sole.tip)) @ up)
+    pins = floor_pins(skeleton, motion, roles, Floor(up, tip + 1e-3 * long))
+    (pin,) = [pin for pin in pins if skeleton.index(pin.bone) == sole.foot]
+    assert pin.rotation is not None
+    assert rotation.angle_between(np.reshape(pin.rotation, (-1, 4))[0], turned) < np.radians(25.0)
+    assert pin.position is not None
+    under = np.reshape(pin.position, (-1, 3))[0] + rotation.rotate(np.reshape(pin.rotation, (-1, 4))[0], sole.under[0])
+    assert min(under @ up) > tip - 1e-3 * long
+
+
 def test_memory_grows_with_the_frames_not_with_their_square() -> None:
     """Below the floor again and again, a motion has many pins, each with the arrays of all frames."""
     walk = read_clip(DATA / "motion" / "cmu_07_12.bvh")
