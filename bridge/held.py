@@ -226,26 +226,26 @@ class HeldControls:
 class StayingParts:
     """The parts of a body that stay, and where the bones that have them there have them: `turns` and `moves` as above.
 
-    matrices (J, 3, 4): of the rig, evaluated
+    matrices (..., J, 3, 4): of the rig, evaluated
     """
 
     def __init__(self, held: HeldControls, matrices: Array) -> None:
         body = held.controlled
         self._names, self._frames = body.skeleton.names, body.frames
-        frames = matrices[body.frames]
-        own = rotation.mul(frame_rotations(frames[:, :, :3]), body.aligned)
+        frames = matrices[..., body.frames, :, :]
+        own = rotation.mul(frame_rotations(frames[..., :3]), body.aligned)
         self._turns = {
-            part: (bone, rotation.mul(rotation.inv(_frame(matrices, bone)[0]), own[part]))
+            part: (bone, rotation.mul(rotation.inv(_frame(matrices, bone)[0]), own[..., part, :]))
             for part, bone in held.turns.items()
         }
         self._moves = {
-            part: (bone, rotation.rotate(rotation.inv(turn), frames[part, :, 3] - place))
+            part: (bone, rotation.rotate(rotation.inv(turn), frames[..., part, :, 3] - place))
             for part, bone in held.moves.items()
             for turn, place in [_frame(matrices, bone)]
         }
 
     def goals(self, matrices: Array) -> list[Goal]:
-        """Return goals that hold the parts where the bones have them in evaluated matrices (J, 3, 4).
+        """Return goals that hold the parts where the bones have them in evaluated matrices (..., J, 3, 4).
 
         A part that IK had short of its target is held nearer to it once IK shows it there.
         """
@@ -255,9 +255,10 @@ class StayingParts:
             if part in self._moves:
                 bone, away = self._moves[part]
                 turn, origin = _frame(matrices, bone)
-                shown = rotation.rotate(rotation.inv(turn), matrices[self._frames[part], :, 3] - origin)
-                if bone >= 0 and shown @ shown < away @ away:
-                    away = shown
+                shown = rotation.rotate(rotation.inv(turn), matrices[..., self._frames[part], :, 3] - origin)
+                if bone >= 0:
+                    nearer = rotation.lengths(shown) < rotation.lengths(away)
+                    away = np.where(nearer[..., None], shown, away)
                     self._moves[part] = bone, away
                 place = origin + rotation.rotate(turn, away)
             if part in self._turns:
@@ -271,7 +272,7 @@ def _frame(matrices: Array, bone: int) -> tuple[Array, Array]:
     """Return rotation (4,) and place (3,) of a bone; of another object those of the armature, in which it is still."""
     if bone < 0:
         return rotation.IDENTITY, np.zeros(3)
-    return frame_rotations(matrices[[bone], :, :3])[0], matrices[bone, :, 3]
+    return frame_rotations(matrices[..., bone, :, :3]), matrices[..., bone, :, 3]
 
 
 def hold_controls(rig: Rig, body: ControlledBody, held: Held, matrices: Array | None = None) -> HeldControls:

@@ -7,13 +7,15 @@ from typing import Any, Final
 import numpy as np
 
 from .. import bridge
-from ..bridge import Body, ControlledBody, Held, Rig
+from ..bridge import Body, ControlledBody, ControlledFrames, Held, Rig
+from ..bridge.held import FIRM
 from ..bridge.turns import update
 from ..core import Goal, Pose, Skeleton, rotation
 from ..core.body import Roles
 from ..core.body.anatomy import carrier_of
 from ..core.causes import UNPINNED, Cause, Kind
 from ..core.goals import LAST_PRIORITY, AnyGoal
+from ..core.rotation import Array
 from ..core.skeleton import Indices
 
 _SAME: Final = 1e-5  # of the skeleton's size: a shift that does not count
@@ -119,6 +121,23 @@ class HeldRig:
             return cause if cause.bone in asked else cause.seen({}, UNPINNED)
 
         return told
+
+    def hold_frames(self, controlled: ControlledFrames, matrices: Array | None) -> ControlledFrames:
+        """Return a body over frames without the controls that stay.
+
+        Their parts are held where the evaluated rig has them in each frame, matrices (F, J, 3, 4); None: in this one.
+        """
+        if matrices is None:
+            return controlled.without(self.hold)
+        self.goals = []
+        for number, body in enumerate(controlled.bodies):
+            left = bridge.hold_controls(self.free, body, self._held)
+            weight = FIRM * (controlled.which == number)
+            self.goals += [
+                replace(goal, position_weight=weight, rotation_weight=weight)
+                for goal in bridge.StayingParts(left, matrices).goals(matrices)
+            ]
+        return controlled.without(lambda body: bridge.hold_controls(self.free, body, self._held).controlled)
 
     def explain_missed(self, wanted: Pose, now: Pose) -> tuple[list[str], Pose]:
         """Return sentences about what of a wanted pose of the body stays, and the pose without that."""

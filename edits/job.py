@@ -117,7 +117,8 @@ class JobEdit(MotionEdit):
             self.controlled = controlled.take(slice(len(self.before)))
             self.rig = controlled.with_starts(self.rig)
             self.body, self.roles = controlled.skeleton, controlled.roles
-            start = self.controlled.read(poses.matrices.astype(float))
+            shown = poses.matrices.astype(float)
+            start = self.controlled.read(shown)
             poses = frames_of_body(self.controlled, poses)
             places = range(len(self.before), len(numbers))
             held = {
@@ -125,14 +126,13 @@ class JobEdit(MotionEdit):
                 for place, (frame, one) in zip(places, held.items(), strict=True)
             }
         stays = bridge.find_held(context, armature) if hold else bridge.Held()
-        posed = self.controlled if job.frames is None else None
-        self.held = HeldRig(armature, self.rig, None if posed is None else posed.now, stays)
+        self.held = HeldRig(armature, self.rig, None if self.controlled is None else self.controlled.now, stays)
         self.rig = self.held.rig
-        if posed is not None:
-            self.controlled = posed.without(self.held.hold)
-            self.body = self.controlled.skeleton
-        elif self.controlled is None:
+        if self.controlled is None:
             self.body = self.rig.skeleton
+        else:
+            self.controlled = self.held.hold_frames(self.controlled, None if job.frames is None else shown)
+            self.body = self.controlled.skeleton
         self._start = start
         self._targets = self._read_targets(job.joint_targets)
         self.goals = [prepare_goal(goal, self.body, poses, held) for goal in job.goals]
@@ -220,8 +220,9 @@ class JobEdit(MotionEdit):
         if near is not None and self.controlled is not None and self.job.frames is None:
             body, there = within_reach(body, self.controlled.now.hinged, near[0], self._start[0])
             near = there[None]
+        ends = self.held.first, self._last
         return _solution(
-            self._armature, self.job, body, self.roles, pose, self._asked, self._last, scale, targets, progress, near
+            self._armature, self.job, body, self.roles, pose, self._asked, ends, scale, targets, progress, near
         )
 
     def pose_controls(self, armature: Any, new: bool = True) -> Generator[float, None, None]:
@@ -423,7 +424,7 @@ def _solution(
     roles: Roles,
     pose: Pose,
     asked: list[tuple[int, Any]],
-    last: int,
+    ends: tuple[int, int],
     largest_scale: float,
     targets: Pose | None,
     progress: Progress,
@@ -431,7 +432,7 @@ def _solution(
 ) -> Solution:
     """Solve the goals, each with the place of the job's goal that asks for it, by the job's method.
 
-    last: the last priority of what the job asks for, which pulls with its strength
+    ends: the first and the last priority of what the job asks for; the last pulls with its strength
     """
     goals = [goal for _, goal in asked]
     position_tolerance = SHARPER * job.tolerance.position / largest_scale
@@ -466,7 +467,8 @@ def _solution(
         root=job.root,
         stretch=job.stretch,
         strength=strength,
-        strength_at=last,
+        strength_at=ends[1],
+        firm_at=ends[0],
         reference=reference,
         # frames start from their neighbours' solutions; settled one by one they may end in different minima
         coherent=job.frames is not None,

@@ -135,7 +135,7 @@ class DragProblem:
         self.bent = {self._skeleton.names[self._skeleton.index(goal.bone)] for goal in bent}
         goals += [*self._planted(goals), *bent, *self.yielding]
         limbs = () if body.controlled is None else body.controlled.hinged
-        method = replace(self._method, reference=wanted.start, strength_at=last)
+        method = replace(self._method, reference=wanted.start, strength_at=last, firm_at=held.first)
         if body.controlled is not None and body.controlled.beyond and not turning:
             method = replace(method, root="fixed" if method.root == "fixed" else "translate")
         self.solver = method.prepare(*within_reach(self._skeleton, limbs, wanted.pose, body.start), goals)

@@ -77,8 +77,8 @@ def _reasons(problem: Problem, places: Places, at: Placed, index: int) -> list[C
     balancing = [(other, cause) for other, cause in stretched if other is None or _balances(problem, other, holds)]
     straight = [cause for _, cause in balancing]
     known = [_rival(problem, index, other) for other, _ in balancing if other is not None]
-    first = min(goal.priority for goal in rows.goals)
-    if not straight and np.isfinite(problem.settings.strength) and rows.goals[index].priority > first:
+    firm = rows.priorities[problem.firm - 1]
+    if not straight and np.isfinite(problem.settings.strength) and rows.goals[index].priority > firm:
         holds.append(_Hold(left, Cause(Kind.WEAK)))
     holds = [hold for hold in holds if hold.share > _WORTH_SAYING and hold.cause not in known]
     causes = [hold.cause for hold in sorted(holds, key=lambda hold: -hold.share)]

@@ -90,7 +90,7 @@ def other_starts(problem: Problem, state: State) -> State:
     progress = state.progress[np.arange(problem.count)]
     missed = starts.missed_levels(problem, progress)
     if np.isfinite(problem.settings.strength):
-        missed[:, 1:] = False  # the body resists more
+        missed[:, problem.firm :] = False  # the body resists more
     if problem.settings.restarts is None:
         missed = starts.with_long_bones(problem, state.links, progress.x, missed)
     left, first = np.flatnonzero(missed.any(axis=1)), np.argmax(missed, axis=1)
@@ -344,7 +344,7 @@ def _strained(problem: Problem, state: State) -> NDArray[np.bool_]:
     gram = jacobian @ answers + numbers.DAMPING * np.eye(rows.rows)
     forces = np.linalg.solve(gram, jacobian @ (state.x * prior.stiff)[..., None])[..., 0]
     pulls = np.sqrt(np.stack([np.sum(forces[:, level] ** 2, axis=1) for level in rows.levels], axis=1))
-    strength = Strengths(problem.ranks, problem.settings.strength)
+    strength = Strengths(problem.ranks, problem.settings.strength, problem.firm)
     return missed | (pulls > np.array([strength(pull) for pull in pulls])).any(axis=1)
 
 

@@ -116,13 +116,18 @@ class Problem:
         return self.count == 1 and not self.settings.settle and not self.settings.starts
 
     @property
+    def firm(self) -> int:
+        """Return the number of levels that no strength limits."""
+        return max(1, int(np.searchsorted(self.rows.priorities, self.settings.firm_at, side="right")))
+
+    @property
     def ranks(self) -> NDArray[np.int64]:
         """Return by how many levels each (L,) comes after the one that pulls with all the strength.
 
         A balance pulls as the one after that below any number of levels.
         """
         rows, at = self.rows, self.settings.strength_at
-        full = 1 if at is None else max(1, int(np.searchsorted(rows.priorities, at)))
+        full = max(self.firm, 1 if at is None else int(np.searchsorted(rows.priorities, at)))
         ranks = np.arange(len(rows.levels)) - full
         return np.where(rows.balances, np.minimum(ranks, 1), ranks)
 

@@ -31,6 +31,7 @@ class Settings:
                         they are missed; infinite: they are met at any price, and as nearly as can be out of reach
     strength_at         priority of the goals that pull as hard as that: each level between the first and
                         them pulls twice as hard as the one after it, each later one a tenth. None: the second level
+    firm_at             priority up to which goals are firm, as the first level is, whatever `strength` is
     turn                largest turn of a joint in one solve of a drag, radians, for each centimetre (hundredth of the
                         body's size) of its target's way: a limb that has to go round does so in several ticks
     stretch             bones with a `stretch` may grow
@@ -58,6 +59,7 @@ class Settings:
     root_bone: int | None = None
     strength: float = np.inf
     strength_at: int | None = None
+    firm_at: int = 0
     turn: float = np.inf
     stretch: bool = False
     reference: Pose | None = None
@@ -100,6 +102,8 @@ class Settings:
             raise CoreError(f"restarts must be at least 0, not {self.restarts}.")
         if self.strength_at is not None and not is_whole(self.strength_at):
             raise CoreError(f"strength_at must be a priority, a whole number, not {self.strength_at!r:.40}.")
+        if not is_whole(self.firm_at):
+            raise CoreError(f"firm_at must be a priority, a whole number, not {self.firm_at!r:.40}.")
         if self.root_bone is not None and (not is_whole(self.root_bone) or self.root_bone < 0):
             raise CoreError(f"root_bone must be the index of a bone, not {self.root_bone!r:.40}.")
         try:

@@ -28,18 +28,18 @@ class Strengths:
     that are steeper than needed let steps along them be short only.
     """
 
-    def __init__(self, ranks: NDArray[np.int64], strength: float) -> None:
-        """Take by how many levels each (L,) comes after the one that pulls with `strength`."""
-        levels = len(ranks)
-        self.firm = (np.arange(levels) == 0) | (strength == np.inf)  # (L,)
+    def __init__(self, ranks: NDArray[np.int64], strength: float, first: int = 1) -> None:
+        """Take by how many levels each (L,) comes after the one that pulls with `strength`; the `first` are firm."""
+        self.firm = (np.arange(len(ranks)) < first) | (strength == np.inf)  # (L,)
         # before it each pulls as hard as all after it together, and a hand more: it does not give way to them
         limited = PULL * min(strength, FIRM) * np.where(ranks < 0, 2.0, WEAKER) ** np.abs(ranks)
         self.least = np.where(self.firm, FIRM, np.minimum(FIRM, limited))  # (L,)
-        self.above: list[int] = []  # firm levels that have other firm ones below them
-        if self.firm.all():
-            self.above = list(range(levels - 1))[::-1]
-        else:  # with all that those below have, however hard they pull: else it would depend on the way
-            self.least[0] = max(FIRM, APART * self.least[1])
+        last = int(self.firm.sum()) - 1
+        self.above: list[int] = list(range(last))[::-1]  # firm levels that have other firm ones below them
+        if (
+            not self.firm.all()
+        ):  # with all that those below have, however hard they pull: else it would depend on the way
+            self.least[last] = max(FIRM, APART * self.least[last + 1])
 
     def __call__(self, forces: Array) -> Array:
         """Return the strengths (L,) where levels pull with forces (L,), 0 as long as they are not known.

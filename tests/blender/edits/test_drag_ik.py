@@ -218,6 +218,25 @@ def test_solve_here_changes_nothing_for_a_pin_that_an_object_holds_its_foot_from
     assert tied.animation_data is None
 
 
+def test_a_bake_holds_a_foot_where_its_object_is_in_each_frame(tied: Any) -> None:
+    cup, frames = bpy.data.objects["Cup"], range(1, 5)
+    for frame in (1, 4):
+        cup.location += Vector((0.01, -0.02, 0.03))
+        cup.keyframe_insert("location", frame=frame)
+    feet, hips = dict[int, np.ndarray](), world(tied, "hips")
+    for frame in frames:
+        bpy.context.scene.frame_set(frame)
+        feet[frame] = world(tied, "foot.L")
+    tied.poise_pins["foot.L"].position.z += 0.1
+    tied.poise_pins["foot.R"].position.z += 0.05
+    assert bpy.ops.poise.bake(frame_start=1, frame_end=4, action="NEW") == {"FINISHED"}
+    for frame in frames:
+        bpy.context.scene.frame_set(frame)
+        np.testing.assert_allclose(world(tied, "foot.L"), feet[frame], atol=1e-4)  # as near as Blender's IK ends
+        np.testing.assert_allclose(world(tied, "foot.R"), tied.poise_pins["foot.R"].position, atol=SHOWN)
+        assert np.linalg.norm(world(tied, "hips") - hips) < 0.05
+
+
 @pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")
 @pytest.mark.parametrize("beside", [(0.0, 0.0, 0.06), (0.0, 0.05, 0.0)])
 @pytest.mark.parametrize("bones", ["foot", "foot foot_ik"])  # the control is at the end of the shin, or at the foot
