@@ -159,6 +159,15 @@ def test_levels_before_the_one_with_the_strength_pull_twice_as_hard(
     np.testing.assert_allclose(found, wanted, rtol=2e-3, atol=1e-5)
 
 
+def test_levels_up_to_the_one_that_is_said_to_be_firm_are_met_whatever_the_strength() -> None:
+    skeleton, goals = body(-1, 0), [turned(0, 0.0 * UP), replace(turned(1, 0.1 * UP), priority=1)]
+    leaning, firm = (turns(skeleton, goals, strength=1e-3, firm_at=last)[1, 2] for last in (0, 1))
+    assert leaning < 0.05
+    np.testing.assert_allclose(firm, 0.1, atol=1e-4)
+    with pytest.raises(CoreError, match="firm_at must be a priority"):
+        PinAndDrag(firm_at=0.5)  # type: ignore
+
+
 def test_firm_levels_pull_with_ten_thousand_and_a_hundred_times_what_is_below() -> None:
     skeleton = body(-1, 0, 0)
     deviations = np.array([0.0, 5e-5, 5e-4])  # a step is one deviation long at most
