@@ -128,20 +128,20 @@ def ranked(
     matrices (n, 4, 4) from bones to the world, lengths (n,) of the bones, free (n,): the tail is not another bone's
     joint; shapes: lines (m, 2, 3) in the world that are drawn in place of a bone. Joints come before ends and lengths,
     the nearest first; of joints in one place on screen the front one, then the first in order (n,), then the armature's
-    first. THIRD ones come after those. Bones with shapes come after those without, by order, of one order the one whose
-    shape or joint is nearest.
+    first. A FIRST one's length comes before joints that are further away, as those of fingers are from a palm, but not
+    near its tail, or in its second half, where the joints of bones at its tail are. THIRD ones come after those. Bones
+    with shapes come after those without, by order, of one order the one whose shape or joint is nearest.
     LAST ones come after all others, also after those whose length alone is near. What is deeper along the view than
     `cover` (n,) is left out.
     """
     shapes = shapes or {}
-    order = np.zeros(len(matrices), int) if order is None else order
+    order = np.full(len(matrices), SECOND) if order is None else order
     cover = np.broadcast_to(cover, len(matrices))
     plain = ~np.isin(np.arange(len(matrices)), list(shapes))
     heads = matrices[:, :3, 3]
     tails = heads + matrices[:, :3, 1] * lengths[:, None]
     at, every = np.array(mouse, float), np.arange(len(matrices))
     to_head, to_tail = (rotation.lengths(view.pixels(ends) - at) for ends in (heads, tails))
-    to_tail = np.where(free, to_tail, np.nan)
     owners = np.concatenate([every, *(np.full(len(lines), bone) for bone, lines in shapes.items())]).astype(int)
     lines = np.concatenate([np.stack([heads, tails], axis=1), *shapes.values()])
     shares, far = view.to_lines(at, lines)
@@ -151,11 +151,19 @@ def ranked(
     on_lines = lines[:, 0] + shares[:, None] * (lines[:, 1] - lines[:, 0])
     joints, ends = (
         np.where((away <= _JOINT * scale) & (view.depth(points) <= cover), away, np.nan)
-        for away, points in ((to_head, heads), (to_tail, tails))
+        for away, points in ((to_head, heads), (np.where(free, to_tail, np.nan), tails))
     )
     along = np.where((far <= reach) & (view.depth(on_lines) <= cover[owners]), far, np.nan)
-    near_heads, near_tails = (heads, joints, every, _HEAD), (tails, ends, every, _TAIL)
-    near_lengths = (on_lines[own], along[own], every, None)
+    sizes = rotation.lengths(np.diff(view.pixels(lines[own]), axis=1)[:, 0])
+    line, joint = (
+        np.where(plain & np.isfinite(some), some, np.inf).min(initial=np.inf) for some in (along[own], joints)
+    )
+    main = plain & (order == FIRST) & (to_tail > np.minimum(_JOINT * scale, 0.5 * sizes))
+    main &= along[own] <= min(line + _TIE, joint - _TIE)
+    by_joint = np.isfinite(joints)
+    parts = np.where(by_joint[:, None], heads, on_lines[own]), np.where(main, np.fmin(joints, along[own]), joints)
+    near_heads, near_tails = (*parts, every, np.where(by_joint, _HEAD, np.nan)), (tails, ends, every, _TAIL)
+    near_lengths = (on_lines[own], along[own], every, np.nan)
     drawn = (np.concatenate([on_lines[~own], heads]), np.concatenate([along[~own], joints]),
              np.concatenate([owners[~own], every]), _HEAD)  # fmt: skip
     bones, controls = [near_heads, near_tails, near_lengths], [drawn, near_tails]
@@ -170,8 +178,8 @@ def ranked(
     left, found = np.ones(len(matrices), bool), list[tuple[float, int, float]]()
     for (points, away, of, end), some in passes:
         while (place := _choose(view, points, np.where((left & some)[of], away, np.nan), order[of])) is not None:
-            bone, share = int(of[place]), end
-            if share is None:
+            bone, share = int(of[place]), float(np.broadcast_to(end, len(of))[place])
+            if np.isnan(share):
                 share = _along(view, at, lines[place, 0], lines[place, 1], float(shares[place]))
             found.append((float(away[place]), bone, share))
             left[bone] = False

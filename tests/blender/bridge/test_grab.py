@@ -8,6 +8,7 @@ import pytest
 from mathutils import Matrix, Vector
 
 from bridge.grab import Grab, pick, picks, ranked, step
+from bridge.pick_order import FIRST, SECOND
 from tests.blender.control_rigs import BUILT
 from tests.blender.rigs import load, make_armature, make_skin, make_view, select, world
 from tests.paths import SHARED
@@ -164,6 +165,25 @@ def test_of_a_joint_and_the_shape_of_another_bone_the_nearer_is_grabbed(mouse: f
     at = view.pixels(np.zeros(3)) + np.array([mouse, 0.0])
     found = ranked(view, tuple(at), matrices, np.full(2, pixel), np.array([True, True]), shapes=shapes)
     assert [bone for _, bone, _ in found] == [taken, 1 - taken]
+
+
+@pytest.mark.parametrize(
+    ("mouse", "taken"), [((0.0, 18.0), 0), ((1.0, 22.0), 0), ((7.0, 20.0), 1), ((9.0, 22.0), 1), ((0.0, 35.0), 2)]
+)
+def test_a_palm_is_grabbed_beside_the_root_of_a_thumb_and_that_at_its_joint(
+    mouse: tuple[float, float], taken: int
+) -> None:
+    """A palm of 40 pixels, a thumb that begins 7 beside its middle, and a finger at its end."""
+    view, _ = make_view("ORTHO")
+    pixel = float(view.pixel(np.zeros(3)))
+    matrices = np.tile(np.eye(4), (3, 1, 1))
+    matrices[:, :3, 1], matrices[:, :3, 2] = view.turn[1], view.turn[2]
+    matrices[1, :3, 3] = pixel * (7.0 * view.turn[0] + 20.0 * view.turn[1])
+    matrices[2, :3, 3] = pixel * 40.0 * view.turn[1]
+    order = np.array([FIRST, SECOND, SECOND])
+    lengths, free = pixel * np.array([40.0, 20.0, 20.0]), np.array([False, True, True])
+    at = view.pixels(np.zeros(3)) + np.array(mouse)
+    assert ranked(view, tuple(at), matrices, lengths, free, order=order)[0][1] == taken
 
 
 def test_the_pole_of_another_limb_in_front_of_a_foot_comes_after_it() -> None:
