@@ -10,14 +10,16 @@ from .. import bridge
 from ..bridge import Body, ControlledBody, ControlledFrames, Held, Rig
 from ..bridge.held import FIRM
 from ..bridge.turns import update
-from ..core import Goal, Pose, Skeleton, rotation
+from ..core import Goal, Pose, Skeleton, forward, rotation
 from ..core.body import Roles
 from ..core.body.anatomy import carrier_of
+from ..core.body.axes import unit
 from ..core.causes import UNPINNED, Cause, Kind
 from ..core.goals import LAST_PRIORITY, AnyGoal
 from ..core.rotation import Array
 from ..core.skeleton import Indices
 
+_ACROSS: Final = np.array([1.0, 0.0, 0.0])  # a plane in which a limb bends, in its axes
 _SAME: Final = 1e-5  # of the skeleton's size: a shift that does not count
 _TURNED: Final = 1e-4  # radians: likewise
 _MISSED: Final = float(np.radians(0.5))  # a part that is turned away from its wanted rotation by more is reported
@@ -88,6 +90,35 @@ class HeldRig:
         never = loose[:0] if self._whole is None else self._whole.unsteered_but(asked)
         bent = np.isin(controlled.ends[loose], [*controlled.bent_with(asked)])
         return loose[~(bent & np.isin(loose, never))]
+
+    def planes(
+        self, controlled: ControlledBody | None, skeleton: Skeleton, pose: Pose, goals: Sequence[AnyGoal]
+    ) -> list[Goal]:
+        """Return goals that keep joints of limbs in the planes in which Blender bends them, where one has a goal.
+
+        The planes go with what such a limb hangs on: no control turns it, and what Blender shows is taken over.
+        """
+        asked = [skeleton.index(goal.bone) for goal in goals]
+        if controlled is None:
+            return []
+        bent = controlled.bent_with(asked)
+        loose = [part for part in self.unsteered(controlled, asked) if controlled.ends[part] in bent]
+        if not loose:
+            return []
+        heads, turns = forward(skeleton, pose)
+        found: list[Goal] = []
+        for joint in loose:
+            end = int(controlled.ends[joint])
+            first = [one for one in skeleton.ancestors(joint) if controlled.ends[one] == end][-1]
+            base = int(skeleton.parents[first])
+            if joint in (first, end) or base < 0:
+                continue
+            own = rotation.inv(turns[base])
+            across = unit(np.cross(heads[end] - heads[first], heads[joint] - heads[first]))
+            axes = rotation.mul(own, rotation.shortest(_ACROSS, across))
+            place = rotation.rotate(own, heads[joint] - heads[base])
+            found.append(Goal(joint, place, position_weight=FIRM, position_axes=_ACROSS, axes=axes, relative_to=base))
+        return found
 
     def follows(self, armature: Any, parts: Iterable[int] | None = None) -> dict[str, Cause]:
         """Return what moves the ends of limbs of some parts, or of all, whose IK no control leads, by their names."""

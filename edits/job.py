@@ -58,7 +58,9 @@ from .motion_edit import ChangedBones, Frames, MotionEdit, Progress, check_scene
 from .shown import WantedPose, wanted_body
 
 _MOST: Final = 4_000_000  # frames times bones that are taken: about one gigabyte
-_ROUNDS: Final = 4  # of posing the controls: what joins the parts of a driven body may give way a little
+# Of posing the controls, of a motion and of one pose: what joins the parts of a driven body may give way a little.
+_ROUNDS: Final = 4
+_ROUNDS_OF_ONE: Final = 16
 _NOBODY: Final = -1  # the place of a goal that none of the job's asks for
 _SETTLED: Final = 1e-4  # radians and armature units up to which two poses of a driven body are the same
 SHARPER: Final = 0.5  # of the tolerance, for the solver: single precision and scale need the rest
@@ -220,17 +222,19 @@ class JobEdit(MotionEdit):
         if near is not None and self.controlled is not None and self.job.frames is None:
             body, there = within_reach(body, self.controlled.now.hinged, near[0], self._start[0])
             near = there[None]
-        ends = self.held.first, self._last
-        return _solution(
-            self._armature, self.job, body, self.roles, pose, self._asked, ends, scale, targets, progress, near
-        )
+        ends, asked = (self.held.first, self._last), self._asked
+        if self.controlled is not None and self.job.frames is None and self.job.ccd is None and not self.job.humanoid:
+            bent = self.held.planes(self.controlled.now, body, pose[0], [goal for _, goal in asked])
+            asked = [*asked, *((_NOBODY, goal) for goal in bent)]
+        return _solution(self._armature, self.job, body, self.roles, pose, asked, ends, scale, targets, progress, near)
 
     def pose_controls(self, armature: Any, new: bool = True) -> Generator[float, None, None]:
         if self.controlled is None:
             self._take_carried(armature)
             return
         start = reached = self._start
-        for round_ in range(_ROUNDS):
+        framed = self.job.frames is not None
+        for round_ in range(_ROUNDS if framed else _ROUNDS_OF_ONE):
             if round_:
                 wanted = self.solution.pose
                 start = take_undecided(self.controlled, start, wanted, reached)
@@ -241,7 +245,7 @@ class JobEdit(MotionEdit):
                     break
                 if _is_settled(self.solution.pose, wanted):
                     break
-            pose, framed = self.solution.pose, self.job.frames is not None
+            pose = self.solution.pose
             self.control_motion, _, reached = yield from find_control_motion(
                 self._context, armature, self.rig, self.controlled, self.before, pose, framed
             )

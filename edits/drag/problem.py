@@ -7,10 +7,8 @@ from typing import Any, Final
 import numpy as np
 
 from ... import bridge
-from ...bridge.held import FIRM
-from ...core import CoreError, Goal, Humanoid, PinAndDrag, Pose, Solution, forward, rotation
+from ...core import CoreError, Goal, Humanoid, PinAndDrag, Pose, Solution
 from ...core.body.anatomy import with_anatomy, with_ranges
-from ...core.body.axes import unit
 from ...core.body.limbs import within_reach
 from ...core.editing.footsteps import plant_others
 from ...core.goals import AnyGoal
@@ -22,8 +20,6 @@ from .pins import DragPins
 
 # of a tick under the mouse: what is left is done in the next one
 _LIVE: Final[dict[str, Any]] = {"iterations": 8, "turn": float(np.radians(11.5))}
-
-_ACROSS: Final = np.array([1.0, 0.0, 0.0])  # a plane in which a limb bends, in its axes
 
 Target = tuple[Array, Array]  # the place (3,) and the turn (4,) of an effector, in armature space
 
@@ -131,7 +127,7 @@ class DragProblem:
             self.solver = self._method.prepare(self._skeleton, wanted.start, goals)
             everything = range(len(self._skeleton))
             return Solved(everything, nodes=everything)
-        bent = self._unsteered(wanted.pose, goals)
+        bent = held.planes(body.controlled, self._skeleton, wanted.pose, goals)
         self.bent = {self._skeleton.names[self._skeleton.index(goal.bone)] for goal in bent}
         goals += [*self._planted(goals), *bent, *self.yielding]
         limbs = () if body.controlled is None else body.controlled.hinged
@@ -149,34 +145,6 @@ class DragProblem:
         if body.controlled is None or body.alone:
             return []
         return plant_others(body.skeleton, body.roles, body.start, body.controlled.planted, goals)
-
-    def _unsteered(self, pose: Pose, goals: Sequence[AnyGoal]) -> list[Goal]:
-        """Return goals that keep joints of limbs in the planes in which Blender bends them, where one has a goal.
-
-        The planes go with what such a limb hangs on: no control turns it, and what Blender shows is taken over.
-        """
-        controlled, skeleton = self.body.controlled, self._skeleton
-        asked = [skeleton.index(goal.bone) for goal in goals]
-        if controlled is None:
-            return []
-        bent = controlled.bent_with(asked)
-        loose = [part for part in self.body.held.unsteered(controlled, asked) if controlled.ends[part] in bent]
-        if not loose:
-            return []
-        heads, turns = forward(skeleton, pose)
-        found: list[Goal] = []
-        for joint in loose:
-            end = int(controlled.ends[joint])
-            first = [one for one in skeleton.ancestors(joint) if controlled.ends[one] == end][-1]
-            base = int(skeleton.parents[first])
-            if joint in (first, end) or base < 0:
-                continue
-            own = rotation.inv(turns[base])
-            across = unit(np.cross(heads[end] - heads[first], heads[joint] - heads[first]))
-            axes = rotation.mul(own, rotation.shortest(_ACROSS, across))
-            place = rotation.rotate(own, heads[joint] - heads[base])
-            found.append(Goal(joint, place, position_weight=FIRM, position_axes=_ACROSS, axes=axes, relative_to=base))
-        return found
 
     def aim(self, number: int, place: Array, turn: Array | None) -> None:
         """Move the target of an effector: place (3,) and turn (4,) in armature space."""

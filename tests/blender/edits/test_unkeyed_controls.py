@@ -205,6 +205,25 @@ def test_a_knee_whose_pole_or_start_has_no_keys_is_shown_where_it_is_solved(
 
 
 @pytest.mark.parametrize(
+    ("name", "knee", "stays"),
+    [("reverse feet without poles", "shin.L", "thigh.L"), ("Quaternius", "LowerLeg.L", "PoleTarget.L")],
+)
+def test_solve_here_has_a_knee_at_its_pin_whose_pole_or_start_has_no_keys(name: str, knee: str, stays: str) -> None:
+    rig, _ = RIGS[name]()
+    key_step(rig, (1, 20, 40))
+    free_of_keys(rig, lambda bone: bone == stays)
+    context.scene.frame_set(20)
+    no_auto()
+    set_pins(context, rig, [knee], "POSITION", "WORLD")
+    pin, before = rig.poise_pins[knee], rig.pose.bones[stays].matrix_basis.copy()
+    pin.position = np.add(pin.position, size_of(rig) * np.array((0.03, -0.04, 0.05))).tolist()
+    assert bpy.ops.poise.solve() == {"FINISHED"}
+    context.view_layer.update()
+    np.testing.assert_allclose(world(rig, knee), pin.position, atol=1e-4 * size_of(rig))
+    assert rig.pose.bones[stays].matrix_basis == before
+
+
+@pytest.mark.parametrize(
     ("name", "half", "role"), [("legs on IK with poles", 1, "hips"), ("MMD", 1, "hips"), ("Quaternius", 0, "hand.R")]
 )
 def test_a_leg_that_does_not_reach_its_control_without_keys_is_solved_as_blender_shows_it(
