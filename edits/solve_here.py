@@ -21,14 +21,15 @@ def solve_here(context: Any, armature: Any) -> tuple[Report, FKLimbs, list[str]]
     Last come sentences about bones that stay, since they have no keys and may not get any. Nothing is keyed. Raises
     CoreError, with nothing changed, as `perform_job`.
     """
-    fk, stays = FKLimbs(), list[str]()
+    fk, stays, limbs = FKLimbs(), list[str](), list[str]()
 
     def switch(edit: JobEdit) -> None:
         stays.extend(edit.held.explain_above((one.bone for one in edit.goals), edit.roles))
         if armature.poise_use_fk_switch and edit.controlled is not None:
-            limbs = _PinnedLimbs(armature, edit, edit.controlled.now)
-            fk.show(context, armature, limbs)
-            bridge.write_channels(armature, limbs.channels)
+            posed = _PinnedLimbs(armature, edit, edit.controlled.now)
+            fk.show(context, armature, posed)
+            limbs.extend(f'"{edit.body.names[end]}"' for end in fk.said)
+            bridge.write_channels(armature, posed.channels)
 
     try:
         report = perform_job(context, armature, job_from_pins(armature), posed=switch, hold=True)
@@ -37,16 +38,13 @@ def solve_here(context: Any, armature: Any) -> tuple[Report, FKLimbs, list[str]]
             one.use_fk(armature, False)
         raise
     said = tuple(fk.said.values())
-    others = [one for one in report.explanations if not _is_told(one, said)]
+    others = [one for one in report.explanations if not _is_told(one, limbs)]
     return replace(report, explanations=(*said, *others)), fk, stays
 
 
-def _is_told(explanation: str, said: Sequence[str]) -> bool:
-    """Return whether sentences say what is missed, whose numbers may differ in the last digit."""
-    if not isinstance(explanation, Explanation):
-        return False
-    missed, _, _ = explanation.missed.partition(" by up to ")
-    return any(missed in sentence for sentence in said)
+def _is_told(explanation: str, limbs: Sequence[str]) -> bool:
+    """Return whether it is about one of the limbs, whose names are quoted."""
+    return isinstance(explanation, Explanation) and any(name in explanation.missed for name in limbs)
 
 
 class _PinnedLimbs:
