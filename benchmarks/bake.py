@@ -107,7 +107,7 @@ STEPS: Final = {"make": _make, "bake": _bake, "lock": _lock, "hold": _hold}
 
 
 def walker(count: int) -> Any:
-    """The rig with a captured walk over and over, keyed at every frame."""
+    """The rig with a captured walk forth and back, over and over without a jump, keyed at every frame."""
     import bpy
 
     import bridge
@@ -120,8 +120,9 @@ def walker(count: int) -> Any:
     rig = next(armature for armature in bpy.data.objects if armature.type == "ARMATURE")
     with imported(context, CLIP) as (source, _):
         edit = Retargeted(context, rig, source, (2, 60), plant=False)
-    numbers = np.arange(count)
-    motion = Motion(edit.after.pose[numbers % len(edit.after)], np.arange(1.0, count + 1.0), 30.0)
+    last = len(edit.after) - 1
+    numbers = last - np.abs(np.arange(count) % (2 * last) - last)
+    motion = Motion(edit.after.pose[numbers], np.arange(1.0, count + 1.0), 30.0)
     bridge.write_keys(rig, edit.rig, motion, range(len(edit.rig.skeleton)), [0], "walk", new=False)
     context.view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode="POSE")

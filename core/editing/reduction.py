@@ -170,14 +170,22 @@ class _Fit:
         self.fitted[samples] = matrix @ heights.reshape(matrix.shape[1], -1)
         return samples
 
-    def insert(self, frames: Sequence[float]) -> None:
-        """Insert keys at some frames, and fit all keys."""
-        corners = self.times[self.corners]
-        self.times = np.union1d(self.times, frames)
+    def refine(self, frames: Sequence[float]) -> bool:
+        """Insert keys near some frames, sharpen where all allowed times have one, and fit all keys.
+
+        Return whether there was any place left for that.
+        """
+        free = [_free_frame(self, frame) for frame in frames]
+        sharper = [self._sharpen(frame) for frame, key in zip(frames, free, strict=True) if key < 0.0]
+        corners, keys = self.times[self.corners], [key for key in free if key >= 0.0]
+        if not keys and not any(sharper):
+            return False
+        self.times = np.union1d(self.times, keys)
         self.corners = np.isin(self.times, corners)
         self._fit_all()
+        return True
 
-    def sharpen(self, frame: float) -> bool:
+    def _sharpen(self, frame: float) -> bool:
         """Allow two slopes at the keys on both sides of a frame, and return whether that is new.
 
         False also where the keys are not on successive allowed times.
@@ -189,7 +197,6 @@ class _Fit:
         if self.corners[beside].all():
             return False
         self.corners[beside] = True
-        self._fit_all()
         return True
 
     def remove(self, place: int) -> slice:
@@ -326,12 +333,7 @@ class _KeyReducer:
         fit = self.fits[number]
         while True:
             peaks = _peaks(rotation.lengths(self.shares[number]).max(axis=1), most)
-            found = [(sample / QUARTERS, _free_frame(fit, sample / QUARTERS)) for sample in peaks]
-            frames = sorted({frame for _, frame in found if frame >= 0})
-            sharper = [fit.sharpen(place) for place, frame in found if frame < 0]
-            if frames:
-                fit.insert(frames)
-            elif not any(sharper):
+            if not fit.refine([sample / QUARTERS for sample in peaks]):
                 return
             self._update(number, slice(0, len(self.truth)))
 
