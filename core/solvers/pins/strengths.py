@@ -36,9 +36,8 @@ class Strengths:
         self.least = np.where(self.firm, FIRM, np.minimum(FIRM, limited))  # (L,)
         last = int(self.firm.sum()) - 1
         self.above: list[int] = list(range(last))[::-1]  # firm levels that have other firm ones below them
-        if (
-            not self.firm.all()
-        ):  # with all that those below have, however hard they pull: else it would depend on the way
+        if not self.firm.all():
+            # with all that those below have, however hard they pull: else it would depend on the way
             self.least[last] = max(FIRM, APART * self.least[last + 1])
 
     def __call__(self, forces: Array) -> Array:
