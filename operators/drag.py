@@ -196,8 +196,10 @@ class POISE_OT_drag(bpy.types.Operator):
         if context.screen.is_animation_playing and context.scene.tool_settings.use_keyframe_insert_auto:
             self._recording = Recording(context.scene, self._sessions)
         context.workspace.status_text_set(_hints(self._sessions, turns=not self._stuck))
-        context.window_manager.modal_handler_add(self)
-        return self._guarded(context, lambda: self._follow(context, (event.mouse_region_x, event.mouse_region_y)))
+        done = self._guarded(context, lambda: self._follow(context, (event.mouse_region_x, event.mouse_region_y)))
+        if done == {"RUNNING_MODAL"}:  # Blender crashes in a handler whose operator has ended before
+            context.window_manager.modal_handler_add(self)
+        return done
 
     def modal(self, context: Any, event: Any) -> set[str]:
         return self._guarded(context, lambda: self._handle(context, event))

@@ -242,6 +242,24 @@ def cancel(hand: Any, how: str) -> Generator[float, None, None]:
 # -- acts -------------------------------------------------------------------------------------------------------------
 
 
+def refused_at_once(hand: Any, seen: dict[str, Any]) -> Generator[float, None, None]:
+    """Drag what is refused at the first step: a handler whose operator has ended crashes Blender."""
+    session = sys.modules[f"{EXTENSION}.edits.drag.session"].DragSession
+    drag = session.drag
+
+    def refuse(*_: Any) -> None:
+        raise sys.modules[f"{EXTENSION}.core"].CoreError("It is refused.")
+
+    before, session.drag = channels(), refuse
+    yield from grab(hand, hand.pixel(head(HAND)))
+    yield from lead(hand, (hand.x + 40, hand.y))
+    session.drag = drag
+    yield from drop(hand)
+    yield WAIT
+    seen["left behind by the refused"] = left_behind()
+    seen["changed by the refused"] = channels() != before
+
+
 def first_drag(hand: Any) -> Generator[float, None, dict[str, Any]]:
     """Pin both feet with P, drag a hand, undo, redo, drag and cancel."""
     import bpy
@@ -304,4 +322,5 @@ def first_drag(hand: Any) -> Generator[float, None, dict[str, Any]]:
     seen["undone after escape"] = channels()
     seen["tool"] = bpy.context.workspace.tools.from_space_view3d_mode("POSE", create=False).idname
     hand.screenshot("drag_end")
+    yield from refused_at_once(hand, seen)
     return seen

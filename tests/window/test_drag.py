@@ -45,3 +45,8 @@ def test_escape_gives_the_start_pose_back_and_leaves_no_undo_step(seen: dict[str
 def test_under_a_still_mouse_the_path_stays_and_nothing_is_drawn_or_ticks(seen: dict[str, Any]) -> None:
     assert seen["drawn"] == seen["ticks"] == 0
     assert 3 <= seen["path"] <= seen["path later"] <= seen["path"] + 2  # it came to rest after the first look
+
+
+def test_a_drag_that_is_refused_at_its_first_step_leaves_nothing_behind(seen: dict[str, Any]) -> None:
+    assert seen["left behind by the refused"] == []
+    assert not seen["changed by the refused"]
