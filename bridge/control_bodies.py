@@ -373,6 +373,7 @@ def _hung(
             tuple(place[end] for end in graph.ends if end in place and graph.stays(controls[end].moves)),
             graph.beyond,
             along,
+            {place[part]: bone for part, bone in graph.kept.items() if part in place},
         ))  # fmt: skip
     return bodies
 

@@ -67,8 +67,10 @@ class Graph:
         self.moving = self.turning & self.free
         self.shown = read_shown(armature)
         # what only its locks hold; of bones that are not shown these are the rigger's
-        self.locked = (locks.any(axis=1) | placed.any(axis=1)) & self.shown & ~skeleton.connected & ~skeleton.driven
+        alone = self.shown & ~skeleton.connected & ~skeleton.driven
+        self.placed, self.locked = placed.any(axis=1) & alone, (locks.any(axis=1) | placed.any(axis=1)) & alone
         self.carrier, self.beyond = -1, False  # the bone that carries the body of a search, see `mover`
+        self.kept: dict[int, int] = {}  # parts of a search that a lock of a bone's location holds -> that bone
         self.ik_locks = np.stack([flags(armature.pose.bones, f"lock_ik_{axis}", 1)[:, 0] for axis in "xyz"], axis=1)
         self.chains: list[_Chain] = []
         self.bent: dict[int, _Chain] = {}
@@ -96,7 +98,7 @@ class Graph:
         chains = {id(chain): replace(chain, parts={}) for chain in self.chains}
         found.chains = [*chains.values()]
         found.in_chains = {bone: chains[id(chain)] for bone, chain in self.in_chains.items()}
-        found.bent, found.ends, found.segments, found.carrier, found.beyond = {}, {}, set(), -1, False
+        found.bent, found.ends, found.kept, found.segments, found.carrier, found.beyond = {}, {}, {}, set(), -1, False
         return found
 
     def _read(self, bone: Any, constraint: Any) -> None:
@@ -184,11 +186,12 @@ class Graph:
 
         That turns it, too, unless something else does, or what is between looks at something. A bone at the place of
         the part is preferred, else the last one that does not carry the `body`; bones that are shown before others; one
-        of `wanted` that carries this one comes before it. A part that IK aims keeps its twist.
+        of `wanted` that carries this one comes before it. A part that IK aims keeps its twist. A bone whose location is
+        locked holds the part, and none below it comes in its place.
         """
         carriers = [bone for bone in self._carriers(self.ends[part].target) if bone not in body]
         follows = reach(self.turned_by, part)
-        able = self._preferred(bone for bone in carriers if self.free[bone])
+        able = self._preferred(bone for bone in carriers if self.free[bone] or self.placed[bone])
         moves = next((bone for bone in able if self._at(bone, part)), able[-1] if able else -1)
         above = carriers[carriers.index(moves) :] if able else []
         moves = next((bone for bone in above if bone in wanted and self.free[bone]), moves)
@@ -201,7 +204,7 @@ class Graph:
         turns = moves if moves in turning else next(iter(turning), -1)
         if control.turns >= 0 and self.fits(control.turns, part):
             turns = self._preferred((control.turns, *((turns,) if turns >= 0 else ())))[0]
-        return Control(turns, moves, begins=part if part in self.aiming else -1)
+        return Control(turns, self._unless_locked(moves, part), begins=part if part in self.aiming else -1)
 
     def _preferred(self, bones: Iterable[int]) -> list[int]:
         """Return those of the bones that are shown, or all if none is."""
@@ -365,7 +368,13 @@ class Graph:
         found = self.carrier = min(able, key=order, default=bone)
         self.beyond = found != min(able, key=lambda other: order(other)[1:], default=bone)
         turns = self.turning[found] and (self.free[found] or found == bone)  # others turn about a place beside the part
-        return Control(found if turns else -1, found if able and self.free[found] else -1)
+        return Control(found if turns else -1, self._unless_locked(found, bone) if able else -1)
+
+    def _unless_locked(self, control: int, part: int) -> int:
+        """Return the bone that moves a part, or -1 if it cannot; a lock that holds the part is noted."""
+        if control >= 0 and self.placed[control]:
+            self.kept[part] = control
+        return control if control >= 0 and self.free[control] else -1
 
     def _carries(self, bone: int, others: Iterable[int]) -> bool:
         """Return whether others depend on a bone."""

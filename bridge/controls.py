@@ -84,6 +84,7 @@ class ControlledBody:
     planted           the parts at the ends of limbs on IK whose target does not go with what moves the body
     beyond            whether a control further up than usual was asked to move the body, such as the root of the rig
     along (N,)        whether the control that moves a part goes with the one that moves the body
+    kept              part that would be moved, but for a lock of its control's location -> this bone of the rig
     """
 
     skeleton: Skeleton
@@ -107,6 +108,7 @@ class ControlledBody:
     planted: tuple[int, ...] = ()
     beyond: bool = False
     along: Flags = field(default_factory=lambda: np.zeros(0, bool))
+    kept: Mapping[int, int] = field(default_factory=dict[int, int])
 
     @property
     def carried(self) -> Flags:

@@ -72,7 +72,7 @@ class DragBody:
         self.controlled = self._find_controlled(armature, grabs) if whole else None
         self.notes: list[str] = []  # sentences about what is posed in place of what was grabbed
         self.locked: list[str] = []  # that a lock holds it, if it does not go with what is posed
-        grabs = self._able(armature, self._acting(armature, grabs), turning)
+        grabs = self._able(armature, self._acting(grabs), turning)
         if self.controlled is not None:
             self.rig = bridge.with_ik_starts(self.rig, self.controlled)
         self.held = HeldRig(armature, self.rig, self.controlled, bridge.find_held(context, armature))
@@ -196,7 +196,7 @@ class DragBody:
         self.alone = chain is not None or self._moves is not None
         return chain
 
-    def _acting(self, armature: Any, grabs: Sequence[Grab]) -> list[Grab]:
+    def _acting(self, grabs: Sequence[Grab]) -> list[Grab]:
         """Return the grabs, what is on in place of what is off, and note it for the first; so if a lock holds it."""
         if self.controlled is None:
             return list(grabs)
@@ -204,7 +204,9 @@ class DragBody:
         name = grabs[0].bone
         if found[0] != grabs[0]:
             self.notes.append(bridge.explain_idle(self.rig, self.controlled, name))
-        elif _is_locked(armature, self.rig, self.controlled, name):
+        part = self.controlled.parts().get(self.rig.skeleton.index(found[0].bone), -1)
+        if part in self.controlled.kept:
+            name = self.rig.skeleton.names[self.controlled.kept[part]]
             self.locked.append(f'"{name}" is locked: unlock its location to move it')
         return found
 
@@ -290,11 +292,3 @@ def _has_location(rig: bridge.Rig, bone: int) -> bool:
     """Return whether a bone can be moved by its own location."""
     skeleton = rig.skeleton
     return bool(skeleton.translatable[bone].all() and not (skeleton.connected[bone] or skeleton.driven[bone]))
-
-
-def _is_locked(armature: Any, rig: bridge.Rig, controlled: ControlledBody, name: str) -> bool:
-    """Return whether a lock keeps this control from moving the whole body, or a limb on IK."""
-    bone = rig.skeleton.index(name)
-    part = controlled.parts().get(bone, -1)
-    moves = (part == 0 or part in controlled.targets) and not rig.skeleton.driven[bone]
-    return moves and controlled.controls[part].moves != bone and any(armature.pose.bones[name].lock_location)

@@ -207,15 +207,28 @@ def test_no_control_above_the_body_comes_unless_it_is_dragged(name: str) -> None
             context.view_layer.update()
 
 
-@pytest.mark.parametrize(("name", "control"), [("legs on IK with poles", "foot_ik.L"), ("Rigify on IK", "hand_ik.L")])
-def test_a_locked_control_of_a_limb_is_named(name: str, control: str, capfd: Any) -> None:
-    """What drives the hidden bone between it and the limb was named."""
-    rig, _ = RIGS[name]()
-    rig.pose.bones[control].lock_location = (True, False, True)
-    before = world(rig, control)
-    assert bpy.ops.poise.drag(bone=control, shift=(0.0, -0.08, 0.06)) == FINISHED
-    assert f'"{control}" is locked: unlock its location to move it\n' in capfd.readouterr().out
-    np.testing.assert_allclose(world(rig, control), before, atol=1e-6)
+@pytest.mark.parametrize(
+    ("name", "control", "role"),
+    [
+        ("legs on IK with poles", "foot_ik.L", "foot.L"),
+        ("Rigify on IK", "hand_ik.L", "hand.L"),
+        ("Rigify on IK", "foot_ik.L", "foot.L"),
+    ],
+)
+def test_a_locked_control_of_a_limb_holds_it_and_is_named(name: str, control: str, role: str, capfd: Any) -> None:
+    """What drives the hidden bone between it and the limb was named, and a bone below the control moved the foot."""
+    rig, parts = RIGS[name]()
+    rig.pose.bones[control].lock_location = (False, False, True)
+    before = {bone.name: bone.matrix_basis.copy() for bone in rig.pose.bones}
+    place = world(rig, parts[role])
+    for dragged in (control, parts[role]):
+        assert bpy.ops.poise.drag(bone=dragged, shift=(0.0, -0.08, 0.06)) == FINISHED
+        said = capfd.readouterr().out
+        assert f'"{control}" is locked: unlock its location to move it\n' in said
+        assert "Mute" not in said
+        context.view_layer.update()
+        assert all(bone.location == before[bone.name].translation for bone in rig.pose.bones)
+        np.testing.assert_allclose(world(rig, parts[role]), place, atol=1e-6)
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")
