@@ -53,7 +53,10 @@ def _feet_options(parser: argparse.ArgumentParser) -> None:
         "--points", nargs="+", default=[FEET], metavar="POINT",
         help=f'what can touch the ground: "{FEET}" (heel, ball and toe of each), "{HANDS}", or names of bones',
     )  # fmt: skip
-    parser.add_argument("--ease", type=float, default=EASE, metavar="S", help="seconds to ease in and out")
+    parser.add_argument(
+        "--ease", type=float, default=EASE, metavar="S",
+        help="seconds to ease in and out; longer where feet swing slowly, as in slow motion",
+    )  # fmt: skip
     parser.add_argument(
         "--drift", choices=DRIFTS, default=DRIFTS[0],
         help="where standing feet all slide alike: remove that drift from the path of the body; keep "

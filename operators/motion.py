@@ -46,7 +46,8 @@ class POISE_OT_find_contacts(MotionTool, Lasting, bpy.types.Operator):
     )
     ease: FloatProperty(
         name="Ease",
-        description="Time in seconds over which the motion eases in and out of a contact",
+        description="Time in seconds over which the motion eases in and out of a contact. It is longer where feet "
+        "swing slowly, as in slow motion",
         default=EASE,
         min=0.0,
         max=LONGEST,

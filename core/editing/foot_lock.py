@@ -8,7 +8,7 @@ by half of the difference, in rounds.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Final
 
 import numpy as np
@@ -26,7 +26,7 @@ from .drift import WIDTHS, smooth
 from .floor import floor_pins, floor_under, with_feet_held
 from .timed_pins import WHOLE_BODY, PinMotionResult, TimedPin, pin_motion
 
-EASE: Final = 0.2  # seconds
+EASE: Final = 0.2  # seconds: half of a usual swing
 DEVIATION: Final = float(np.radians(20.0))  # standard deviation of joints
 KNEE: Final = np.radians([10.0, 2.0, 2.0])  # standard deviations of knees about their hinge and the other axes
 RIGID: Final = 1e-4  # of the size: largest change of the distance of two points of one piece
@@ -159,8 +159,14 @@ def foot_lock_settings(skeleton: Skeleton, motion: Motion, roles: Roles) -> tupl
 
 
 def contact_pins(skeleton: Skeleton, motion: Motion, contacts: Contacts, ease: float = EASE) -> tuple[TimedPin, ...]:
-    """Return a pin for each interval of contact, in their order; `ease` in seconds."""
-    intervals, eases = contacts.intervals(), ease * motion.fps
+    """Return a pin for each interval of contact, in their order.
+
+    `ease` in seconds, longer where most swings are longer than two of `EASE`, as in slow motion.
+    """
+    intervals = contacts.intervals()
+    swings = [motion.frames[late.first] - motion.frames[early.last]
+              for early, late in pairwise(intervals) if early.point == late.point]  # fmt: skip
+    eases = ease * max(motion.fps, float(np.median(swings)) / (2.0 * EASE) if swings else 0.0)
     positions = point_positions(skeleton, motion.pose, contacts.points)
     up = contacts.ground.up
     lifted = positions + np.broadcast_to(contacts.lift, positions.shape[:2])[..., None] * up

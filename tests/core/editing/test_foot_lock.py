@@ -177,6 +177,24 @@ def test_places_of_one_rigid_foot_keep_their_distance(walk: Clip, roles: Roles) 
     assert checked >= 5
 
 
+@pytest.mark.parametrize("slower", [1, 3])
+def test_eases_last_half_a_swing_in_slow_motion_too(walk: Clip, roles: Roles, slower: int) -> None:
+    contacts = find_contacts(walk.skeleton, walk.motion, foot_points(walk.skeleton, roles))
+    slow = replace(walk.motion, frames=slower * walk.motion.frames)
+    contact = contacts.touching.astype(int)
+    leaves, lands = (np.argwhere(sign == np.diff(contact, axis=0).T) for sign in (-1, 1))
+    swings = [
+        slower * (land + 1 - leave)
+        for point, leave in leaves
+        if len(land := lands[(lands[:, 0] == point) & (lands[:, 1] > leave)][:1, 1])
+    ]
+    assert len(swings) >= 6
+    pins = contact_pins(walk.skeleton, slow, contacts)
+    eases = [(pin.ease_in, pin.ease_out) for pin in pins]
+    np.testing.assert_allclose(eases, np.median(swings) / 2, atol=1e-9)
+    assert not any(pin.ease_in for pin in contact_pins(walk.skeleton, slow, contacts, 0.0))
+
+
 def test_a_walk_of_long_steps_goes_up_all_stairs(walk: Clip, roles: Roles) -> None:
     """Four stairs in a step, of which only those are seen that are not too high above a foot, as by a ray from it."""
     skeleton, hips = walk.skeleton, forward(walk.skeleton, walk.motion.pose)[0][:, 0]
