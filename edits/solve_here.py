@@ -18,8 +18,8 @@ from .pins import job_from_pins
 def solve_here(context: Any, armature: Any) -> tuple[Report, FKLimbs, list[str]]:
     """Change the present pose so that all pins hold; return the report, and the limbs that were switched to FK.
 
-    Last come sentences about bones that stay, since they have no keys and may not get any. Nothing is keyed. Raises
-    CoreError, with nothing changed, as `perform_job`.
+    Last come sentences about bones that stay, since they have no keys and may not get any; none where nothing is to
+    change. Nothing is keyed. Raises CoreError, with nothing changed, as `perform_job`.
     """
     fk, stays, limbs = FKLimbs(), list[str](), list[str]()
 
@@ -39,7 +39,8 @@ def solve_here(context: Any, armature: Any) -> tuple[Report, FKLimbs, list[str]]
         raise
     said = tuple(fk.said.values())
     others = [one for one in report.explanations if not _is_told(one, limbs)]
-    return replace(report, explanations=(*said, *others)), fk, stays
+    told = not report.met or any((report.rotated, report.moved, report.grown))
+    return replace(report, explanations=(*said, *others)), fk, stays if told else []
 
 
 def _is_told(explanation: str, limbs: Sequence[str]) -> bool:

@@ -210,7 +210,7 @@ def test_what_would_have_to_change_more_than_the_action_above_the_strips_says_so
     below_spine(walker, walker.animation_data.action)
     context.scene.frame_set(30)
     before = contents()
-    with pytest.raises(RuntimeError, match="have NLA motion that a key here would replace at all frames"):
+    with pytest.raises(RuntimeError, match="have NLA motion that a key here would change at all frames"):
         change()
     assert contents() == before
 

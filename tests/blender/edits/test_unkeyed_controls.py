@@ -331,6 +331,11 @@ def test_bones_of_a_naked_body_without_keys_stay(walker: Any, capfd: Any) -> Non
     said = capfd.readouterr().out
     assert "have no keys, and auto-keying is off, so they are not changed" in said
     assert "the rotation of hips" in said
+    set_pins(context, walker, ("hand.R",), "POSITION", "WORLD")
+    assert bpy.ops.poise.solve() == {"FINISHED"}
+    said = capfd.readouterr().out
+    assert "Pins hold; 0 bones changed" in said
+    assert "no keys" not in said  # of what nothing asks for
 
 
 def test_nothing_is_said_of_a_root_bone_without_keys_that_hips_do_not_need(capfd: Any) -> None:
