@@ -161,12 +161,15 @@ def foot_lock_settings(skeleton: Skeleton, motion: Motion, roles: Roles) -> tupl
 def contact_pins(skeleton: Skeleton, motion: Motion, contacts: Contacts, ease: float = EASE) -> tuple[TimedPin, ...]:
     """Return a pin for each interval of contact, in their order.
 
-    `ease` in seconds, longer where most swings are longer than two of `EASE`, as in slow motion.
+    `ease` in seconds, longer where most swings are longer than two of `EASE`, as in slow motion; not on a surface, over
+    whose edges a foot would be eased.
     """
     intervals = contacts.intervals()
     swings = [motion.frames[late.first] - motion.frames[early.last]
               for early, late in pairwise(intervals) if early.point == late.point]  # fmt: skip
-    eases = ease * max(motion.fps, float(np.median(swings)) / (2.0 * EASE) if swings else 0.0)
+    eases = ease * max(
+        motion.fps, float(np.median(swings)) / (2.0 * EASE) if swings and contacts.ground.surface is None else 0.0
+    )
     positions = point_positions(skeleton, motion.pose, contacts.points)
     up = contacts.ground.up
     lifted = positions + np.broadcast_to(contacts.lift, positions.shape[:2])[..., None] * up
