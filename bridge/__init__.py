@@ -25,7 +25,15 @@ from .body import (
 )
 from .breakdown_keys import key_pose_frames, mark_breakdowns
 from .channels import read_channels, write_channels
-from .control_bodies import controls_by_role, find_controlled, find_ik_chain, find_root_control, free_controls, ik_goals
+from .control_bodies import (
+    controls_by_role,
+    find_controlled,
+    find_curled,
+    find_ik_chain,
+    find_root_control,
+    free_controls,
+    ik_goals,
+)
 from .control_frames import (
     ControlledFrames,
     Misfit,

@@ -19,6 +19,12 @@ def hangs_only(bone: Any) -> bool:
     return bool(acting) and {*acting} == {"CHILD_OF"}
 
 
+def turns_itself(bone: Any) -> bool:
+    """Return whether constraints add rotations to a bone's own, which acts fully."""
+    acting = [one for one in bone.constraints if in_force(one)]
+    return bool(acting) and all(one.type == "COPY_ROTATION" and one.mix_mode in {"BEFORE", "AFTER"} for one in acting)
+
+
 def replaces(constraint: Any) -> bool:
     """Return whether a bone has the transform of the target alone, whatever is before the constraint."""
     return constraint.type == "COPY_TRANSFORMS" and constraint.mix_mode == "REPLACE" and constraint.influence == 1.0

@@ -7,6 +7,7 @@ controls. No setting of the rig is changed.
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any, Final
 
 import numpy as np
@@ -20,6 +21,7 @@ from ..core.pose import frame_rotations
 from ..core.rotation import Array
 from .armature import Rig
 from .channels import ArmatureObject
+from .constraints import turns_itself
 from .control_graph import Graph
 from .controls import Control, ControlledBody, astray
 from .limited import limits_of
@@ -89,19 +91,49 @@ def ik_goals(armature: ArmatureObject, rig: Rig) -> set[int]:
     return {number for number, name in enumerate(rig.skeleton.names) if name in named}
 
 
-def free_controls(rig: Rig, roles: Roles, bones: Iterable[int]) -> ControlledBody:
-    """Return bones below driven ones that can be moved by themselves, as in a face: each is a body of one bone."""
+def find_curled(armature: ArmatureObject, rig: Rig, roles: Roles, bones: Sequence[int]) -> ControlledBody | None:
+    """Return chains as a body whose bones add the rotation of another to their own, if the first of `bones` is of one.
+
+    As of a tail or a toe that curls: each begins at the first bone above that does not, if that is free. They turn, and
+    are not moved.
+    """
+    chains: dict[int, None] = {}
+    for bone in bones:
+        path = rig.skeleton.ancestors(bone)
+        curled = [*takewhile(lambda other: turns_itself(armature.pose.bones[rig.skeleton.names[other]]), path)]
+        first = [other for other in path[len(curled) :][:1] if curled and rig.skeleton.movable[other]]
+        chains |= dict.fromkeys((*first, *reversed(curled)))
+    return free_controls(rig, roles, chains, hung=True) if bones[0] in chains else None
+
+
+def free_controls(rig: Rig, roles: Roles, bones: Iterable[int], hung: bool = False) -> ControlledBody:
+    """Return bones below driven ones that can be moved by themselves, as in a face: each is a body of one bone.
+
+    `hung`: they are chains, parents first, of bones that turn and are not moved.
+    """
     whole, numbers = rig.skeleton, list(bones)
     rest, count = whole.rest_matrices[numbers], len(numbers)
+    place = {bone: number for number, bone in enumerate(numbers)} if hung else {}
+    parents = np.array([place.get(int(whole.parents[bone]), -1) for bone in numbers], int)
+    hangs = parents >= 0
+    turning = whole.movable[numbers] | (hung & ~whole.rotation_locks[numbers].any(axis=1))
+    turns = frame_rotations(rest[:, :, :3])
+    above = np.where(hangs[:, None], turns[parents], rotation.IDENTITY)
     skeleton = Skeleton(
         tuple(whole.names[bone] for bone in numbers),
-        np.full(count, -1),
-        rest[:, :, 3],
-        frame_rotations(rest[:, :, :3]),
+        parents,
+        rotation.rotate(rotation.inv(above), rest[:, :, 3] - np.where(hangs[:, None], rest[parents, :, 3], 0.0)),
+        rotation.mul(rotation.inv(above), turns),
         whole.lengths[numbers],
-        movable=whole.movable[numbers],
+        movable=turning,
+        translatable=np.repeat((~hangs & (not hung))[:, None], 3, axis=1),
+        rotation_locks=whole.rotation_locks[numbers] & whole.movable[numbers, None],
+        rotation_modes=tuple(whole.rotation_modes[bone] for bone in numbers),
     )
-    controls = tuple(Control(bone if whole.movable[bone] else -1, bone) for bone in numbers)
+    controls = tuple(
+        Control(bone if able else -1, -1 if hung else bone)
+        for bone, able in zip(numbers, turning.tolist(), strict=True)
+    )
     apart = np.zeros(count, bool)
     roles = replace(roles, bones={}, twist={}, limbs={})
     return ControlledBody(
@@ -113,7 +145,7 @@ def free_controls(rig: Rig, roles: Roles, bones: Iterable[int]) -> ControlledBod
         np.broadcast_to(rotation.IDENTITY, (count, 4)),
         np.zeros((count, 3)),
         controls,
-        apart,
+        hangs,
         apart,
         np.arange(count),
         {},

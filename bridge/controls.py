@@ -175,12 +175,13 @@ class ControlledBody:
 
 
 def with_ik_starts(rig: Rig, controlled: ControlledBody) -> Rig:
-    """Return the rig with all that is keyed free to turn and move: also what starts IK, or hangs on a Child Of."""
+    """Return the rig with all that is keyed free to turn and move: also what starts IK, hangs on Child Of, or curls."""
     movable, translatable = np.array(rig.skeleton.movable), np.array(rig.skeleton.translatable)
     for what, free in (("begins", movable), ("blends", movable), ("turns", movable), ("moves", translatable)):
         bones = controlled.bones_that(what)
         free[bones[bones >= 0]] = True
-    return replace(rig, skeleton=replace(rig.skeleton, movable=movable, translatable=translatable))
+    carried = np.setdiff1d(rig.carried, [*controlled.keyed])
+    return replace(rig, skeleton=replace(rig.skeleton, movable=movable, translatable=translatable), carried=carried)
 
 
 def read_controlled(controlled: ControlledBody, matrices: Array) -> Pose:

@@ -170,8 +170,8 @@ class DragBody:
         """Return the body of the controls, if the grabbed bones are of it and one of them, or a pin, needs a control.
 
         Else return the grabbed bone alone, where it has a location of its own and is beside a body of controls, or IK
-        leads to it. Or return the IK chain alone that it is of, or hangs on. Beside a body of controls nothing of that
-        moves in any case, as where a tail is dragged.
+        leads to it. Or return the IK chain alone that it is of, or hangs on, or the chain that curls. Beside a body of
+        controls nothing of that moves in any case, as where a tail is dragged.
         """
         index = self.rig.skeleton.index
         own = [index(grab.bone) for grab in grabs]
@@ -190,7 +190,9 @@ class DragBody:
         self.alone = own[0] in lone
         if self.alone:
             return bridge.free_controls(self.rig, self.roles, lone)
-        chain = bridge.find_ik_chain(armature, self.rig, self.roles, own[0]) if self.rig.is_stuck(own[0]) else None
+        chain = bridge.find_curled(armature, self.rig, self.roles, moved)
+        if chain is None and self.rig.is_stuck(own[0]):
+            chain = bridge.find_ik_chain(armature, self.rig, self.roles, own[0])
         if chain is None and controlled is not None:
             self._moves = _beside(self.rig.skeleton, own[0], controlled)
         self.alone = chain is not None or self._moves is not None

@@ -240,3 +240,24 @@ def test_locks_of_a_bone_that_constraints_move_are_not_said(capfd: Any) -> None:
     assert bpy.ops.poise.drag(bone=hand, shift=(0.0, -0.08, 0.06)) == FINISHED
     np.testing.assert_allclose(world(rig, hand), wanted, atol=NEAR * size_of(rig))
     assert "is locked" not in capfd.readouterr().out
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")
+def test_controls_that_copy_a_rotation_beside_their_own_are_dragged_by_the_chain_that_curls() -> None:
+    """Where Blender shows them is reached with the chain posed by hand; they were refused as driven."""
+    rig, _ = RIGS["Rigify's wolf"]()
+    tail = ("spine.003", "spine.002", "spine.001", "spine")
+    for chain in (tail, ("r_index.01.L", "r_index.02.L", "r_index.03.L")):
+        bones = [rig.pose.bones[name] for name in chain]
+        bones[1].matrix_basis = Matrix.Rotation(0.1, 4, "Z")  # they do not begin as they rest
+        context.view_layer.update()
+        start, before = world(rig, chain[-1]), {bone.name: bone.matrix_basis.copy() for bone in rig.pose.bones}
+        bones[0].matrix_basis, bones[1].matrix_basis = (Matrix.Rotation(angle, 4, "X") for angle in (0.2, 0.15))
+        context.view_layer.update()
+        wanted = world(rig, chain[-1])
+        for bone in bones[:2]:
+            bone.matrix_basis = before[bone.name]
+        assert bpy.ops.poise.drag(bone=chain[-1], shift=tuple(wanted - start)) == FINISHED
+        context.view_layer.update()
+        np.testing.assert_allclose(world(rig, chain[-1]), wanted, atol=NEAR * size_of(rig))
+        assert {bone.name for bone in rig.pose.bones if bone.matrix_basis != before[bone.name]} <= {*chain}
