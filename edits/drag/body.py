@@ -43,6 +43,7 @@ class Effector:
     turn: Array  # (4,)
     name: str  # of the grabbed bone: this one, its control, or one that is carried by it
     grabbed: tuple[float, ...]  # the point (3,) in the frame of the grabbed bone
+    beside: Array  # (3,) from its place to where Blender shows it: segments of limbs may be longer than in the body
     mirrored: bool = False  # it moves the mirrored way
 
     def carried(self, before: Array, world: Array) -> Self:
@@ -245,7 +246,9 @@ class DragBody:
 
     def _effector(self, bone: int, point: Array, name: str, grabbed: ArrayLike) -> Effector:
         place = self.heads[bone] + rotation.rotate(self.turns[bone], point)
-        return Effector(bone, point, place, self.turns[bone], name, tuple(np.asarray(grabbed, float).tolist()))
+        matrix = self._matrices[self.rig.skeleton.index(name)]
+        beside = matrix[:, :3] @ np.asarray(grabbed, float) + matrix[:, 3] - place
+        return Effector(bone, point, place, self.turns[bone], name, tuple(np.asarray(grabbed, float).tolist()), beside)
 
     def _with_twins(self, armature: Any, effectors: Sequence[Effector]) -> list[Effector]:
         """Return the effectors with those of the other side (X-Axis Mirror); the grabbed side goes first."""

@@ -102,7 +102,7 @@ def _short(session: DragSession) -> list[str]:
     context: Any = bpy.context
     context.view_layer.update()
     armature = body.find()
-    asked = [(one.name, one.grabbed, place, None)
+    asked = [(one.name, one.grabbed, place + one.beside, None)
              for one, (place, _) in zip(session.effectors, session.targets, strict=True)]  # fmt: skip
     asked += [(pin.bone, pin.point, *pin.in_armature_space(body.world))
               for pin in session.pins.holding(session.turning)]  # fmt: skip

@@ -18,7 +18,7 @@ from edits.job import perform_job
 from edits.pin_list import set_pins
 from edits.pins import job_from_pins
 from edits.retarget import Retargeted, imported
-from tests.blender.control_drags import RIGS, STILL
+from tests.blender.control_drags import RIGS, STILL, shared
 from tests.blender.control_rigs import auto_rig_pro, reverse_foot
 from tests.blender.rigs import make_ik_body, select, world
 from tests.paths import DATA, SHARED
@@ -144,3 +144,19 @@ def test_an_elbow_that_cannot_go_round_turns_nothing_else() -> None:
     assert session.body.controlled is not None
     starts = session.body.controlled.bones_that("begins")
     assert session.body.rig.skeleton.index("shoulder.L") not in starts[shoulder:]
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")
+def test_how_far_a_moved_elbow_is_short_is_measured_from_where_it_was_shown() -> None:
+    """A location lengthens the arm; the body's has the length at rest, which was counted as missed."""
+    rig, _ = shared("scripted/named_mmd_japanese.blend")
+    elbow = "左ひじ"
+    rig.pose.bones[elbow].location = (0.02, 0.03, 0.01)
+    context.view_layer.update()
+    start, shift = world(rig, elbow), np.array([0.0, -0.03, 0.02])
+    session = DragSession(context, rig, [Grab(rig.name, elbow, (0.0, 0.0, 0.0))])
+    session.drag(shift, STILL)
+    session.finish()
+    context.view_layer.update()
+    missed = 1000 * np.linalg.norm(world(rig, elbow) - start - shift)
+    assert any(reason.startswith(f'"{elbow}" is {missed:.3g} mm short') for reason in explain(session))
