@@ -68,7 +68,7 @@ class DragBody:
         self.rig = bridge.read_rig(armature)
         self.roles = self.roles_of_rig = bridge.read_roles(armature, self.rig.skeleton)
         self.alone = False
-        self._moves: Flags | None = None  # bones beside a body of controls
+        self.moves: Flags | None = None  # bones beside a body of controls, which stays
         self.besides: tuple[int, ...] = ()  # bones of the rig that are dragged or pinned
         self.controlled = self._find_controlled(armature, grabs) if whole else None
         self.notes: list[str] = []  # sentences about what is posed in place of what was grabbed
@@ -79,9 +79,9 @@ class DragBody:
         self.held = HeldRig(armature, self.rig, self.controlled, bridge.find_held(context, armature))
         self.rig, self.controlled = self.held.rig, self.held.controlled
         self.skeleton = self.rig.skeleton
-        if self._moves is not None:
-            movable = self.skeleton.movable & self._moves
-            translatable = self.skeleton.translatable & self._moves[:, None]
+        if self.moves is not None:
+            movable = self.skeleton.movable & self.moves
+            translatable = self.skeleton.translatable & self.moves[:, None]
             self.skeleton = replace(self.skeleton, movable=movable, translatable=translatable)
         if self.controlled is not None:
             self.skeleton, self.roles = self.controlled.skeleton, self.controlled.roles
@@ -195,8 +195,8 @@ class DragBody:
         if chain is None and self.rig.is_stuck(own[0]):
             chain = bridge.find_ik_chain(armature, self.rig, self.roles, own[0])
         if chain is None and controlled is not None:
-            self._moves = _beside(self.rig.skeleton, own[0], controlled)
-        self.alone = chain is not None or self._moves is not None
+            self.moves = _beside(self.rig.skeleton, own[0], controlled)
+        self.alone = chain is not None or self.moves is not None
         return chain
 
     def _acting(self, grabs: Sequence[Grab]) -> list[Grab]:
@@ -223,7 +223,7 @@ class DragBody:
         held_by = next((bone for bone in self.rig.skeleton.ancestors(first) if held[bone]), first)
         followed = bridge.followed_object(armature, self.rig.skeleton.names[held_by])
         instead = "" if followed is None else f' Move the object "{followed}" instead, which it follows.'
-        if (held[first] or (self._moves is not None and first in self.rig.carried)) and followed is None:
+        if (held[first] or (self.moves is not None and first in self.rig.carried)) and followed is None:
             reason = self.rig.driven[grabs[0].bone]
             raise CoreError(f'"{grabs[0].bone}" is driven by {reason}; it cannot be dragged.')
         if followed is not None and held[first]:  # as a limb of a body that follows one: it stays

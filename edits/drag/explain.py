@@ -123,7 +123,7 @@ def _short(session: DragSession) -> list[str]:
 def _driven(session: DragSession, bones: Sequence[int]) -> list[Cause]:
     """Return what moves bones of the effectors, or bones above them, in place of the drag."""
     body = session.body
-    if body.locked:
+    if body.locked or body.moves is not None:  # a body of controls stays, whatever drives what is above it
         return []
     if body.controlled is not None:
         return [*body.held.follows(body.find(), bones).values()]

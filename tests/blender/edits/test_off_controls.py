@@ -243,7 +243,7 @@ def test_locks_of_a_bone_that_constraints_move_are_not_said(capfd: Any) -> None:
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")
-def test_controls_that_copy_a_rotation_beside_their_own_are_dragged_by_the_chain_that_curls() -> None:
+def test_controls_that_copy_a_rotation_beside_their_own_are_dragged_by_the_chain_that_curls(capfd: Any) -> None:
     """Where Blender shows them is reached with the chain posed by hand; they were refused as driven."""
     rig, _ = RIGS["Rigify's wolf"]()
     tail = ("spine.003", "spine.002", "spine.001", "spine")
@@ -261,3 +261,7 @@ def test_controls_that_copy_a_rotation_beside_their_own_are_dragged_by_the_chain
         context.view_layer.update()
         np.testing.assert_allclose(world(rig, chain[-1]), wanted, atol=NEAR * size_of(rig))
         assert {bone.name for bone in rig.pose.bones if bone.matrix_basis != before[bone.name]} <= {*chain}
+    assert bpy.ops.poise.drag(bone="spine_master.003", shift=(0.01, -0.03, 0.03)) == FINISHED  # beside the body
+    said = capfd.readouterr().out
+    assert "short of its target" in said
+    assert "MCH" not in said  # the body stays, whatever drives the bones above it
