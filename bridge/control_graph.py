@@ -185,11 +185,14 @@ class Graph:
         """Return the control of a part at the end of an IK chain, which what carries the target moves.
 
         That turns it, too, unless something else does, or what is between looks at something. A bone at the place of
-        the part is preferred, else the last one that does not carry the `body`; bones that are shown before others; one
-        of `wanted` that carries this one comes before it. A part that IK aims keeps its twist. A bone whose location is
-        locked holds the part, and none below it comes in its place.
+        the part is preferred, else the last one that carries neither the `body` nor what the chain starts from; bones
+        that are shown before others; one of `wanted` that carries this one comes before it. A part that IK aims keeps
+        its twist. A bone whose location is locked holds the part, and none below it comes in its place.
         """
-        carriers = [bone for bone in self._carriers(self.ends[part].target) if bone not in body]
+        chain = self.ends[part]
+        start = int(self.rig.skeleton.parents[next(iter(chain.parts.values()))])
+        before = {start, *reach(self.turned_by, start)} if start >= 0 else set[int]()
+        carriers = [bone for bone in self._carriers(chain.target) if bone not in body and bone not in before]
         follows = reach(self.turned_by, part)
         able = self._preferred(bone for bone in carriers if self.free[bone] or self.placed[bone])
         moves = next((bone for bone in able if self._at(bone, part)), able[-1] if able else -1)

@@ -370,9 +370,8 @@ class _Task:
         self._limbs = _directions(self.heads[controlled.ends] - self.heads)  # of parts that an IK chain bends
         self._follows = (poser.turned >= 0) | (self.aims >= 0)
         self._led = self._follows | (poser.begins >= 0)
-        parents, count = controlled.skeleton.parents, len(self.heads)
-        bent_above = (parents >= 0) & (poser.turned[parents] < 0)  # IK may twist those below it in any round
-        self._twists, self._errors = self._follows & ~bent_above, np.full(count, np.inf)
+        count = len(self.heads)
+        self._errors, self._own = np.full(count, np.inf), np.zeros((count, 4))
         # parts whose twist no control determines: eyes, and segments with twist bones
         self.loose = (self.aims >= 0) | poser.untwisted
         self._held = np.zeros(count, bool)  # parts whose control is at its limit, and parts below them
@@ -399,10 +398,13 @@ class _Task:
         change = rotation.mul(self._wanted, rotation.inv(own))  # (N, 4) the error of each part
         swing, twisted = rotation.swing_twist(change, rotation.rotate(own, np.array([0.0, 1.0, 0.0])))
         before, self._twist = self._twist, rotation.angle_between(twisted, rotation.IDENTITY)
-        # judged once the part before is right: until then it twists those below it
+        # judged while the part before rests: what turns it twists those below it
         parents = self._poser.controlled.skeleton.parents
-        settled = (parents < 0) | (self._errors[parents] < _THERE)
-        self.loose |= (self._twist > _THERE) & (self._twist > _EASED * before) & self._twists & settled
+        rests = rotation.angle_between(self._own, own) < _THERE
+        rests[self._poser.bent] = False  # IK may twist those below it in any round
+        still = (parents < 0) | rests[parents]
+        self.loose |= (self._twist > _THERE) & (self._twist > _EASED * before) & self._follows & still
+        self._own = own
         self._change = np.where(self.loose[:, None], swing, change)
         for part in np.flatnonzero(poser.carried & (parents >= 0)):  # it goes with the part before, as far as is known
             self._change[part] = self._change[parents[part]]

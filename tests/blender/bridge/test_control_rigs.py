@@ -11,7 +11,7 @@ import bridge
 from bridge import Grab, pick
 from edits.drag.session import DragSession
 from tests.blender.control_drags import RIGS, STILL, WAYS, key_step, pin_feet
-from tests.blender.rigs import make_empty, make_view, world
+from tests.blender.rigs import BODY, Bones, make_armature, make_empty, make_view, world
 
 context: Any = bpy.context
 
@@ -90,3 +90,30 @@ def test_ik_never_makes_a_limb_straighter_than_the_solver_takes_it_to() -> None:
         target.location = upper.head + reach * (upper.length + lower.length) * (lower.tail - upper.head).normalized()
         context.view_layer.update()
         assert abs(np.degrees(upper.y_axis.angle(lower.y_axis)) - 0.3) < 0.05
+
+
+def test_what_carries_the_start_of_ik_does_not_move_its_end_alone() -> None:
+    """A spine control that was dragged moved the head instead of its control, and a horse's trunk was refused."""
+    bones: Bones = {name: row for name, row in BODY.items() if name != "head"} | {
+        "chest": ("spine", (0, 0, 1.32), (0, 0, 1.5)),
+        "neck": ("chest", (0, 0, 1.5), (0, -0.03, 1.6)),
+        "neck.001": ("neck", (0, -0.03, 1.6), (0, 0, 1.7)),
+        "head": ("neck.001", (0, 0, 1.7), (0, 0, 1.9)),
+        "head_control": ("chest", (0, 0, 1.7), (0, 0, 1.9)),
+    }
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    rig: Any = make_armature(bones=bones)
+    for bone, kind in (("neck.001", "IK"), ("head", "COPY_TRANSFORMS")):
+        follows = rig.pose.bones[bone].constraints.new(kind)
+        follows.target, follows.subtarget = rig, "head_control"
+        if kind == "IK":
+            follows.chain_count = 2
+    context.view_layer.update()
+    whole = bridge.read_rig(rig)
+    for asked in ("spine", "chest", "head_control"):
+        body = bridge.find_controlled(
+            rig, whole, bridge.read_roles(rig, whole.skeleton), (whole.skeleton.index(asked),)
+        )
+        assert body is not None
+        control = body.controls[body.skeleton.index("head")]
+        assert whole.skeleton.names[control.moves] == "head_control", asked

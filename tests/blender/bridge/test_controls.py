@@ -14,7 +14,16 @@ from edits.drag.session import DragSession
 from edits.info import describe
 from edits.job import perform_job
 from edits.pin_list import set_pins
-from tests.blender.rigs import contents, load, make_ik_body, put_on_fk, said_by, select, world
+from tests.blender.rigs import (
+    contents,
+    load,
+    make_ik_body,
+    put_on_fk,
+    said_by,
+    select,
+    world,
+    world_rotation,
+)
 from tests.paths import SHARED
 
 context: Any = bpy.context
@@ -76,6 +85,16 @@ def test_fingers_alone_leave_the_limbs_as_they_are(human: Any) -> None:
     np.testing.assert_allclose(at(human, "hand.L"), hand, atol=1e-5)
     assert np.linalg.norm(at(human, "f_middle.03.L") - hand) < 0.8 * np.linalg.norm(tip - hand)
     assert human.pose.bones["upper_arm_parent.L"]["IK_FK"] == 0.0
+
+
+def test_a_hand_whose_rotation_is_locked_goes_where_it_is_dragged(human: Any) -> None:
+    """No control determines the twist of the roots of fingers: of a hand that nothing turns they were refused."""
+    human.pose.bones["hand_ik.L"].lock_rotation = (True, False, False)
+    wanted, turned = np.add(at(human, "hand.L"), (0.05, -0.1, 0.1)), world_rotation(human, "DEF-hand.L")
+    bpy.ops.poise.drag(bone="hand_ik.L", shift=(0.05, -0.1, 0.1))
+    np.testing.assert_allclose(at(human, "hand.L"), wanted, atol=1e-3)
+    assert np.degrees(rotation.angle_between(world_rotation(human, "DEF-hand.L"), turned)) < 0.5
+    assert bpy.ops.poise.mirror_pose() == {"FINISHED"}
 
 
 def test_led_feet_stand_on_the_ground_and_mirrored_poses_are_images(human: Any) -> None:
