@@ -49,7 +49,7 @@ class LockedFeet(PartOfMotion):
             self.after = self.off_ground(steady)
         share = share_within(self.before.frames, frames, ease * self.before.fps)
         self.level_with(found, self.after)
-        pins = [*self.plant(self.after, found, ease, share)]
+        pins = [*self.plant(self.after, found, self.eased(found, ease), share)]
         if len(names) < len(points):
             pins += hands_on_meshes(context, armature, self, self.after, ease)[1]
         self.pins = [pin for pin in pins if pin.start <= frames[1] and pin.end >= frames[0]]

@@ -14,7 +14,7 @@ from ..core.causes import Cause, Kind
 from ..core.editing.contacts import BodyPoint, Contacts, Surface, find_contacts, stands_on
 from ..core.editing.drift import REACH
 from ..core.editing.floor import Floor, depths, floor_pins, floor_under, sole_points, with_feet_held
-from ..core.editing.foot_lock import EASE, contact_pins, foot_lock_settings, raised_onto
+from ..core.editing.foot_lock import EASE, contact_pins, eased, foot_lock_settings, raised_onto
 from ..core.editing.root_motion import with_object
 from ..core.editing.timed_pins import TimedPin, pin_errors, pin_motion
 from ..core.formats.report import FloorReport, GoalReport
@@ -105,6 +105,10 @@ class HeldMotion(BodyMotion):
         pins = contact_pins(self.skeleton, there, contacts, ease)
         self.floor = floor_under(self.skeleton, there, contacts, pins, share, levels=bool(self.roles.soles))
         return self.in_armature([pin for pin in pins if self.reached(self.skeleton.index(pin.bone))])
+
+    def eased(self, contacts: Contacts, ease: float) -> float:
+        """Return an ease in seconds for the tempo of the motion; see `eased`. It stays where meshes are the ground."""
+        return eased(self.before, contacts, ease) if self.surface is None else ease
 
     def level_with(self, contacts: Contacts, motion: Motion) -> None:
         """Measure the feet below the ground of contacts, in a motion of the same frames that is on it."""

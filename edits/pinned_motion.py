@@ -395,7 +395,7 @@ def pin_contacts(
     if names:
         contacts = find_ground_contacts(edit, contact_points(edit.skeleton, edit.roles, names), drifts)
         labels = [contacts.points[interval.point].name for interval in contacts.intervals()]
-        found.append((edit.plant(edit.before, contacts, ease), labels, "PLACE"))
+        found.append((edit.plant(edit.before, contacts, edit.eased(contacts, ease)), labels, "PLACE"))
     if len(names) < len(points):
         contacts, pins = hands_on_meshes(context, armature, edit, edit.after, ease)
         hands = {point.bone: number for number, point in enumerate(contacts.points)}

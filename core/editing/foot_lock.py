@@ -62,7 +62,7 @@ def lock_feet(
     contacts = find_contacts(skeleton, motion, foot_points(skeleton, roles) if points is None else points, up=up)
     root = carrier_of(skeleton, roles)
     motion, contacts = raised_onto(skeleton, *steadied(skeleton, motion, contacts, root), root, surface)
-    pins = contact_pins(skeleton, motion, contacts, ease)
+    pins = contact_pins(skeleton, motion, contacts, eased(motion, contacts, ease))
     if method is None:
         skeleton, method = foot_lock_settings(skeleton, motion, roles)
     return LockFeetResult(contacts, pins, pin_motion(skeleton, motion, pins, method))
@@ -158,18 +158,21 @@ def foot_lock_settings(skeleton: Skeleton, motion: Motion, roles: Roles) -> tupl
     return replace(skeleton, limits=tuple(limits)), method
 
 
-def contact_pins(skeleton: Skeleton, motion: Motion, contacts: Contacts, ease: float = EASE) -> tuple[TimedPin, ...]:
-    """Return a pin for each interval of contact, in their order.
+def eased(motion: Motion, contacts: Contacts, ease: float = EASE) -> float:
+    """Return an ease in seconds, longer where most swings are longer than two of `EASE`, as in slow motion.
 
-    `ease` in seconds, longer where most swings are longer than two of `EASE`, as in slow motion; not on a surface, over
-    whose edges a foot would be eased.
+    On a surface it stays: over the edges of steps a longer one takes feet into these.
     """
-    intervals = contacts.intervals()
     swings = [motion.frames[late.first] - motion.frames[early.last]
-              for early, late in pairwise(intervals) if early.point == late.point]  # fmt: skip
-    eases = ease * max(
-        motion.fps, float(np.median(swings)) / (2.0 * EASE) if swings and contacts.ground.surface is None else 0.0
-    )
+              for early, late in pairwise(contacts.intervals()) if early.point == late.point]  # fmt: skip
+    if not swings or contacts.ground.surface is not None:
+        return ease
+    return ease * max(1.0, float(np.median(swings)) / (2.0 * EASE * motion.fps))
+
+
+def contact_pins(skeleton: Skeleton, motion: Motion, contacts: Contacts, ease: float = EASE) -> tuple[TimedPin, ...]:
+    """Return a pin for each interval of contact, in their order; `ease` in seconds."""
+    intervals, eases = contacts.intervals(), ease * motion.fps
     positions = point_positions(skeleton, motion.pose, contacts.points)
     up = contacts.ground.up
     lifted = positions + np.broadcast_to(contacts.lift, positions.shape[:2])[..., None] * up
