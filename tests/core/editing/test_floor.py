@@ -7,16 +7,28 @@ import numpy as np
 import pytest
 
 from benchmarks.motion.clips import read_clip
-from core import Motion, Pose, forward, rotation
-from core.body import find_roles
-from core.body.ground import find_sole
+from core import Motion, Pose, Skeleton, forward, rotation
+from core.body import Roles, find_roles
+from core.body.ground import Sole, find_sole
 from core.editing.contacts import foot_points, point_positions
 from core.editing.floor import Floor, floor_pins
 from core.editing.timed_pins import pin_motion
 from core.motion import shifted
+from core.rotation import Array
 from tests.paths import DATA
 
 UP = np.array([0.0, 0.0, 1.0])
+
+
+def walker() -> tuple[Skeleton, Roles]:
+    skeleton = read_clip(DATA / "motion" / "cmu_07_12.bvh").skeleton
+    return skeleton, find_roles(skeleton)
+
+
+def ways_of(sole: Sole, turns: Array) -> tuple[Array, Array, Array, float]:
+    """The directions up, ahead and aside of a foot in frames (J, 4), and how long it is."""
+    up, ahead = (rotation.rotate(turns[sole.foot], way) for way in (sole.up, sole.forward))
+    return up, ahead, np.cross(ahead, up), float(np.linalg.norm(sole.tip - sole.heel))
 
 
 @pytest.mark.parametrize("sunk", [0.0, 0.02, 0.06])
@@ -41,12 +53,10 @@ def test_heel_and_toe_tip_are_never_below_the_floor_and_feet_above_it_stay(sunk:
 @pytest.mark.parametrize("yaw", [0.0, -25.0])
 def test_toes_do_not_bend_by_a_quarter_turn_for_an_edge_that_is_slightly_below(yaw: float) -> None:
     """Rotated sideways, they have the rear edge of a wide shoe before their hinge; they pointed straight down."""
-    walk = read_clip(DATA / "motion" / "cmu_07_12.bvh")
-    skeleton, roles = walk.skeleton, find_roles(walk.skeleton)
+    skeleton, roles = walker()
     rest, sole = Pose.rest(skeleton), find_sole(skeleton, roles, "L")
     heads, turns = forward(skeleton, rest)
-    up, ahead = (rotation.rotate(turns[sole.foot], way) for way in (sole.up, sole.forward))
-    long, aside = float(np.linalg.norm(sole.tip - sole.heel)), np.cross(ahead, up)
+    up, ahead, aside, long = ways_of(sole, turns)
     places = np.stack([-0.4 * aside - 0.04 * ahead, 0.4 * ahead])
     roles = replace(roles, soles={"toe.L": heads[sole.toe] + long * (places - 0.02 * up)})
     sole = find_sole(skeleton, roles, "L")
@@ -65,12 +75,10 @@ def test_toes_do_not_bend_by_a_quarter_turn_for_an_edge_that_is_slightly_below(y
 
 def test_a_foot_that_points_down_is_raised_not_turned_for_its_edge() -> None:
     """Turned about its line, which is steep, it looks another way rather than lie level: it went round by 64."""
-    walk = read_clip(DATA / "motion" / "cmu_07_12.bvh")
-    skeleton, roles = walk.skeleton, find_roles(walk.skeleton)
+    skeleton, roles = walker()
     rest, sole = Pose.rest(skeleton), find_sole(skeleton, roles, "L")
     heads, turns = forward(skeleton, rest)
-    up, ahead = (rotation.rotate(turns[sole.foot], way) for way in (sole.up, sole.forward))
-    long, aside = float(np.linalg.norm(sole.tip - sole.heel)), np.cross(ahead, up)
+    up, ahead, aside, long = ways_of(sole, turns)
     corners = [end + side * 0.3 * long * aside for end in (sole.heel, sole.tip) for side in (-1.0, 1.0)]
     places = heads[sole.foot] + rotation.rotate(turns[sole.foot], corners)
     roles = replace(
