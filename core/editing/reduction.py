@@ -175,7 +175,7 @@ class _Fit:
 
         Return whether there was any place left for that.
         """
-        free = [_free_frame(self, frame) for frame in frames]
+        free = [self._free_frame(frame) for frame in frames]
         sharper = [self._sharpen(frame) for frame, key in zip(frames, free, strict=True) if key < 0.0]
         corners, keys = self.times[self.corners], [key for key in free if key >= 0.0]
         if not keys and not any(sharper):
@@ -184,6 +184,12 @@ class _Fit:
         self.corners = np.isin(self.times, corners)
         self._fit_all()
         return True
+
+    def _free_frame(self, frame: float) -> float:
+        """Return the allowed time without key nearest to a frame, within `APART`; -1 if there is none."""
+        ends = np.searchsorted(self.allowed, [int(frame) - APART, int(frame) + APART + 1])
+        free = np.setdiff1d(self.allowed[slice(*ends)], self.times)
+        return float(free[np.argmin(np.abs(free - frame))]) if len(free) else -1.0
 
     def _sharpen(self, frame: float) -> bool:
         """Allow two slopes at the keys on both sides of a frame, and return whether that is new.
@@ -389,13 +395,6 @@ def _peaks(worst: Array, aim: float) -> list[int]:
             found.append(sample)
             free[max(sample - APART * QUARTERS, 0) : sample + APART * QUARTERS] = False
     return found
-
-
-def _free_frame(fit: _Fit, frame: float) -> float:
-    """Return the allowed time without key nearest to a frame, within `APART`; -1 if there is none."""
-    ends = np.searchsorted(fit.allowed, [int(frame) - APART, int(frame) + APART + 1])
-    free = np.setdiff1d(fit.allowed[slice(*ends)], fit.times)
-    return float(free[np.argmin(np.abs(free - frame))]) if len(free) else -1.0
 
 
 def _within(first: float, last: float) -> "slice[int, int]":
