@@ -160,15 +160,16 @@ class HeldRig:
         """
         if matrices is None:
             return controlled.without(self.hold)
+        bodies = *controlled.bodies, controlled.now
+        *left, now = (bridge.hold_controls(self.free, body, self._held) for body in bodies)
         self.goals = []
-        for number, body in enumerate(controlled.bodies):
-            left = bridge.hold_controls(self.free, body, self._held)
+        for number, body in enumerate(left):
             weight = FIRM * (controlled.which == number)
             self.goals += [
                 replace(goal, position_weight=weight, rotation_weight=weight)
-                for goal in bridge.StayingParts(left, matrices).goals(matrices)
+                for goal in bridge.StayingParts(body, matrices).goals(matrices)
             ]
-        return controlled.without(lambda body: bridge.hold_controls(self.free, body, self._held).controlled)
+        return replace(controlled, bodies=tuple(body.controlled for body in left), now=now.controlled)
 
     def explain_missed(self, wanted: Pose, now: Pose) -> tuple[list[str], Pose]:
         """Return sentences about what of a wanted pose of the body stays, and the pose without that."""
