@@ -386,7 +386,7 @@ def _hung(
         beside = rotation.rotate(rotation.inv(own_turns), skeleton.rest_matrices[bones][:, :, 3] - read_at[:, :, 3])
         along = np.array([controls[bone].moves >= 0 and not graph.stays(controls[bone].moves) for bone in bones])
         along[0] = False
-        bodies.append(ControlledBody(
+        made = ControlledBody(
             body, lean, np.array(bones), leaders[number], read, rotation.mul(rotation.inv(own_turns), turns),
             np.where(np.isin(bones, idle)[:, None], beside, 0.0), tuple(controls[bone] for bone in bones),
             np.array([graph.hangs(controls[bone].turns, order[bone], controls) for bone in bones]),
@@ -394,6 +394,8 @@ def _hung(
             np.array([limbs.get(id(graph.bent.get(bone)), place[bone]) for bone in bones]), ridden, graph.goals,
             {place[pole]: starts[pole] for pole in riding if pole in starts and pole not in besides},
             {place[end]: chain.target for end, chain in graph.ends.items() if end in place},
+            frozenset(place[end] for end, chain in graph.ends.items() if end in place and graph.is_lax(chain)),
+            frozenset[int](),
             tuple(
                 HingedLimb(place[upper], place[lower], limbs[id(graph.bent[lower])],
                            rotation.rotate(rotation.inv(turns[place[lower]]), axis))
@@ -406,7 +408,10 @@ def _hung(
             graph.beyond,
             along,
             {place[part]: bone for part, bone in graph.kept.items() if part in place},
-        ))  # fmt: skip
+        )  # fmt: skip
+        parts = made.parts()
+        asked = made.limbs_of(parts[bone] for bone in besides if bone in parts)
+        bodies.append(replace(made, asked=frozenset(asked)))
     return bodies
 
 

@@ -40,6 +40,7 @@ class _Chain:
     pole: int  # the free bone that is its pole, or -1
     poled: bool  # it has a pole
     whole: bool  # it bends as its target and pole say alone: Blender mixes in part of where its own channels end
+    object: Any  # the target, if it is another object
     parts: dict[int, int]  # part of the body -> the bone of the chain that it shows
 
 
@@ -148,7 +149,7 @@ class Graph:
         bent = [index(name) for name in constrained_bones(constraint, bone)]  # the last one first
         target = index(constraint.subtarget) if inside else -1
         poled, whole = constraint.pole_target is not None, constraint.influence == 1.0
-        chain = _Chain(bent[0], target, pole, poled, whole, {})
+        chain = _Chain(bent[0], target, pole, poled, whole, None if inside or constraint.subtarget else constraint.target, {})
         self.chains.append(chain)
         if aims(constraint):
             self.aiming.add(bent[0])
@@ -265,6 +266,14 @@ class Graph:
     def target_of(self, chain: _Chain) -> int:
         """Return the first bone with a location of its own that carries the target of a chain, or -1."""
         return next((bone for bone in self._carriers(chain.target) if self.free[bone]), -1)
+
+    def is_lax(self, chain: _Chain) -> bool:
+        """Return whether IK brings the end of a chain to its target in part only, or not as far as to another object."""
+        if chain.object is None or not chain.whole:
+            return not chain.whole
+        target = self.object.matrix_world.inverted_safe() @ chain.object.matrix_world.translation
+        away = rotation.lengths(np.array(target) - np.array(self.object.pose.bones[chain.tip].tail))
+        return bool(away > SAME_PLACE * self.rig.skeleton.size)
 
     @property
     def goals(self) -> frozenset[int]:

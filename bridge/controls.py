@@ -77,6 +77,9 @@ class ControlledBody:
     riding            further bones of the rig -> the bone of the body that they move with
     goals             targets and poles of the rig's IK chains
     targets           part at the end of an IK chain that bends the body -> the chain's target, or -1: another object
+    lax               those of these parts that IK does not bring to its target: its influence is less than 1, or another
+                      object is out of reach
+    asked             those of these parts whose limb is dragged or pinned
     poles             poles that may go where their limb needs them -> the first part of the limb
     hinged            the limbs that IK bends about one axis
     untwisted         the parts that copy the turns of their control without that about their own Y
@@ -102,6 +105,8 @@ class ControlledBody:
     goals: frozenset[int]
     poles: Mapping[int, int]
     targets: Mapping[int, int] = field(default_factory=dict[int, int])
+    lax: frozenset[int] = frozenset()
+    asked: frozenset[int] = frozenset()
     hinged: tuple[HingedLimb, ...] = ()
     untwisted: tuple[int, ...] = ()
     idle: frozenset[int] = frozenset()
@@ -233,8 +238,9 @@ class ControlPoser:
         self._shown = controlled.frames[self._led]
         self.aims = aims if looks else np.full_like(aims, -1)
         self.begins = np.where(rig.skeleton.movable[begins], begins, -1)
-        self.carried = controlled.carried
         self.bent = np.flatnonzero(controlled.ends != np.arange(len(begins)))
+        # only Blender knows where IK bends what these hang on
+        self.carried = controlled.carried & ~np.isin(controlled.skeleton.parents, self.bent)
         self.steered = np.isin(self.bent, list(controlled.poles.values()))
         self.untwisted = np.isin(np.arange(len(begins)), controlled.untwisted)
         # IK keeps its limits by itself, and reaches what it can
@@ -314,6 +320,8 @@ class ControlPoser:
             apart = astray(matrices, rig.skeleton.size, controlled.bones, controlled.leaders)
             off = (task.fails | apart) & (self.blends < 0)  # what is between IK and FK need not be where IK alone is
             off[controlled.ends[controlled.unsteered_but()]] = False  # they may roll with the limb
+            if passing:  # what hangs on bones that something else drives is wanted where these are, once that is seen
+                off &= ~_with_below(controlled.carried, controlled.skeleton.parents)
             if off.any():
                 first = int(np.flatnonzero(off)[0])  # parts below it are off as well
                 raise CoreError(_astray(armature, controlled.skeleton.names[first], controlled.controls[first], rig))

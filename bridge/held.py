@@ -216,11 +216,13 @@ class HeldControls:
     controlled  the body; a part whose control is gone goes with the part before it, if the control did
     turns       part that stays in its direction otherwise -> the bone (index) that has it there, or -1: another object
     moves       part that stays in its place -> likewise: ends of IK chains whose targets stay, among others
+    shown       those of the latter that go where Blender shows them
     """
 
     controlled: ControlledBody
     turns: Mapping[int, int]
     moves: Mapping[int, int]
+    shown: frozenset[int]
 
 
 class StayingParts:
@@ -232,6 +234,7 @@ class StayingParts:
     def __init__(self, held: HeldControls, matrices: Array) -> None:
         body = held.controlled
         self._names, self._frames = body.skeleton.names, body.frames
+        self._shown, self._lax = held.shown, body.lax
         frames = matrices[..., body.frames, :, :]
         own = rotation.mul(frame_rotations(frames[..., :3]), body.aligned)
         self._turns = {
@@ -256,7 +259,9 @@ class StayingParts:
                 bone, away = self._moves[part]
                 turn, origin = _frame(matrices, bone)
                 shown = rotation.rotate(rotation.inv(turn), matrices[..., self._frames[part], :, 3] - origin)
-                if bone >= 0:
+                if part in self._shown:
+                    away = shown
+                elif bone >= 0 and part not in self._lax:
                     nearer = rotation.lengths(shown) < rotation.lengths(away)
                     away = np.where(nearer[..., None], shown, away)
                     self._moves[part] = bone, away
@@ -280,7 +285,9 @@ def hold_controls(rig: Rig, body: ControlledBody, held: Held, matrices: Array | 
 
     The end of an IK chain that nothing moves stays, too: its target follows something else, or is another object.
     A limb whose target stays out of its reach in evaluated matrices (J, 3, 4) holds nothing: Blender shows it straight
-    toward that, wherever the body is, so it is carried. Without matrices all limbs reach theirs.
+    toward that, wherever the body is, so it is carried. Without matrices all limbs reach theirs. A lax limb whose target
+    stays holds nothing, either. If it is asked to be somewhere, the body does not go there with it: it is held where it
+    is or, if one of the bones that start its IK stays, too, where Blender shows it.
     """
     turned, moved = held.turned(rig).any(axis=1), held.moved(rig).any(axis=1)
 
@@ -289,11 +296,14 @@ def hold_controls(rig: Rig, body: ControlledBody, held: Held, matrices: Array | 
         return {part: int(bones[part]) for part in np.flatnonzero((bones >= 0) & flags[bones]).tolist()}
 
     turns, moves = stay("turns", turned), stay("moves", moved)
+    led = {end for end in body.lax if body.controls[end].moves >= 0} - moves.keys()
+    slack = body.lax - led - (body.asked - {int(body.ends[part]) for part in stay("begins", turned)})
     # a control beside its part would take it along, turning
     rest, near = rig.skeleton.rest_matrices[:, :, 3], SAME_PLACE * rig.skeleton.size
     beside = rotation.lengths(rest[body.frames] - rest[body.bones_that("moves")]) > near
     turns |= {part: bone for part, bone in moves.items() if beside[part] and body.controls[part].turns == bone}
-    others = {what: stay(what, flags) for what, flags in (("aims", moved), ("begins", turned), ("blends", turned))}
+    begins = turned | np.isin(np.arange(len(turned)), body.bones_that("begins")[np.isin(body.ends, [*slack])])
+    others = {what: stay(what, flags) for what, flags in (("aims", moved), ("begins", begins), ("blends", turned))}
     gone = {"turns": turns, "moves": moves, **others}
     controls = tuple(
         replace(one, **{what: -1 for what, parts in gone.items() if number in parts})
@@ -306,9 +316,10 @@ def hold_controls(rig: Rig, body: ControlledBody, held: Held, matrices: Array | 
     carried = np.isin(places, [*turns, *others["aims"]]) & (rooted | body.hangs | (body.bones_that("aims") >= 0))
     frames, at_rest = body.frames.tolist(), rig.skeleton.rest_matrices
     short = set[int]() if matrices is None else {
-        end for end, target in ends.items() if target >= 0
+        end for end, target in ends.items() if target >= 0 and end not in body.lax
         and rotation.lengths(_beside(matrices, target, frames[end]) - _beside(at_rest, target, frames[end])) > near
     }  # fmt: skip
+    short |= slack - body.asked
     carried |= np.isin(body.ends, [*short]) & (np.array([one.turns for one in controls]) < 0)
     left = replace(
         body,
@@ -328,7 +339,8 @@ def hold_controls(rig: Rig, body: ControlledBody, held: Held, matrices: Array | 
         {part: bone for part, bone in turns.items() if not (rooted[part] or body.hangs[part])} | loose,
         {part: bone for part, bone in moves.items() if not (rooted[part] or riding[part])} | ends,
     )
-    return HeldControls(left, *({part: bone for part, bone in some.items() if part not in short} for some in staying))
+    turns, moves = ({part: bone for part, bone in some.items() if part not in short} for some in staying)
+    return HeldControls(left, turns, moves, slack - short)
 
 
 def _beside(matrices: Array, bone: int, other: int) -> Array:

@@ -185,6 +185,20 @@ def test_a_foot_that_follows_an_object_stays_while_the_body_is_dragged(tied: Any
     assert shown(session, tied) < SHOWN
 
 
+@pytest.mark.parametrize(("influence", "beside"), [(0.5, (0.0, 0.0, 0.0)), (1.0, (0.0, -0.1, -0.3))])
+def test_a_foot_that_ik_does_not_bring_to_an_object_does_not_hold_the_hips(
+    tied: Any, influence: float, beside: tuple[float, ...]
+) -> None:
+    tied.poise_pins.clear()
+    tied.pose.bones["shin.L"].constraints[0].influence = influence
+    bpy.data.objects["Cup"].location += Vector(beside)
+    bpy.context.view_layer.update()
+    shown = drag_bone(tied, "hips", (0.05, 0.0, 0.06))
+    assert max(shown.off, shown.short) < NEAR
+    assert shown.turned < TURNED
+    assert shown.said == ()
+
+
 @pytest.mark.parametrize("bone", ["foot.L", "shin.L"])
 def test_a_drag_of_a_limb_that_follows_an_object_leaves_that_and_names_it(tied: Any, bone: str) -> None:
     cup = np.array(bpy.data.objects["Cup"].matrix_world)

@@ -32,7 +32,7 @@ from tests.blender.control_drags import (
     settings,
     size_of,
 )
-from tests.blender.rigs import BODY, FULL, make_armature, make_ik_body, make_walk, select, world
+from tests.blender.rigs import BODY, FULL, load, make_armature, make_ik_body, make_walk, select, world
 from tests.paths import DATA, SHARED
 
 context: Any = bpy.context
@@ -235,6 +235,26 @@ def test_a_leg_that_does_not_reach_its_control_without_keys_is_solved_as_blender
     assert shown.off < SAID[0]
     assert shown.turned < SAID[1]
     assert shown.pins < NEAR
+
+
+@pytest.mark.parametrize("pinned", [(), ("foot.L", "foot.R", "hand.L")])
+@pytest.mark.parametrize("half", [0, 1])
+def test_limbs_that_ik_leads_to_objects_in_part_do_not_throw_the_head(half: int, pinned: tuple[str, ...]) -> None:
+    rig = load(DATA / "rigs" / "odd_constraints_locks_driver.blend")[0]
+    select(rig, [])
+    key_step(rig, (1, 20, 40))
+    bones = sorted({bone for bone, _ in filter(None, map(split_path, {path for path, _ in keys(rig)}))})
+    free_of_keys(rig, lambda bone: bone in bones[half::2])
+    no_auto()
+    for way in ((0.0, -0.1, -0.1), (0.05, 0.0, 0.05)):
+        context.scene.frame_set(20)
+        if pinned:
+            set_pins(context, rig, pinned, "BOTH", "WORLD")
+        shown = drag_bone(rig, "head", way)
+        # of the half without keys, or behind a pinned foot, the chain to the head reaches no further
+        assert shown.short < (NEAR if half and not pinned else 0.8 * float(np.linalg.norm(way)))
+        assert shown.off < NEAR
+        assert shown.turned < SAID[1]
 
 
 @pytest.mark.parametrize("name", ["Auto-Rig Pro on IK", "reverse feet without poles", "legs on IK with poles"])
