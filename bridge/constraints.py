@@ -25,6 +25,19 @@ def turns_itself(bone: Any) -> bool:
     return bool(acting) and all(one.type == "COPY_ROTATION" and one.mix_mode in {"BEFORE", "AFTER"} for one in acting)
 
 
+def copied_axes(bone: Any, name: str) -> tuple[bool, bool, bool] | None:
+    """Return about which of its axes a bone turns as another one (name) does before it turns itself; None if not."""
+    return next(
+        (
+            (one.use_x, one.use_y, one.use_z)
+            for one in bone.constraints
+            if in_force(one) and one.influence == 1.0
+            and one.type == "COPY_ROTATION" and one.subtarget == name and one.mix_mode == "BEFORE"
+        ),
+        None,
+    )  # fmt: skip
+
+
 def replaces(constraint: Any) -> bool:
     """Return whether a bone has the transform of the target alone, whatever is before the constraint."""
     return constraint.type == "COPY_TRANSFORMS" and constraint.mix_mode == "REPLACE" and constraint.influence == 1.0

@@ -19,10 +19,11 @@ from ..core.body.roles import PARTS_OF_HANDS
 from ..core.limits import Framed, LimitGroup
 from ..core.pose import frame_rotations
 from ..core.rotation import Array
+from ..core.skeleton import Flags
 from .armature import Rig
 from .channels import ArmatureObject
-from .constraints import turns_itself
-from .control_graph import Graph
+from .constraints import copied_axes, turns_itself
+from .control_graph import Graph, reach
 from .controls import Control, ControlledBody, astray
 from .limited import limits_of
 
@@ -91,67 +92,97 @@ def ik_goals(armature: ArmatureObject, rig: Rig) -> set[int]:
     return {number for number, name in enumerate(rig.skeleton.names) if name in named}
 
 
-def find_curled(armature: ArmatureObject, rig: Rig, roles: Roles, bones: Sequence[int]) -> ControlledBody | None:
+def find_curled(
+    armature: ArmatureObject, rig: Rig, roles: Roles, bones: Sequence[int], body: ControlledBody | None = None
+) -> ControlledBody | None:
     """Return chains as a body whose bones add the rotation of another to their own, if the first of `bones` is of one.
 
     As of a tail or a toe that curls: each begins at the first bone above that does not, if that is free. They turn, and
-    are not moved.
+    are not moved. A bone that such a bone drives goes with it, but not one that is of the `body`, or goes with a part
+    which that bone drives, too.
     """
-    chains: dict[int, None] = {}
+    chains, riding = dict[int, None](), dict[int, int]()
     for bone in bones:
-        path = rig.skeleton.ancestors(bone)
+        link = _curled_link(armature, rig, bone, body)
+        path = rig.skeleton.ancestors(link) if link >= 0 else []
         curled = [*takewhile(lambda other: turns_itself(armature.pose.bones[rig.skeleton.names[other]]), path)]
         first = [other for other in path[len(curled) :][:1] if curled and rig.skeleton.movable[other]]
         chains |= dict.fromkeys((*first, *reversed(curled)))
-    return free_controls(rig, roles, chains, hung=True) if bones[0] in chains else None
+        riding |= {bone: link} if bone != link >= 0 else {}
+    if bones[0] not in chains and bones[0] not in riding:
+        return None
+    place = {link: number for number, link in enumerate(chains)}
+    whole, links = rig.skeleton, [*chains]
+    parents = [place.get(int(whole.parents[link]), -1) for link in links]
+    turning = whole.movable[links] | ~whole.rotation_locks[links].any(axis=1)
+    ridden = {bone: place[link] for bone, link in riding.items()}
+    axes = [
+        copied_axes(armature.pose.bones[whole.names[link]], whole.names[links[parent]]) if parent >= 0 else None
+        for link, parent in zip(links, parents, strict=True)
+    ]
+    copies = {number: np.array(some) for number, some in enumerate(axes) if some is not None}
+    return replace(_lone(rig, roles, links, parents, turning, False, ridden), copies=copies)
 
 
-def free_controls(rig: Rig, roles: Roles, bones: Iterable[int], hung: bool = False) -> ControlledBody:
-    """Return bones below driven ones that can be moved by themselves, as in a face: each is a body of one bone.
+def _curled_link(armature: ArmatureObject, rig: Rig, bone: int, body: ControlledBody | None) -> int:
+    """Return the bone that adds the rotation of another to its own, and that a bone is or is driven by, or -1."""
 
-    `hung`: they are chains, parents first, of bones that turn and are not moved.
-    """
-    whole, numbers = rig.skeleton, list(bones)
-    rest, count = whole.rest_matrices[numbers], len(numbers)
-    place = {bone: number for number, bone in enumerate(numbers)} if hung else {}
-    parents = np.array([place.get(int(whole.parents[bone]), -1) for bone in numbers], int)
-    hangs = parents >= 0
-    turning = whole.movable[numbers] | (hung & ~whole.rotation_locks[numbers].any(axis=1))
+    def curls(other: int) -> bool:
+        return turns_itself(armature.pose.bones[rig.skeleton.names[other]])
+
+    part = -1 if body is None else body.parts().get(bone, -1)
+    if rig.skeleton.movable[bone] or (body is not None and part >= 0 and bone not in body.riding):
+        return -1
+    if part < 0 and curls(bone):
+        return bone
+    graph = Graph(armature, rig)
+    steps = {bone: 0, **reach(graph.turned_by, bone)}
+    link = min((other for other in steps if curls(other)), key=steps.__getitem__, default=-1)
+    return -1 if body is not None and part >= 0 and link in graph.upstream(int(body.bones[part])) else link
+
+
+def free_controls(rig: Rig, roles: Roles, bones: Iterable[int]) -> ControlledBody:
+    """Return bones below driven ones that can be moved by themselves, as in a face: each is a body of one bone."""
+    links = list(bones)
+    return _lone(rig, roles, links, [-1] * len(links), rig.skeleton.movable[links], True, {})
+
+
+def _lone(
+    rig: Rig, roles: Roles, bones: Sequence[int], above: Sequence[int], turning: Flags, moving: bool,
+    riding: Mapping[int, int],
+) -> ControlledBody:  # fmt: skip
+    """Return bones of the rig as a body without roles; `above`: their parents there. All are moved, or none."""
+    whole, count, numbers, parents = rig.skeleton, len(bones), np.array(bones, int), np.array(above, int)
+    rest, hangs = whole.rest_matrices[numbers], parents >= 0
     turns = frame_rotations(rest[:, :, :3])
-    above = np.where(hangs[:, None], turns[parents], rotation.IDENTITY)
+    base = np.where(hangs[:, None], turns[parents], rotation.IDENTITY)
     skeleton = Skeleton(
-        tuple(whole.names[bone] for bone in numbers),
+        tuple(whole.names[bone] for bone in bones),
         parents,
-        rotation.rotate(rotation.inv(above), rest[:, :, 3] - np.where(hangs[:, None], rest[parents, :, 3], 0.0)),
-        rotation.mul(rotation.inv(above), turns),
+        rotation.rotate(rotation.inv(base), rest[:, :, 3] - np.where(hangs[:, None], rest[parents, :, 3], 0.0)),
+        rotation.mul(rotation.inv(base), turns),
         whole.lengths[numbers],
         movable=turning,
-        translatable=np.repeat((~hangs & (not hung))[:, None], 3, axis=1),
+        translatable=np.full((count, 3), moving),
         rotation_locks=whole.rotation_locks[numbers] & whole.movable[numbers, None],
-        rotation_modes=tuple(whole.rotation_modes[bone] for bone in numbers),
+        rotation_modes=tuple(whole.rotation_modes[bone] for bone in bones),
     )
-    controls = tuple(
-        Control(bone if able else -1, -1 if hung else bone)
-        for bone, able in zip(numbers, turning.tolist(), strict=True)
-    )
-    apart = np.zeros(count, bool)
-    roles = replace(roles, bones={}, twist={}, limbs={})
     return ControlledBody(
         skeleton,
-        roles,
-        np.array(numbers),
-        np.array(numbers),
-        np.array(numbers),
+        replace(roles, bones={}, twist={}, limbs={}),
+        numbers,
+        numbers,
+        numbers,
         np.broadcast_to(rotation.IDENTITY, (count, 4)),
         np.zeros((count, 3)),
-        controls,
+        tuple(Control(bone if able else -1, bone if moving else -1) for bone, able in zip(bones, turning, strict=True)),
         hangs,
-        apart,
+        np.zeros(count, bool),
         np.arange(count),
-        {},
+        riding,
         frozenset(),
         {},
-        along=apart,
+        along=np.zeros(count, bool),
     )
 
 

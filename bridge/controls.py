@@ -88,6 +88,8 @@ class ControlledBody:
     beyond            whether a control further up than usual was asked to move the body, such as the root of the rig
     along (N,)        whether the control that moves a part goes with the one that moves the body
     kept              part that would be moved, but for a lock of its control's location -> this bone of the rig
+    copies            parts whose control turns, before its own turn, as the control of the part above -> about which of
+                      its axes (3,)
     """
 
     skeleton: Skeleton
@@ -114,6 +116,7 @@ class ControlledBody:
     beyond: bool = False
     along: Flags = field(default_factory=lambda: np.zeros(0, bool))
     kept: Mapping[int, int] = field(default_factory=dict[int, int])
+    copies: Mapping[int, Flags] = field(default_factory=dict[int, Flags])
 
     @property
     def carried(self) -> Flags:
@@ -269,7 +272,10 @@ class ControlPoser:
         # where IK is to bring a part says its target, which heels and rolls may take away from the control
         self.targeted = (targets >= 0) & ~off & (rotation.lengths(heads - matrices[targets, :, 3]) < same)
         self.targets = np.where(self.targeted, targets, controlled.frames)
-        above = rig.skeleton.parents[self.begins[self.begins >= 0]]
+        self.copying = np.array([*controlled.copies], int)
+        self.copied_axes = np.array([*controlled.copies.values()])
+        copied = self.turned[controlled.skeleton.parents[self.copying]]
+        above = rig.skeleton.parents[np.concatenate([self.begins[self.begins >= 0], copied])]
         self.read = np.unique(np.concatenate([self.posed, controlled.frames, above[above >= 0]]))
 
     def step(self, armature: ArmatureObject, pose: Pose, frames: tuple[Array, Array], matrices: Array) -> ControlPose:
@@ -460,6 +466,22 @@ class _Task:
             self._held = _with_below(np.isin(poser.turned, self._at_limit), poser.controlled.skeleton.parents)
         return now
 
+    def _copied(self) -> Array:
+        """Return what the next turns of the controls above add to those of the parts (N, 4) that copy them."""
+        poser, parents = self._poser, self._poser.controlled.skeleton.parents
+        added = np.tile(rotation.IDENTITY, (len(parents), 1))
+        above = parents[poser.copying]
+        before = np.where((parents[above] >= 0)[:, None], self._change[parents[above]], rotation.IDENTITY)
+        bones = poser.turned[above]
+        base = rotation.mul(self._turns[poser.rig.skeleton.parents[bones]], poser.rig.skeleton.rest_rotations[bones])
+        after = rotation.mul(rotation.mul(rotation.inv(before), self._change[above]), self._turns[bones])
+        now, then = (
+            rotation.from_euler(rotation.to_euler(rotation.mul(rotation.inv(base), turns)) * poser.copied_axes)
+            for turns in (self._turns[bones], after)
+        )
+        added[poser.copying] = rotation.mul(rotation.inv(now), then)
+        return added
+
     def _turned(self, now: Pose) -> Pose:
         """Return the next pose of the controls but for those of FK that are mixed with IK."""
         poser = self._poser
@@ -473,8 +495,10 @@ class _Task:
         above = controlled.skeleton.parents[parts]
         led = hangs & ((turners >= 0) | poser.carried)[above, None]
         carried = np.where(led, self._change[above], rotation.IDENTITY)
+        base = rotation.mul(carried, base)
+        base = rotation.mul(base, self._copied()[parts]) if len(poser.copying) else base
         after = rotation.mul(self._led_by[parts], self._turns[bones])
-        rotations[bones] = rotation.normalize(rotation.mul(rotation.inv(rotation.mul(carried, base)), after))
+        rotations[bones] = rotation.normalize(rotation.mul(rotation.inv(base), after))
         parts = np.flatnonzero(begun >= 0)
         bones, above = begun[parts], controlled.skeleton.parents[parts]
         base = rotation.mul(self._turns[skeleton.parents[bones]], skeleton.rest_rotations[bones])

@@ -180,9 +180,10 @@ class DragBody:
         self.besides = (*own, *pinned)
         controlled = bridge.find_controlled(armature, self.rig, self.roles, self.besides)
         parts = {} if controlled is None else controlled.parts()
-        if controlled is not None and own[0] in parts:
-            return controlled
         moved = [*map(index, with_other_side(armature, [grab.bone for grab in grabs]))]
+        chain = bridge.find_curled(armature, self.rig, self.roles, moved, controlled)
+        if chain is None and controlled is not None and own[0] in parts:
+            return controlled
         if controlled is None:
             goals = bridge.ik_goals(armature, self.rig)
             lone = [bone for bone in moved if bone in goals and _has_location(self.rig, bone)]
@@ -191,7 +192,6 @@ class DragBody:
         self.alone = own[0] in lone
         if self.alone:
             return bridge.free_controls(self.rig, self.roles, lone)
-        chain = bridge.find_curled(armature, self.rig, self.roles, moved)
         if chain is None and self.rig.is_stuck(own[0]):
             chain = bridge.find_ik_chain(armature, self.rig, self.roles, own[0])
         if chain is None and controlled is not None:

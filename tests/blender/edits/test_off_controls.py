@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 from mathutils import Matrix
 
+from bridge import Grab
+from edits.drag.session import DragSession
 from edits.info import describe
 from edits.pin_list import find_pin
-from tests.blender.control_drags import NEAR, RIGS, Parts, size_of
-from tests.blender.rigs import select, world
+from tests.blender.control_drags import NEAR, RIGS, STILL, Parts, size_of
+from tests.blender.rigs import FULL, select, world
 from tests.paths import SHARED
 
 context: Any = bpy.context
@@ -265,3 +267,26 @@ def test_controls_that_copy_a_rotation_beside_their_own_are_dragged_by_the_chain
     said = capfd.readouterr().out
     assert "short of its target" in said
     assert "MCH" not in said  # the body stays, whatever drives the bones above it
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")
+@pytest.mark.parametrize(("name", "bone"), [
+    ("Rigify's wolf", "DEF-spine"),
+    *([("Rigify's horse", "DEF-tail.003"), ("Rigify's horse", "DEF-tail.005")] if FULL else []),
+])  # fmt: skip
+def test_a_bone_of_a_tail_that_curls_is_dragged_by_the_controls_of_the_tail(name: str, bone: str) -> None:
+    """The body stays, and each tick shows the bone at the mouse: each control adds the rotation of the one above."""
+    rig, _ = RIGS[name]()
+    size, start = size_of(rig), world(rig, bone)
+    before = {one.name: one.matrix_basis.copy() for one in rig.pose.bones}
+    session = DragSession(context, rig, [Grab(rig.name, bone, (0.0, 0.0, 0.0))], live=True)
+    for share in np.linspace(0.1, 1.0, 10):
+        shift = share * size * np.array((0.05, -0.03, 0.06))
+        session.drag(shift, STILL)
+        context.view_layer.update()
+        np.testing.assert_allclose(world(rig, bone), start + shift, atol=3.0 * NEAR * size)
+    session.finish()
+    context.view_layer.update()
+    np.testing.assert_allclose(world(rig, bone), start + shift, atol=NEAR * size)
+    moved = {one.name for one in rig.pose.bones if one.matrix_basis != before[one.name]}
+    assert moved <= {"spine.003", "spine.002", "spine.001", "spine", *(f"tail.00{link}" for link in range(1, 6))}
