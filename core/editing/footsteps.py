@@ -42,16 +42,22 @@ def other_feet(skeleton: Skeleton, roles: Roles, bone: int) -> list[BodyPoint]:
 def plant_others(
     skeleton: Skeleton, roles: Roles, pose: Pose, ends: Iterable[int], goals: Sequence[AnyGoal]
 ) -> list[Goal]:
-    """Return goals, after all others, that keep ends of legs where a pose (...) has them, but those that have goals.
+    """Return goals, after all others, that keep ends of legs where a pose (...) has them, in what no goal asks of them.
 
-    With `ends` on IK that is where Blender's G leaves feet while the body, a knee or a thigh moves.
+    With `ends` on IK that is where Blender's G leaves feet while the body, a knee or a thigh moves. A foot that has a
+    goal for its rotation alone, as one whose control has no keys of that, keeps its place.
     """
-    asked = {above for goal in goals for above in skeleton.ancestors(skeleton.index(goal.bone))}
+    above = [(goal, skeleton.ancestors(skeleton.index(goal.bone))) for goal in goals]
+    asked = {bone for _, bones in above for bone in bones}
+    placed = {bone for goal, bones in above if not (isinstance(goal, Goal) and goal.position is None) for bone in bones}
     legs = {above for foot in feet_of(skeleton, roles) for above in skeleton.ancestors(foot.bone)}
-    stay = [end for end in ends if end in legs - asked]
+    stay = [end for end in ends if end in legs - placed]
     heads, turns = forward_of(skeleton, pose, stay)
     after = 1 + max(goal.priority for goal in goals)
-    return [Goal(end, heads[..., at, :], turns[..., at, :], priority=after) for at, end in enumerate(stay)]
+    return [
+        Goal(end, heads[..., at, :], None if end in asked else turns[..., at, :], priority=after)
+        for at, end in enumerate(stay)
+    ]
 
 
 def hold_feet(
