@@ -26,7 +26,6 @@ from . import (
     loop,
     make_rest,
     motion,
-    next_bone,
     other_frames,
     path,
     pins,
@@ -42,13 +41,14 @@ from . import (
     solve,
     survey,
     trails,
+    under_mouse,
 )
 
 _MODULES = (
     pins, presets, roles, solve, bake, drag, drag_frame, hover, chains, bake_chain, list_files, learn_list, survey,
     body_tools, make_rest, learn_limits, learn_stiffness, keypoints, listen, motion, keys, retarget, path, generate,
     retarget_files, export_vrma, recipe_files, ranges, other_frames, root_motion, loop, smoothing, fix_ground,
-    in_between, breakdown, poses, hold, next_bone,
+    in_between, breakdown, poses, hold, under_mouse,
 )  # fmt: skip
 CLASSES = tuple(found for module in _MODULES for name, found in vars(module).items() if name.startswith("POISE_"))
 DRAWINGS = (*drawings.DRAWINGS, ghosts.show_ghosts, trails.show_trails)

@@ -9,6 +9,7 @@ from .. import bridge
 from .side import ArmaturePanel
 
 _DRAG: Final = {"type": "LEFTMOUSE", "value": "CLICK_DRAG"}
+_CLICK: Final = {"type": "LEFTMOUSE", "value": "CLICK"}
 
 
 def _box(mode: str) -> dict[str, Any]:
@@ -26,7 +27,8 @@ class POISE_TOOL_drag(bpy.types.WorkSpaceTool):
     bl_icon = str(Path(__file__).with_name("icons") / "poise.drag")
     bl_cursor = "DEFAULT"
     bl_widget = "POISE_GGT_hover"
-    # Blender reverses the order: the last entry is tried first; a drag next to the body falls through to box select
+    # Blender reverses the order: the last entry is tried first; beside the body clicks and drags
+    # fall through to Blender's own selection
     bl_keymap = (
         ("view3d.select_box", _DRAG, _box("SET")),
         ("view3d.select_box", {**_DRAG, "shift": True}, _box("ADD")),
@@ -36,9 +38,11 @@ class POISE_TOOL_drag(bpy.types.WorkSpaceTool):
         ("poise.drag", {**_DRAG, "ctrl": True}, None),
         ("poise.drag_frame", _DRAG, None),
         ("poise.drag_frame", {**_DRAG, "alt": True}, {"properties": [("present", True)]}),
-        ("view3d.select", {"type": "LEFTMOUSE", "value": "CLICK"}, {"properties": [("deselect_all", True)]}),
-        ("poise.goto_frame", {"type": "LEFTMOUSE", "value": "CLICK"}, None),
-        ("view3d.select", {"type": "LEFTMOUSE", "value": "CLICK", "shift": True}, {"properties": [("toggle", True)]}),
+        ("view3d.select", _CLICK, {"properties": [("deselect_all", True)]}),
+        ("poise.select", _CLICK, None),
+        ("poise.goto_frame", _CLICK, None),
+        ("view3d.select", {**_CLICK, "shift": True}, {"properties": [("toggle", True)]}),
+        ("poise.select", {**_CLICK, "shift": True}, {"properties": [("toggle", True)]}),
         ("poise.next_bone", {"type": "J", "value": "PRESS"}, None),
         ("poise.cycle_pin", {"type": "P", "value": "PRESS"}, None),
         ("poise.pin_here", {"type": "P", "value": "PRESS", "shift": True}, None),

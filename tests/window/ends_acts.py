@@ -248,16 +248,42 @@ def selected() -> list[str]:
 
 
 def clicks(hand: Any) -> Act:
-    """A click selects, Shift adds, a click beside the body selects nothing."""
+    """A click selects what is lit, Shift adds and removes, J goes to the next, a click beside selects nothing."""
+    import bpy
+
     seen: Seen = {"start": do.channels()}
     for name, modifiers in (("forearm.L", {}), ("shin.R", {"shift": True}), ("thigh.L", {})):
         middle = do.armature().matrix_world @ do.armature().pose.bones[name].center
         yield from hand.click(*hand.pixel(middle), **modifiers)
         seen[f"{'Shift ' if modifiers else ''}{name}"] = selected()
+    yield from do.key(hand, "Z", ctrl=True)
+    seen["undone"] = selected()
+    seen["joints"] = {}
+    for name in (HAND, *FEET, "head", "shin.R"):
+        hand.move(*hand.pixel(do.head(name)))
+        yield RESTS
+        yield from do.key(hand, "J")
+        lit = lit_bone(hand)
+        yield from hand.click(hand.x, hand.y)
+        seen["joints"][name] = [lit, *selected()]
+    seen["Shift"] = []
+    for _ in range(2):
+        yield from hand.click(hand.x, hand.y, shift=True)
+        seen["Shift"].append([*selected(), bpy.context.active_pose_bone.name])
     x, y = hand.pixel(do.head("head"))
     yield from hand.click(x + 150, y)
     seen["beside"], seen["end"] = selected(), do.channels()
     return seen
+
+
+def lit_bone(hand: Any) -> str:
+    """The bone that is highlighted under the mouse."""
+    import bpy
+
+    bridge, region = sys.modules[f"{do.EXTENSION}.bridge"], hand.region()
+    with bpy.context.temp_override(window=hand.window, area=hand.viewport, region=region):
+        view = bridge.read_view(region, hand.viewport.spaces.active.region_3d)
+        return bridge.pick(bpy.context, view, (hand.x - region.x, hand.y - region.y)).bone
 
 
 def box(hand: Any) -> Act:

@@ -96,8 +96,17 @@ def test_a_click_selects_shift_adds_and_a_click_beside_lets_go(all_seen: dict[st
     assert seen["forearm.L"] == ["forearm.L"]
     assert seen["Shift shin.R"] == ["forearm.L", "shin.R"]
     assert seen["thigh.L"] == ["thigh.L"]
+    assert seen["undone"] == ["forearm.L", "shin.R"]
     assert seen["beside"] == []
     assert seen["end"] == seen["start"]
+
+
+def test_a_click_selects_what_is_highlighted_and_shift_removes_it(all_seen: dict[str, Any]) -> None:
+    seen = all_seen["clicks"]
+    for name, (lit, *chosen) in seen["joints"].items():
+        assert chosen == [lit] != [name]
+    last = seen["joints"]["shin.R"][0]
+    assert seen["Shift"] == [[last], [last, last]]
 
 
 def test_a_drag_beside_the_body_selects_by_a_box(all_seen: dict[str, Any]) -> None:

@@ -12,8 +12,8 @@ from properties import CLASSES, OWNERS
 from tests.blender.rigs import drawn_by, make_armature, make_empty, select
 
 OPERATORS = dir(bpy.ops.poise)
-# of the list of presets, of the figure of parts, of a click on a ghost or a trail, and of a drag of a dot of a trail
-UNLISTED = {"add_preset", "use_preset", "show_part", "goto_frame", "drag_frame", "next_bone", "move_sample"}
+# of the list of presets, of the figure of parts, of a click on a bone, a ghost or a trail, and of a drag of a dot
+UNLISTED = {"add_preset", "use_preset", "show_part", "goto_frame", "drag_frame", "next_bone", "select", "move_sample"}
 
 
 def described(definition: Any) -> Iterator[str]:
