@@ -20,6 +20,7 @@ from .control_bodies import find_bodies, may_be_controlled
 from .control_graph import Graph
 from .control_switch import find_switch
 from .controls import ControlledBody, read_controlled, with_ik_starts
+from .driven import pole_object
 from .motion import iterate_frames, preserve_channels
 from .roles import read_roles
 from .words import say_length
@@ -237,7 +238,13 @@ def explain_misfit(
 
 
 def _off_ik(armature: ArmatureObject, body: ControlledBody, end: int) -> str:
-    """Return what a user can do to have a limb posed by other controls than those of its IK."""
+    """Return what a user can do to have a limb posed by other controls than those of its IK, or by its pole elsewhere.
+
+    No control moves a pole that is another object.
+    """
     rig = read_rig(armature)
+    pole = pole_object(armature, (rig.skeleton.names[bone] for bone in body.leaders[body.ends == end]))
+    if pole is not None:
+        return f'Move its pole "{pole}"'
     switch = find_switch(armature, rig, read_roles(armature, rig.skeleton), body, end)
     return "Mute its IK" if switch is None else f'Set {switch.name} of "{switch.bone}" to {switch.fk:g} or mute its IK'

@@ -165,6 +165,14 @@ def followed_object(armature: ArmatureObject, bone: str) -> str | None:
     return None
 
 
+def pole_object(armature: ArmatureObject, bones: Iterable[str]) -> str | None:
+    """Return the name of the other object that is the pole of an IK constraint in force on some bones, or None."""
+    poses, wanted = armature.pose.bones, set(bones)
+    chains = ((one, owner) for owner in poses for one in owner.constraints if one.type == "IK" and not one.mute)
+    poles = (one.pole_target for one, owner in chains if wanted & {*constrained_bones(one, owner)} and one.influence)
+    return next((pole.name for pole in poles if pole not in (None, armature)), None)
+
+
 def mute_constraints(armature: ArmatureObject, bones: Iterable[str]) -> list[str]:
     """Mute the constraints that drive these bones and no others, and drivers that would unmute them; return names."""
     wanted, muted = set(bones), list[str]()

@@ -53,6 +53,7 @@ class Kind(Enum):
         "its chain is straight, and limits or locks keep it from bending",
         "Turn Limits off and unlock rotations to get closer",
     )
+    STRAIGHT_BY_LOCKS = "its chain is straight, and locks keep it from bending", "Unlock rotations to get closer"
     STRETCHED = "fully stretched from {}", _CLOSER_TARGET
     STRETCHED_FROM_DRAGGED = "fully stretched from the dragged {}", _PRECEDENCE
     STRETCHED_FROM_PINNED = "fully stretched from the pinned {}", _UNPIN

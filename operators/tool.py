@@ -64,11 +64,13 @@ class Tool:
 def headline(tool: Any, level: str, done: str, reasons: Sequence[str]) -> str:
     """Return a short report of what was done, after reporting the reasons, the one that matters most first, in full.
 
-    The status bar shows the last report alone, and cuts it where it is long: of the first reason it has one cause.
+    The status bar shows the last report alone, and cuts it where it is long: of the first reason it has one cause. A
+    reason that this report has in full is not reported twice.
     """
-    for reason in reasons:
-        tool.report({level}, translated(reason, "reports"))
     first = [reason.short if isinstance(reason, Explanation) else reason for reason in reasons[:1]]
+    for reason in reasons:
+        if reason not in first:
+            tool.report({level}, translated(reason, "reports"))
     more = ["more in the Info editor"] if [*reasons] != first else []
     return "; ".join([*first, done, *more])
 

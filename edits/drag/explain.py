@@ -37,6 +37,8 @@ def explain(session: DragSession) -> list[str]:
 
     stays = _staying(session, _missed(session))
     retold = body.held.retold(body.find(), targets)
+    rig = body.rig.skeleton
+    unlocked = {name for name, locks in zip(rig.names, rig.rotation_locks, strict=True) if not locks.any()}
 
     def as_seen(cause: Cause) -> Cause:
         cause = retold(cause)
@@ -44,6 +46,7 @@ def explain(session: DragSession) -> list[str]:
         held = Kind.BENT if cause.bone in problem.bent else Kind.HELD
         kinds = {} if targets[cause.bone] > 1 else {Kind.ANOTHER_TARGET: held, Kind.HELD: held}
         kinds |= {Kind.FIXED: Kind.UNCHANGED} if stays else {}
+        kinds |= {Kind.LOCK: Kind.FIRM} if cause.bone in unlocked else {}  # IK alone locks it, as a hinge
         return cause.seen(names, kinds | (_DRAGGED if cause.bone in dragged else {}))
 
     tacit, finish = range(problem.asked, len(solution.goals)), solution.explain_finish()

@@ -103,8 +103,8 @@ def _without_leverage(problem: Problem, index: int) -> list[Cause]:
     stiff = [bone for bone in chain if skeleton.movable[bone] and (skeleton.stiffness[bone] == 1.0).all()]
     if stiff:
         return [Cause(Kind.STIFF, skeleton.names[bone]) for bone in stiff]
-    if isinstance(goal, Goal) and _can_bend_to(problem, goal):  # without limits and locks it would buckle
-        return [Cause(Kind.STRAIGHT)]
+    if isinstance(goal, Goal) and _is_pushed(problem, goal):  # without limits and locks it would buckle
+        return [Cause(Kind.STRAIGHT if problem.settings.limits else Kind.STRAIGHT_BY_LOCKS)]
     return [Cause(Kind.LENGTHS)]
 
 
@@ -240,8 +240,8 @@ def _stretched(problem: Problem, index: int, bent: bool = False) -> list[tuple[i
     return found
 
 
-def _can_bend_to(problem: Problem, goal: Goal) -> bool:
-    """Return whether the lengths between the joints of a chain allow its end to be at the target."""
+def _is_pushed(problem: Problem, goal: Goal) -> bool:
+    """Return whether a target is nearer to the first joint of a chain than its end, and lengths allow the end there."""
     skeleton = problem.skeleton
     if goal.position is None or goal.relative_to is not None:
         return False
@@ -249,8 +249,8 @@ def _can_bend_to(problem: Problem, goal: Goal) -> bool:
     joints = _turning(problem, skeleton.ancestors(skeleton.index(goal.bone)))
     points = np.array([_place_of(problem, goal.bone, goal.point, heads, turns), *heads[joints]])
     parts = lengths(np.diff(points, axis=0))
-    wanted = float(lengths(_target(problem, goal.position) - points[-1]))
-    return bool(2.0 * parts.max(initial=0.0) - parts.sum() <= wanted <= parts.sum())
+    wanted, here = (float(lengths(end - points[-1])) for end in (_target(problem, goal.position), points[0]))
+    return bool(2.0 * parts.max(initial=0.0) - parts.sum() <= wanted < here)
 
 
 def _root(problem: Problem, chain: list[int]) -> int:

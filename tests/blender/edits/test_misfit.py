@@ -19,8 +19,8 @@ from edits.pin_list import set_pins
 from edits.pins import job_from_pins
 from edits.retarget import Retargeted, imported
 from tests.blender.control_drags import RIGS, STILL, shared
-from tests.blender.control_rigs import auto_rig_pro, reverse_foot
-from tests.blender.rigs import make_ik_body, select, world
+from tests.blender.control_rigs import BODY, auto_rig_pro, build, constrain, ik, reverse_foot, shown
+from tests.blender.rigs import make_empty, make_ik_body, select, world
 from tests.paths import DATA, SHARED
 
 context: Any = bpy.context
@@ -61,6 +61,34 @@ def test_a_swivel_that_ik_cannot_show_is_said_in_numbers() -> None:
     assert said.startswith('IK of "foot.L" misses the solved pose by up to ')
     assert f"{bridge.say_length(context.scene, float(away))} and {angle:.1f} degrees" in said
     assert said.endswith('(at "shin.L"). Mute its IK')  # this rig has no FK to switch to
+
+
+def test_the_object_that_is_a_pole_is_named() -> None:
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    rig = make_ik_body()
+    chain = rig.pose.bones["shin.R"].constraints["IK"]
+    chain.pole_target, chain.pole_subtarget = make_empty("Pole", rig.data.bones["knee.R"].head_local), ""
+    select(rig, [])
+    session = DragSession(context, rig, [Grab(rig.name, "shin.R", (0.0, 0.0, 0.0))])
+    session.drag(np.array([-0.05, -0.1, 0.05]), STILL)
+    session.finish()
+    assert any(reason.endswith('(at "shin.R"). Move its pole "Pole"') for reason in explain(session))
+
+
+def test_a_hinge_that_a_pole_makes_is_not_said_to_be_locked() -> None:
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    arm = {"ik_hand.L": ("root", "wrist", "knuckles"), "pole_elbow.L": ("root", "behind", "further behind")}
+    rig = build(BODY | arm)
+    ik(rig, "forearm.L", "ik_hand.L", "pole_elbow.L")
+    constrain(rig, "hand.L", "COPY_ROTATION", "ik_hand.L")
+    select(shown(rig), [])
+    rig.poise_root = "FIXED"
+    set_pins(context, rig, ["hand.L"], "BOTH", "WORLD")
+    session = DragSession(context, rig, [Grab(rig.name, "forearm.L", (0.0, 0.0, 0.0))])
+    session.drag(np.array([0.0, 0.05, 0.1]), STILL)
+    session.finish()
+    (said,) = explain(session)
+    assert "hand.L is pinned, IK cannot rotate forearm.L further. Unpin hand.L" in said
 
 
 def _pose(rig: Any, whole: Any, controlled: Any, pose: Pose) -> tuple[list[str], Pose]:

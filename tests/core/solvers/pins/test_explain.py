@@ -120,10 +120,25 @@ def test_a_straight_chain_that_is_pushed_toward_its_base_is_said_to_be_kept_from
     locked = fixed(straight, rotation_locks=np.tile([True, False, True], (5, 1)), rotation_modes=["XYZ"] * 5)
     text = said(solve(locked, Pose.rest(locked), pushed, PinAndDrag(root="fixed")), 0)
     assert text == "its chain is straight, and limits or locks keep it from bending"
+    text = said(solve(locked, Pose.rest(locked), pushed, PinAndDrag(root="fixed", limits=False)), 0)
+    assert text == "its chain is straight, and locks keep it from bending"
     assert solve(fixed(straight), Pose.rest(locked), pushed, PinAndDrag(root="fixed")).converged
     only = fixed(straight, movable=[False, False, False, True, False])  # nearer than the one bone that turns is long
     kept = solve(only, Pose.rest(only), [Goal("b3", [0.0, 0.0, 2.5])], PinAndDrag(root="fixed"))
     assert said(kept, 0) == "as near as the lengths of its bones allow"
+
+
+def test_a_straight_chain_that_is_pulled_out_is_not_said_to_be_kept_from_bending() -> None:
+    rows = [
+        ("base", None, (0, 0, -1.5), (0, 0, -0.5)),
+        ("below", "base", (0, 0, -0.5), (0, 0, 0)),  # hardly turns, so that the chain as a whole is not straight
+        *((f"b{x}", f"b{x - 1}" if x else "below", (x, 0, 0), (x + 1, 0, 0)) for x in range(4)),
+    ]
+    stiff = np.zeros((len(rows), 3))
+    stiff[:2] = 0.99
+    skeleton = fixed(rows, stiffness=stiff)
+    pulled = solve(skeleton, Pose.rest(skeleton), [Goal("b3", [3.2, 0.0, 0.0])], PinAndDrag(root="fixed"))
+    assert said(pulled, 0) == "as near as the lengths of its bones allow"
 
 
 def test_what_is_short_of_balance_is_not_said_of_the_bone(figure: Skeleton) -> None:
