@@ -425,7 +425,9 @@ class Graph:
             return led[int(np.lexsort((np.linalg.norm(away, axis=-1), steps))[0])]
         driven = self.rig.decided[bone] and self.ever[bone] - {int(self.rig.skeleton.parents[bone])}
         steps = reach(self.ever, bone) if driven else {}
-        parts = {other: part for part, control in controls.items() for other in (part, control.turns)}
+        parts = {
+            other: part for part, control in controls.items() for other in (*self._showing(part), part, control.turns)
+        }
         able = parts.keys() & steps
         if able:
             return parts[min(able, key=lambda other: (not self.fits(other, bone), steps[other]))]
@@ -446,7 +448,13 @@ class Graph:
     def acts(self, bone: int, part: int, control: Control) -> bool:
         """Return whether a bone poses a part as the settings are now, or goes with it or with its control."""
         above = {bone, *self.upstream(bone)}
-        return bone in self.upstream(part) or not above.isdisjoint({part, control.turns, control.moves})
+        goes = not above.isdisjoint({*self._showing(part), part, control.turns, control.moves})
+        return bone in self.upstream(part) or goes
+
+    def _showing(self, part: int) -> list[int]:
+        """Return the driven bones that a part depends on in its place: they are where it is."""
+        above = [other for other in self.upstream(part) if self.rig.skeleton.driven[other]]
+        return np.array(above, int)[self.fits(above, part)].tolist() if above else []
 
     def stays(self, goal: int) -> bool:
         """Return whether a bone, if there is one, stays where it is when the carrier of the body moves."""

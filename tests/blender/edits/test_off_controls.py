@@ -13,8 +13,8 @@ from mathutils import Matrix
 from bridge import Grab
 from edits.drag.session import DragSession
 from edits.info import describe
-from edits.pin_list import find_pin
-from tests.blender.control_drags import NEAR, RIGS, STILL, Parts, size_of
+from edits.pin_list import find_pin, set_pins
+from tests.blender.control_drags import NEAR, RIGS, STILL, Parts, drag_bone, pin_feet, size_of
 from tests.blender.rigs import FULL, select, world
 from tests.paths import SHARED
 
@@ -295,3 +295,16 @@ def test_a_bone_of_a_tail_that_curls_is_dragged_by_the_controls_of_the_tail(name
     np.testing.assert_allclose(world(rig, bone), start + shift, atol=NEAR * size)
     moved = {one.name for one in rig.pose.bones if one.matrix_basis != before[one.name]}
     assert moved <= {"spine.003", "spine.002", "spine.001", "spine", *(f"tail.00{link}" for link in range(1, 6))}
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")
+def test_a_line_that_shows_a_pole_goes_with_its_knee_or_elbow() -> None:
+    """It went with the hips: the body moved in its place, and a pin of it was left by 10 cm."""
+    rig, parts = RIGS["Rigify on IK with poles"]()
+    pin_feet(rig, parts, "hips")
+    hips = world(rig, parts["hips"])
+    assert drag_bone(rig, "VIS_upper_arm_ik_pole.L", (0.03, -0.05, 0.06)).short < NEAR
+    assert np.linalg.norm(world(rig, parts["hips"]) - hips) < 0.02 * size_of(rig)
+    rig, parts = RIGS["Rigify on IK with poles"]()
+    set_pins(context, rig, ["VIS_thigh_ik_pole.L"], "POSITION", "WORLD")
+    assert drag_bone(rig, parts["hips"], (0.03, -0.02, -0.05)).pins < NEAR
