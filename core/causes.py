@@ -17,6 +17,7 @@ class Kind(Enum):
 
     ANOTHER_TARGET = "{} has another target as well", "Remove one of the two targets"
     BALANCE = "the body keeps its balance", "Turn Balance off to get closer"
+    BALANCED = "the body keeps its balance", ""
     BENT = "IK decides which way {} bends", ""
     BODY = (
         "limits of joints or the lengths of its bones keep it away",

@@ -22,6 +22,7 @@ from .one_frame.places import Placed, Places
 from .problem import Problem
 
 _WORTH_SAYING: Final = 0.1  # least force that is reported, as a share of a pull; least weight beside the joint target
+_MOST: Final = 0.5  # least share of a pull that the balance alone holds, from which it is told first, with what helps
 _STRETCHED: Final = 0.999  # share of a chain's length from which it counts as straight
 # By whether the chain is straight, and whether it ends at a pin.
 _TOO_SHORT: Final = {
@@ -146,7 +147,12 @@ def _holds(
     start = 0
     for other, column in zip(others, columns, strict=True):
         stop = start + column.shape[1]
-        holds.append(_Hold(float(lengths(column @ forces[start:stop])) / size, _rival(problem, index, other)))
+        share, cause = float(lengths(column @ forces[start:stop])) / size, _rival(problem, index, other)
+        if cause.kind is Kind.BALANCE:  # it and pins also hold each other: what would these leave without it?
+            rest = np.delete(table, np.s_[start:stop], axis=1)
+            share = float(lengths(pull - rest @ least_squares(rest, pull, ridge))) / size
+            share, cause = (np.inf, cause) if share > _MOST else (share, Cause(Kind.BALANCED))
+        holds.append(_Hold(share, cause))
         start = stop
     for number, row in enumerate(bounds.tolist()):
         force = float(forces[start + number])

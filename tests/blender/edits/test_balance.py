@@ -78,6 +78,25 @@ def test_a_body_on_both_feet_keeps_its_balance_over_them(rig: Any) -> None:
     assert beyond(rig) > 5.0 * radius
 
 
+@pytest.mark.parametrize(
+    ("bone", "shift"),
+    [("hand.L", [0.6, -0.2, 0.0]), ("hips", [0.0, 0.3, 0.0]), ("hips", [0.0, 0.0, -0.6])],
+)
+def test_to_turn_balance_off_is_advised_where_that_helps(bone: str, shift: list[float]) -> None:
+    short: list[float] = []
+    for balance in ("OFF", "FEET"):
+        rig = pin_feet()
+        rig.poise_balance = balance
+        wanted = world(rig, bone) + shift
+        session = drag(rig, bone, shift)
+        for _ in range(10):
+            session.rest()
+        bpy.context.view_layer.update()
+        short.append(float(np.linalg.norm(world(rig, bone) - wanted)))
+    (said,) = (reason for reason in explain(session) if "short of its target" in reason)
+    assert ("Turn Balance off" in said) == (short[0] < 0.7 * short[1])
+
+
 @pytest.mark.parametrize("balance", ["FEET", "PINS"])
 def test_a_body_that_is_out_of_balance_stays_so(rig: Any, balance: str) -> None:
     rig.poise_balance = "OFF"
