@@ -421,7 +421,7 @@ def _hung(
             body, lean, np.array(bones), leaders[number], read, rotation.mul(rotation.inv(own_turns), turns),
             np.where(np.isin(bones, idle)[:, None], beside, 0.0), tuple(controls[bone] for bone in bones),
             np.array([graph.hangs(controls[bone].turns, order[bone], controls) for bone in bones]),
-            np.array([bone in ends and controls[bone].moves != bone for bone in bones]),
+            np.array([bone in ends and bone not in (controls[bone].moves, controls[bone].turns) for bone in bones]),
             np.array([limbs.get(id(graph.bent.get(bone)), place[bone]) for bone in bones]), ridden, graph.goals,
             {place[pole]: starts[pole] for pole in riding if pole in starts and pole not in besides},
             {place[end]: chain.target for end, chain in graph.ends.items() if end in place},

@@ -71,8 +71,8 @@ class ControlledBody:
     beside (N, 3)     where controls that are off are at rest in those frames; of others 0
     controls          one for each of them
     hangs (N,)        whether the control follows the part before
-    rigid (N,)        segments of limbs: they may be stretched in the rig, but turning does not stretch them; not hands
-                      and feet that have no parent in the rig
+    rigid (N,)        segments of limbs: they may be stretched in the rig, but turning does not stretch them; not those
+                      that are keyed themselves, whose location is theirs, nor feet that have no parent in the rig
     ends (N,)         of parts that an IK chain bends: the part at its end; of others: themselves
     riding            further bones of the rig -> the bone of the body that they move with
     goals             targets and poles of the rig's IK chains
@@ -90,6 +90,7 @@ class ControlledBody:
     kept              part that would be moved, but for a lock of its control's location -> this bone of the rig
     copies            parts whose control turns, before its own turn, as the control of the part above -> about which of
                       its axes (3,)
+    unheld            controls with those that stay, where some do
     """
 
     skeleton: Skeleton
@@ -117,6 +118,7 @@ class ControlledBody:
     along: Flags = field(default_factory=lambda: np.zeros(0, bool))
     kept: Mapping[int, int] = field(default_factory=dict[int, int])
     copies: Mapping[int, Flags] = field(default_factory=dict[int, Flags])
+    unheld: tuple[Control, ...] = ()
 
     @property
     def carried(self) -> Flags:
@@ -171,6 +173,12 @@ class ControlledBody:
             bone: part for part, one in enumerate(self.controls) for bone in (one.blends, one.turns) if bone >= 0
         }
         return {**turners, **{int(bone): part for part, bone in enumerate(self.bones)}, **self.riding}
+
+    def moved_by(self, bone: int) -> int:
+        """Return the bone whose head a bone moves, and which it does not turn: what turns a part, or this; or -1."""
+        found = zip(self.unheld or self.controls, self.bones.tolist(), strict=True)
+        turners = (part if one.turns < 0 else one.turns for one, part in found if one.moves == bone)
+        return next((turner for turner in turners if turner != bone), -1)
 
     def bones_that(self, what: str) -> Indices:
         """Return the bone of the rig, or -1, that turns, moves, aims, begins or blends each part (`what`)."""
@@ -237,6 +245,7 @@ class ControlPoser:
     def __init__(self, rig: Rig, controlled: ControlledBody, looks: bool = True) -> None:
         self.rig, self.controlled = rig, controlled
         self.turned, self.moved, aims, begins, self.blends = map(controlled.bones_that, _FIELDS)
+        self.pivots = np.array([one.turns for one in controlled.unheld or controlled.controls])
         self._led = np.flatnonzero((self.turned >= 0) | (aims >= 0))
         self._shown = controlled.frames[self._led]
         self.aims = aims if looks else np.full_like(aims, -1)
@@ -528,8 +537,9 @@ class _Task:
         near = poser.targeted[parts] | (rotation.lengths(lever) < SAME_PLACE * skeleton.size)
         lever *= (poser.apart[parts] | near)[:, None]
         # what turns a part, which need not be what moves it, swings its head round its own, as the heel of a paw
-        turns = (turners[parts] >= 0) & lever.any(axis=1)
-        arm = (end - self._places[turners[parts]]) * turns[:, None]
+        pivots = poser.pivots[parts]
+        turns = (pivots >= 0) & lever.any(axis=1)
+        arm = (end - self._places[pivots]) * turns[:, None]
         swung = lever + rotation.rotate(self._led_by[parts], arm) - arm
         step = self.heads[parts] - swung - self._places[bones]
         along = controlled.along[parts][:, None]

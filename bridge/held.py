@@ -23,6 +23,7 @@ from .words import listed
 
 FIRM: Final = 1e2  # weight of what nothing moves, beside pins
 _ADDING: Final = {"ADD", "SUBTRACT", "COMBINE"}  # blend types of layers that are able to change nothing
+_HEAD: Final = np.zeros(3)
 _AXES: Final = {3: "XYZ", 4: "WXYZ"}  # by the number of values of a property
 _LOCKED: Final = Cause(Bar.LOCKED)
 _MUTED: Final = Cause(Bar.MUTED)
@@ -217,12 +218,14 @@ class HeldControls:
     turns       part that stays in its direction otherwise -> the bone (index) that has it there, or -1: another object
     moves       part that stays in its place -> likewise: ends of IK chains whose targets stay, among others
     shown       those of the latter that go where Blender shows them
+    pivots      part that is moved from beside it -> the point (3,) of it about which it turns, and which is what moves
     """
 
     controlled: ControlledBody
     turns: Mapping[int, int]
     moves: Mapping[int, int]
     shown: frozenset[int]
+    pivots: Mapping[int, Array]
 
 
 class StayingParts:
@@ -241,8 +244,10 @@ class StayingParts:
             part: (bone, rotation.mul(rotation.inv(_frame(matrices, bone)[0]), own[..., part, :]))
             for part, bone in held.turns.items()
         }
+        self._pivots = held.pivots
+        self._aligned = body.aligned
         self._moves = {
-            part: (bone, rotation.rotate(rotation.inv(turn), frames[..., part, :, 3] - place))
+            part: (bone, rotation.rotate(rotation.inv(turn), self._place(matrices, part) - place))
             for part, bone in held.moves.items()
             for turn, place in [_frame(matrices, bone)]
         }
@@ -258,7 +263,7 @@ class StayingParts:
             if part in self._moves:
                 bone, away = self._moves[part]
                 turn, origin = _frame(matrices, bone)
-                shown = rotation.rotate(rotation.inv(turn), matrices[..., self._frames[part], :, 3] - origin)
+                shown = rotation.rotate(rotation.inv(turn), self._place(matrices, part) - origin)
                 if part in self._shown:
                     away = shown
                 elif bone >= 0 and part not in self._lax:
@@ -269,8 +274,15 @@ class StayingParts:
             if part in self._turns:
                 bone, own = self._turns[part]
                 turned = rotation.mul(_frame(matrices, bone)[0], own)
-            found.append(Goal(self._names[part], place, turned, position_weight=FIRM, rotation_weight=FIRM))
+            point = self._pivots.get(part, _HEAD)
+            found.append(Goal(self._names[part], place, turned, point, position_weight=FIRM, rotation_weight=FIRM))
         return found
+
+    def _place(self, matrices: Array, part: int) -> Array:
+        """Return where the point of a part that is moved is in evaluated matrices."""
+        shown = matrices[..., self._frames[part], :, :]
+        turn = rotation.mul(frame_rotations(shown[..., :3]), self._aligned[part])
+        return shown[..., 3] + rotation.rotate(turn, self._pivots.get(part, _HEAD))
 
 
 def _frame(matrices: Array, bone: int) -> tuple[Array, Array]:
@@ -299,9 +311,8 @@ def hold_controls(rig: Rig, body: ControlledBody, held: Held, matrices: Array | 
     led = {end for end in body.lax if body.controls[end].moves >= 0} - moves.keys()
     slack = body.lax - led - (body.asked - {int(body.ends[part]) for part in stay("begins", turned)})
     # a control beside its part would take it along, turning
-    rest, near = rig.skeleton.rest_matrices[:, :, 3], SAME_PLACE * rig.skeleton.size
-    beside = rotation.lengths(rest[body.frames] - rest[body.bones_that("moves")]) > near
-    turns |= {part: bone for part, bone in moves.items() if beside[part] and body.controls[part].turns == bone}
+    near, pivots = SAME_PLACE * rig.skeleton.size, _pivots(rig, body)
+    turns |= {part: bone for part, bone in moves.items() if part in pivots and body.controls[part].turns == bone}
     begins = turned | np.isin(np.arange(len(turned)), body.bones_that("begins")[np.isin(body.ends, [*slack])])
     others = {what: stay(what, flags) for what, flags in (("aims", moved), ("begins", begins), ("blends", turned))}
     gone = {"turns": turns, "moves": moves, **others}
@@ -327,6 +338,7 @@ def hold_controls(rig: Rig, body: ControlledBody, held: Held, matrices: Array | 
         # what stays is still where its part is
         riding={bone: part for bone, part in body.parts().items() if bone in body.riding or bone not in body.bones},
         poles={pole: first for pole, first in body.poles.items() if pole not in moves},
+        unheld=body.controls,
         skeleton=replace(
             skeleton,
             movable=(skeleton.movable | np.isin(places, [*loose])) & ~carried,
@@ -340,7 +352,18 @@ def hold_controls(rig: Rig, body: ControlledBody, held: Held, matrices: Array | 
         {part: bone for part, bone in moves.items() if not (rooted[part] or riding[part])} | ends,
     )
     turns, moves = ({part: bone for part, bone in some.items() if part not in short} for some in staying)
-    return HeldControls(left, turns, moves, slack - short)
+    return HeldControls(left, turns, moves, slack - short, pivots)
+
+
+def _pivots(rig: Rig, body: ControlledBody) -> dict[int, Array]:
+    """Return parts whose control is beside them, and their points (3,) about which they are turned."""
+    rest, frames = rig.skeleton.rest_matrices, body.frames
+    turners, movers = body.bones_that("turns"), body.bones_that("moves")
+    away = rotation.lengths(rest[frames, :, 3] - rest[movers, :, 3])
+    beside = (turners >= 0) & (movers >= 0) & (away > SAME_PLACE * rig.skeleton.size)
+    own = rotation.mul(frame_rotations(rest[frames, :, :3]), body.aligned)
+    points = rotation.rotate(rotation.inv(own), rest[turners, :, 3] - rest[frames, :, 3])
+    return {part: points[part] for part in np.flatnonzero(beside).tolist()}
 
 
 def _beside(matrices: Array, bone: int, other: int) -> Array:

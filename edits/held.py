@@ -212,7 +212,8 @@ class HeldRig:
         if whole is None:
             roots = [bone for bone in chosen if skeleton.parents[bone] < 0 and skeleton.translatable[bone].any()]
             return self._held.explain(self.free, [bone for bone in chosen if skeleton.movable[bone]], roots)
-        chosen += [pole for pole, first in whole.poles.items() if first in chosen]
+        riding = {part: whole.riding[bone] for part, bone in enumerate(whole.bones.tolist()) if bone in whole.riding}
+        chosen += [pole for pole, part in {**whole.poles, **riding}.items() if part in chosen]
         turning = np.array([whole.bones_that(what)[chosen] for what in ("turns", "begins", "blends")]).ravel()
         moving = np.array([whole.bones_that(what)[chosen] for what in ("moves", "aims")]).ravel()
         return self._held.explain(self.free, turning[turning >= 0].tolist(), moving[moving >= 0].tolist())

@@ -156,7 +156,8 @@ class DragBody:
         if self.controlled is None or self.alone:
             return False
         update(context)
-        held = [*((one.name, one.grabbed) for one in self.effectors), *((one.bone, one.point) for one in pinned)]
+        led = (_led(self.rig, self.controlled, one.name, one.grabbed) for one in self.effectors)
+        held = [*led, *((one.bone, one.point) for one in pinned)]
         before, self._matrices = [self.part_of(*one) for one in held], bridge.read_matrices(armature)
         after = [self.part_of(*one) for one in held]
         near = SHIFTED * self.rig.skeleton.size
@@ -240,7 +241,7 @@ class DragBody:
     def _find_effectors(self, grabs: Sequence[Grab]) -> list[Effector]:
         found: dict[int, Effector] = {}
         for grab in grabs:
-            bone, point, _ = self.part_of(grab.bone, grab.point)
+            bone, point, _ = self.part_of(*_led(self.rig, self.controlled, grab.bone, grab.point))
             found.setdefault(bone, self._effector(bone, point, grab.bone, grab.point))
         return list(found.values())
 
@@ -270,6 +271,17 @@ class DragBody:
                     twin = replace(twin, place=place, turn=turn)
                 found[twin.bone] = replace(twin, mirrored=True)
         return list(found.values())
+
+
+def _led(
+    rig: bridge.Rig, controlled: ControlledBody | None, name: str, point: Sequence[float]
+) -> tuple[str, Sequence[float]]:
+    """Return the bone and the point that go where a grabbed bone and its point go.
+
+    A control that moves a part, and does not turn it, goes along with the head of what turns that.
+    """
+    moved = -1 if controlled is None else controlled.moved_by(rig.skeleton.index(name))
+    return (name, point) if moved < 0 else (rig.skeleton.names[moved], (0.0, 0.0, 0.0))
 
 
 def _is_apart(one: tuple[int, Array, Array], other: tuple[int, Array, Array], near: float) -> bool:

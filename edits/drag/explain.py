@@ -96,7 +96,7 @@ def _missed(session: DragSession) -> list[int]:
 def _short(session: DragSession) -> list[str]:
     """Return sentences about dragged and pinned bones that Blender does not show at their targets, by how much.
 
-    What the solver itself misses it explains.
+    What the solver itself misses it explains. A reason is said where one is known: what stays, or drives the bone.
     """
     said = list[str]()
     body, solution = session.body, session.solution
@@ -119,7 +119,9 @@ def _short(session: DragSession) -> list[str]:
             turned = float(rotation.angle_between(frame_rotations(matrix[None, :3, :3])[0], turn))
         away = bridge.say_beside(body.skeleton.size, far, turned, partial(_say_length, session))
         if met and away:
-            said.append(Explanation(f'"{name}" is {away} short of its target', [Cause(Kind.RIG)]))
+            part = body.part_of(name)[0]
+            stays = [Cause(Kind.UNCHANGED)] if body.held.explain([part]) else []
+            said.append(Explanation(f'"{name}" is {away} short of its target', stays or _driven(session, [part])))
     return said
 
 

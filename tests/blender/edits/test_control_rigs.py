@@ -200,6 +200,18 @@ def test_hips_of_a_cat_are_dragged_far_and_back_again_and_again() -> None:
         assert found.turned < TURNED
 
 
+def test_an_elbow_with_a_location_of_its_own_is_solved_where_it_is() -> None:
+    """It was solved without, 17 mm beside, and a driver was blamed for what was missed."""
+    rig, _ = RIGS["MMD"]()
+    bpy.ops.object.mode_set(mode="EDIT")
+    rig.data.edit_bones["左ひじ"].use_connect = False
+    bpy.ops.object.mode_set(mode="POSE")
+    rig.pose.bones["左ひじ"].location = size_of(rig) * np.array((0.01, 0.012, 0.008))
+    found = drag_bone(rig, "左ひじ", (0.01, -0.03, 0.02))
+    assert max(found.off, found.short) < NEAR
+    assert not found.said
+
+
 @pytest.mark.parametrize("role", ["hips", "hand.L"])
 def test_a_drag_leaves_feet_that_hang_on_the_root_beside_their_legs(role: str) -> None:
     """They were taken to the ends of the legs, 26 and 54 mm away."""

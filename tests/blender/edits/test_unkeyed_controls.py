@@ -3,12 +3,13 @@
 Ground truth is Blender's own evaluation. Three rigs are tried; with POISE_ZOO=full all of `control_drags.RIGS`.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import bpy
 import numpy as np
 import pytest
+from mathutils import Matrix
 
 import bridge
 from bridge import Grab
@@ -255,6 +256,53 @@ def test_limbs_that_ik_leads_to_objects_in_part_do_not_throw_the_head(half: int,
         assert shown.short < (NEAR if half and not pinned else 0.8 * float(np.linalg.norm(way)))
         assert shown.off < NEAR
         assert shown.turned < SAID[1]
+
+
+def keyed_but(rig: Any, *stays: str) -> None:
+    """Key all controls of a body but these in the first frame; auto-key is off."""
+    whole = bridge.read_rig(rig)
+    body = bridge.find_controlled(rig, whole, bridge.read_roles(rig, whole.skeleton))
+    assert body is not None
+    key_bones(rig, {whole.skeleton.names[bone] for bone in body.keyed}.difference(stays))
+
+
+def key_bones(rig: Any, names: Iterable[str]) -> None:
+    for bone in map(rig.pose.bones.get, names):
+        for channel in ("location", rotation_channel(bone.rotation_mode)):
+            bone.keyframe_insert(channel, frame=1)
+    no_auto()
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")
+def test_the_control_of_a_paw_is_dragged_whose_heel_has_no_keys() -> None:
+    """Its toes were turned in the place of the paw: it ended 13 mm off, and a driver was said to hold it."""
+    rig, _ = RIGS["Rigify's wolf"]()
+    for bone in rig.pose.bones:  # also what levels the heel
+        bone.matrix_basis = Matrix()
+    key_bones(rig, ("front_foot_ik.L", "front_thigh_ik.L", "front_toe.L"))
+    heel = rig.pose.bones["front_foot_heel_ik.L"].matrix_basis.copy()
+    shown = drag_bone(rig, "front_foot_ik.L", WAYS["foot.L"])
+    assert max(shown.short, shown.off) < NEAR
+    assert "short of its target" not in " ".join(shown.said)
+    assert rig.pose.bones["front_foot_heel_ik.L"].matrix_basis == heel
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")
+def test_a_heel_turns_about_the_ball_of_a_paw_whose_control_has_no_keys() -> None:
+    """The ankle was held in place of the ball, and the knee ended 29 mm off."""
+    rig, _ = RIGS["Rigify's wolf"]()
+    keyed_but(rig, "foot_ik.L")
+    ball = world(rig, "toe.L")
+    assert drag_bone(rig, "shin_tweak.L", (0.01, -0.03, 0.02)).short < NEAR
+    np.testing.assert_allclose(world(rig, "toe.L"), ball, atol=NEAR * size_of(rig))
+
+
+def test_a_dragged_pole_without_keys_is_named_and_no_driver_is_blamed() -> None:
+    rig, _ = RIGS["CloudRig on IK"]()
+    keyed_but(rig, "IK-POLE-UpperArm.L")
+    said = " ".join(drag_bone(rig, "IK-POLE-UpperArm.L", (0.03, -0.05, 0.06)).said)
+    assert "IK-POLE-UpperArm.L has no keys, and auto-keying is off" in said
+    assert "driver" not in said
 
 
 @pytest.mark.parametrize("name", ["Auto-Rig Pro on IK", "reverse feet without poles", "legs on IK with poles"])
