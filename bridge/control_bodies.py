@@ -281,7 +281,7 @@ def _find_controls(
         if control == Control() and bone != first:  # which a lock may hold
             if bone in limbs:
                 return {}
-            if bone not in rig.carried:  # its children become children of its parent
+            if not (bone in rig.carried or ended):  # its children become children of its parent
                 order = {b: parent if p == bone else p for b, p in order.items()}
                 continue
         controls[bone] = control

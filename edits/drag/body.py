@@ -209,9 +209,9 @@ class DragBody:
         if found[0] != grabs[0]:
             self.notes.append(bridge.explain_idle(self.rig, self.controlled, name))
         part = self.controlled.parts().get(self.rig.skeleton.index(found[0].bone), -1)
-        if part in self.controlled.kept:
-            name = self.rig.skeleton.names[self.controlled.kept[part]]
-            self.locked.append(f'"{name}" is locked: unlock its location to move it')
+        above = [part, *self.controlled.limbs_of([part])] if part >= 0 else []
+        for bone in dict.fromkeys(self.controlled.kept[one] for one in above if one in self.controlled.kept):
+            self.locked.append(f'"{self.rig.skeleton.names[bone]}" is locked: unlock its location to move it')
         return found
 
     def _able(self, armature: Any, grabs: Sequence[Grab], turning: bool) -> list[Grab]:

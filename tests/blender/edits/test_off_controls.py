@@ -231,7 +231,7 @@ def test_a_locked_control_of_a_limb_holds_it_and_is_named(name: str, control: st
     for dragged in (control, parts[role]):
         assert bpy.ops.poise.drag(bone=dragged, shift=(0.0, -0.08, 0.06)) == FINISHED
         said = capfd.readouterr().out
-        assert f'"{control}" is locked: unlock its location to move it\n' in said
+        assert f'"{control}" is locked: unlock its location to move it' in said
         assert "Mute" not in said
         context.view_layer.update()
         assert all(bone.location == before[bone.name].translation for bone in rig.pose.bones)
@@ -308,3 +308,20 @@ def test_a_line_that_shows_a_pole_goes_with_its_knee_or_elbow() -> None:
     rig, parts = RIGS["Rigify on IK with poles"]()
     set_pins(context, rig, ["VIS_thigh_ik_pole.L"], "POSITION", "WORLD")
     assert drag_bone(rig, parts["hips"], (0.03, -0.02, -0.05)).pins < NEAR
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")
+def test_fingers_of_a_hand_that_is_locked_in_full_bend_as_far_as_they_reach() -> None:
+    """The hand was no part of the body: the arm was solved without its IK, and fingers stayed where they were."""
+    for way, short in (((-0.03, -0.02, 0.0), NEAR), ((0.0, -0.03, 0.0), 0.012)):
+        rig, parts = RIGS["Rigify on IK"]()
+        control = rig.pose.bones["hand_ik.L"]
+        control.lock_location = control.lock_rotation = (True, True, True)
+        control.lock_rotation_w = True
+        hand = world(rig, parts["hand.L"])
+        shown = drag_bone(rig, "DEF-f_index.03.L", way)
+        np.testing.assert_allclose(world(rig, parts["hand.L"]), hand, atol=NEAR * size_of(rig))
+        assert shown.short < short
+        assert shown.off < NEAR
+        locked = '"hand_ik.L" is locked: unlock its location to move it' in shown.said
+        assert locked == (short > NEAR)
