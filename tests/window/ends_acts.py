@@ -259,7 +259,7 @@ def clicks(hand: Any) -> Act:
     yield from do.key(hand, "Z", ctrl=True)
     seen["undone"] = selected()
     seen["joints"] = {}
-    for name in (HAND, *FEET, "head", "shin.R"):
+    for name in (HAND, "head", "shin.R"):
         hand.move(*hand.pixel(do.head(name)))
         yield RESTS
         yield from do.key(hand, "J")
