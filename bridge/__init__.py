@@ -54,6 +54,7 @@ from .controls import (
     read_controlled,
     with_ik_starts,
 )
+from .constraints import place_limits
 from .driven import followed_object, mute_constraints
 from .errors import BridgeError, Stopped
 from .freed import freed_rig
@@ -114,5 +115,5 @@ from .shapes import read_outline
 from .soles import with_soles
 from .surfaces import Faces, MeshSurface, faces_near, is_deformed, read_faces, read_skin
 from .view import View, read_view
-from .words import say_length
+from .words import listed, say_length
 from .worlds import armature_to_world, check_invertible, length_scale, world_matrix, world_to_armature, world_up

@@ -85,6 +85,7 @@ class Rig:
         Blender does; the other driven bones are `skeleton.driven`.
     scaled: indices of further bones, parents first, of which only the scale is driven.
     scalable: (J, 3) the scales that are neither locked nor driven.
+    bounded: indices of bones that their own channels move, as far as constraints allow. A pose has them where these do.
     """
 
     object_name: str
@@ -94,6 +95,7 @@ class Rig:
     clamps: tuple[RotationClamp, ...] = ()
     scaled: tuple[int, ...] = ()
     carried: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, int))
+    bounded: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, int))
 
     @cached_property
     def decided(self) -> NDArray[np.bool_]:
@@ -103,7 +105,7 @@ class Rig:
     @property
     def evaluated(self) -> bool:
         """Whether the pose has to be read from evaluated matrices, because channels do not determine it."""
-        return bool(self.driven or self.scaled)
+        return bool(self.driven or self.scaled or len(self.bounded))
 
     @cached_property
     def modes(self) -> ModeGroups:
@@ -199,8 +201,8 @@ def read_rig(armature: ArmatureObject) -> Rig:
     at_rest = read_bones(armature)
 
     modes = tuple(channel.rotation_mode for channel in channels)
-    reasons, limiting, rescaled, held = find_driven(armature)
-    driven, scaled, fixed = (np.array([name in some for name in names]) for some in (reasons, rescaled, held))
+    reasons, limiting, *found = find_driven(armature)
+    driven, scaled, fixed, bounded = (np.array([name in some for name in names]) for some in (reasons, *found))
     connected = flags(bones, "use_connect", 1)[:, 0] & ~(driven & ~fixed)  # a constraint may move a connected bone
     locks, frozen = _rotation_locks(armature, modes)
     clamps, boxes = _rotation_limits(armature, limiting)
@@ -223,7 +225,7 @@ def read_rig(armature: ArmatureObject) -> Rig:
     )
     scalable = ~(driven | scaled)[:, None] & ~flags(channels, "lock_scale", 3)
     scaled, carried = tuple(np.flatnonzero(scaled).tolist()), np.flatnonzero(driven & ~fixed)
-    return Rig(armature.name, skeleton, reasons, scalable, clamps, scaled, carried)
+    return Rig(armature.name, skeleton, reasons, scalable, clamps, scaled, carried, np.flatnonzero(bounded))
 
 
 def read_pose(armature: ArmatureObject, rig: Rig) -> Pose:
@@ -266,6 +268,7 @@ def channels_to_pose(
     pose = Pose(rotations, channels["location"], scales, evaluated if rig.skeleton.driven.any() else None)
     if len(rig.carried) and evaluated is not None:
         pose = with_carried(rig, pose, evaluated)
+    pose = pose if evaluated is None else within_limits(rig, pose, evaluated)
     return _rescaled(rig, pose, evaluated) if rig.scaled and evaluated is not None else pose
 
 
@@ -277,6 +280,15 @@ def with_carried(rig: Rig, pose: Pose, evaluated: Array) -> Pose:
     rotations[..., bones, :], translations[..., bones, :] = turned, moved
     scales[..., bones, :] = np.where(np.abs(sizes - 1.0) > _UNSCALED, sizes, 1.0)
     return replace(pose, rotations=rotations, translations=translations, scales=scales if (scales != 1).any() else None)
+
+
+def within_limits(rig: Rig, pose: Pose, evaluated: Array) -> Pose:
+    """Return poses (...) with bones that constraints keep in a region where these have them."""
+    if not len(rig.bounded):
+        return pose
+    translations = np.array(pose.translations)
+    translations[..., rig.bounded, :] = own_channels(rig.skeleton, evaluated, rig.bounded)[1]
+    return replace(pose, translations=translations)
 
 
 def _rescaled(rig: Rig, pose: Pose, evaluated: Array) -> Pose:

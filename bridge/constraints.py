@@ -13,16 +13,37 @@ def aims(constraint: Any) -> bool:
     return constraint.type == "IK" and constraint.chain_count == 1
 
 
-def hangs_only(bone: Any) -> bool:
-    """Return whether a bone has its own channels on whatever it hangs on by Child Of constraints."""
-    acting = [one.type for one in bone.constraints if in_force(one)]
-    return bool(acting) and {*acting} == {"CHILD_OF"}
+def limits_place(constraint: Any) -> bool:
+    """Return whether a bone is where its own channels have it, as far as a constraint allows, and is turned by them."""
+    kind = constraint.type
+    shrinks = kind == "SHRINKWRAP" and constraint.wrap_mode != "ON_SURFACE" and not constraint.use_track_normal
+    floors = kind == "FLOOR" and not constraint.use_rotation
+    return constraint.influence == 1.0 and (kind in {"LIMIT_LOCATION", "LIMIT_DISTANCE"} or shrinks or floors)
+
+
+def place_limits(bone: Any) -> list[str]:
+    """Return the names of the constraints that limit where a bone is."""
+    return [one.name for one in bone.constraints if in_force(one) and limits_place(one)]
+
+
+def adds_turn(constraint: Any) -> bool:
+    """Return whether a constraint adds a rotation to a bone's own, which acts fully."""
+    return constraint.type == "COPY_ROTATION" and constraint.mix_mode != "REPLACE"
+
+
+def poses_itself(bone: Any, turned: bool) -> bool:
+    """Return whether a bone has its own channels on whatever it hangs on by Child Of constraints.
+
+    `turned`: also where constraints add rotations to them.
+    """
+    acting = [one for one in bone.constraints if in_force(one)]
+    return bool(acting) and all(one.type == "CHILD_OF" or (turned and adds_turn(one)) for one in acting)
 
 
 def turns_itself(bone: Any) -> bool:
     """Return whether constraints add rotations to a bone's own, which acts fully."""
     acting = [one for one in bone.constraints if in_force(one)]
-    return bool(acting) and all(one.type == "COPY_ROTATION" and one.mix_mode in {"BEFORE", "AFTER"} for one in acting)
+    return bool(acting) and all(map(adds_turn, acting))
 
 
 def copied_axes(bone: Any, name: str) -> tuple[bool, bool, bool] | None:

@@ -205,6 +205,10 @@ def find_bodies(rig: Rig, roles: Roles, graphs: Sequence[Graph], besides: Sequen
     eyes = {eye: head for graph in graphs for eye in graph.gazes if eye not in order and head in order}
     order |= eyes
     found = [_find_controls(rig, roles, graph, order, eyes, besides) for graph in graphs]
+    shared = [_shared(controls) for controls in found]
+    if any(shared):
+        graphs = [graph.unmarked(bones) for graph, bones in zip(graphs, shared, strict=True)]
+        found = [_alone(_find_controls(rig, roles, graph, order, eyes, besides), besides) for graph in graphs]
     first = next(iter(order))
     if not all(first in controls for controls in found):
         return []
@@ -288,6 +292,22 @@ def _find_controls(
     return controls
 
 
+def _shared(controls: Mapping[int, Control]) -> frozenset[int]:
+    """Return the bones that move several parts: what would put one of them in its place takes the others away."""
+    moved = Counter(one.moves for one in controls.values() if one.moves >= 0)
+    return frozenset(bone for bone, count in moved.items() if count > 1)
+
+
+def _alone(controls: Mapping[int, Control], besides: Sequence[int]) -> dict[int, Control]:
+    """Return controls of which none moves several parts: one of `besides` keeps it, or the first."""
+    owners: dict[int, int] = {}
+    for part in sorted(controls, key=lambda part: part not in besides):
+        owners.setdefault(controls[part].moves, part)
+    return {
+        part: one if owners[one.moves] == part else replace(one, moves=-1) for part, one in controls.items()
+    }
+
+
 def _find_riding(
     graph: Graph, controls: Mapping[int, Control], between: Mapping[int, int], besides: Sequence[int]
 ) -> dict[int, int]:
@@ -300,7 +320,8 @@ def _find_riding(
     poles = graph.poles
     ends = Counter(chain.pole for chain in graph.ends.values())  # one pole of several limbs cannot go with each
     own = (pole for pole in poles if ends[pole] <= 1)
-    more = [bone for bone in dict.fromkeys((*besides, *own)) if bone not in controls and bone not in carriers]
+    able = [bone for bone in dict.fromkeys((*besides, *own)) if bone not in controls and bone not in carriers]
+    more = [bone for bone in able if bone in turners or bone not in graph.shared]
     found = {bone: turners.get(bone, poles.get(bone, graph.part_of(bone, controls))) for bone in more}
     return {bone: part for bone, part in found.items() if part >= 0}
 

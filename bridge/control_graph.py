@@ -17,7 +17,7 @@ from ..core.pose import frame_rotations
 from ..core.rotation import Array
 from .armature import Rig, read_matrices
 from .channels import ArmatureObject, flags
-from .constraints import aims, hangs_only, in_force, replaces, replaces_turn
+from .constraints import aims, in_force, limits_place, poses_itself, replaces, replaces_turn
 from .controls import SAME_PLACE, Control, begins_at_end
 from .driven import constrained_bones
 from .hinges import hinge_limits, largest_bends, rest_planes
@@ -61,7 +61,10 @@ class Graph:
         self.gazes: dict[int, int] = {}  # eyes -> the free bones that they aim at
         self._targets: set[int] = set()  # of IK, whatever the settings are
         locks, placed = flags(armature.pose.bones, "lock_rotation", 3), flags(armature.pose.bones, "lock_location", 3)
-        hung = np.isin(skeleton.names, [name for name in rig.driven if hangs_only(armature.pose.bones[name])])
+        bones = armature.pose.bones
+        aimed = {c.subtarget for bone in bones for c in bone.constraints if c.type == "IK" and c.subtarget in bones}
+        led = {skeleton.names[above] for name in aimed for above in skeleton.ancestors(self.place_of[name])}
+        hung = np.isin(skeleton.names, [name for name in rig.driven if poses_itself(bones[name], name in led)])
         self.begins = locks.sum(axis=1) < 3  # bones of chains that start Blender's solver from their own channels
         self.turning = (skeleton.movable | hung) & ~locks.all(axis=1) & (locks.sum(axis=1) < 2)
         self.free = skeleton.translatable.all(axis=1) | (hung & ~skeleton.connected & ~placed.any(axis=1))
@@ -71,6 +74,7 @@ class Graph:
         alone = self.shown & ~skeleton.connected & ~skeleton.driven
         self.placed, self.locked = placed.any(axis=1) & alone, (locks.any(axis=1) | placed.any(axis=1)) & alone
         self.carrier, self.beyond = -1, False  # the bone that carries the body of a search, see `mover`
+        self.shared = frozenset[int]()  # bones of a search that carry the targets of several limbs
         self.kept: dict[int, int] = {}  # parts of a search that a lock of a bone's location holds -> that bone
         self.ik_locks = np.stack([flags(armature.pose.bones, f"lock_ik_{axis}", 1)[:, 0] for axis in "xyz"], axis=1)
         self.chains: list[_Chain] = []
@@ -93,13 +97,14 @@ class Graph:
         for constraint, bone in iks:
             self._note_chain(constraint, bone)
 
-    def unmarked(self) -> "Graph":
-        """Return the graph without what a search for a body has noted in it."""
+    def unmarked(self, shared: frozenset[int] = frozenset()) -> "Graph":
+        """Return the graph without what a search for a body has noted in it, but for bones that limbs share."""
         found = copy(self)
         chains = {id(chain): replace(chain, parts={}) for chain in self.chains}
         found.chains = [*chains.values()]
         found.in_chains = {bone: chains[id(chain)] for bone, chain in self.in_chains.items()}
         found.bent, found.ends, found.kept, found.segments, found.carrier, found.beyond = {}, {}, {}, set(), -1, False
+        found.shared = shared
         return found
 
     def _read(self, bone: Any, constraint: Any) -> None:
@@ -114,7 +119,7 @@ class Graph:
         replaced = bool(now) and replaces(constraint)
         for decided in [place[name] for name in constrained_bones(constraint, bone)]:
             self.ever[decided] |= named - {decided}
-            if not acts:
+            if not acts or limits_place(constraint):
                 continue
             if replaced:  # all before it, the parent included
                 self._copied[decided] = min(now)
@@ -187,13 +192,15 @@ class Graph:
 
         That turns it, too, unless something else does, or what is between looks at something. A bone at the place of
         the part is preferred, else the last one that carries neither the `body` nor what the chain starts from; bones
-        that are shown before others; one of `wanted` that carries this one comes before it. A part that IK aims keeps
-        its twist. A bone whose location is locked holds the part, and none below it comes in its place.
+        that are shown before others; one of `wanted` that carries this one comes before it. A bone that limbs
+        share moves none but that at its place, unless nothing else does. A part that IK aims keeps its twist. A bone whose location is locked holds the part, and none below it comes in its place.
         """
         chain = self.ends[part]
         start = int(self.rig.skeleton.parents[next(iter(chain.parts.values()))])
         before = {start, *reach(self.turned_by, start)} if start >= 0 else set[int]()
         carriers = [bone for bone in self._carriers(chain.target) if bone not in body and bone not in before]
+        own = [bone for bone in carriers if bone not in self.shared or self._at(bone, part)]
+        carriers = own if any(self.free[bone] or self.placed[bone] for bone in own) else carriers
         follows = reach(self.turned_by, part)
         able = self._preferred(bone for bone in carriers if self.free[bone] or self.placed[bone])
         moves = next((bone for bone in able if self._at(bone, part)), able[-1] if able else -1)

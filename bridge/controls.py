@@ -20,7 +20,7 @@ from ..core.limits import LimitGroup, clamp_rotations
 from ..core.pose import forward, frame_rotations
 from ..core.rotation import Array
 from ..core.skeleton import Flags, Indices
-from .armature import PoseWriter, Rig, channels_to_pose, read_matrices, read_pose, write_pose
+from .armature import PoseWriter, Rig, channels_to_pose, read_matrices, read_pose, within_limits, write_pose
 from .channels import ArmatureObject, read_channels, write_channels
 from .limited import limits_of
 from .turns import update
@@ -332,6 +332,7 @@ class ControlPoser:
                 if self._agree(last, now):
                     break  # controls cannot reduce the error further, e.g. because of IK limits
             matrices = read_matrices(armature)
+            now = within_limits(rig, now, matrices)
             apart = astray(matrices, rig.skeleton.size, controlled.bones, controlled.leaders)
             off = (task.fails | apart) & (self.blends < 0)  # what is between IK and FK need not be where IK alone is
             off[controlled.ends[controlled.unsteered_but()]] = False  # they may roll with the limb
@@ -415,7 +416,7 @@ class _Task:
     def look(self, matrices: Array) -> None:
         """Find the errors of the parts in evaluated matrices (J, 3, 4)."""
         poser, frames = self._poser, self._poser.controlled.frames
-        self._places = matrices[:, :, 3]
+        self._matrices, self._places = matrices, matrices[:, :, 3]
         self._turns[poser.read] = frame_rotations(matrices[poser.read, :, :3])
         own = rotation.mul(self._turns[frames], poser.controlled.aligned)
         change = rotation.mul(self._wanted, rotation.inv(own))  # (N, 4) the error of each part
@@ -469,10 +470,15 @@ class _Task:
     def next(self, now: Pose) -> Pose:
         """Return the next pose of the controls, which have `now`."""
         poser = self._poser
-        now = _blended(self._turned(now), poser, self._change, self._turns, self._beside)
-        now, self._at_limit = _within(poser.limits, self._start, now)
+        there = within_limits(poser.rig, now, self._matrices)
+        away = rotation.lengths(there.translations - now.translations)
+        stopped = np.intersect1d(np.flatnonzero(away > _PLACED * poser.rig.skeleton.size), poser.posed)
+        now = _blended(self._turned(there), poser, self._change, self._turns, self._beside)
+        now, at_limit = _within(poser.limits, self._start, now)
+        self._at_limit = np.union1d(at_limit, stopped)
         if len(self._at_limit) or self._held.any():
-            self._held = _with_below(np.isin(poser.turned, self._at_limit), poser.controlled.skeleton.parents)
+            held = np.isin(poser.turned, at_limit) | np.isin(poser.moved, stopped)
+            self._held = _with_below(held, poser.controlled.skeleton.parents)
         return now
 
     def _copied(self) -> Array:

@@ -18,6 +18,7 @@ import bpy
 from bpy_extras.anim_utils import action_get_channelbag_for_slot
 
 from .channels import CHANNELS, ArmatureObject
+from .constraints import adds_turn, limits_place
 
 _BONE_PATH: Final = re.compile(r'(?:pose\.)?bones\["((?:[^"\\]|\\.)*)"\]\.?(.*)')
 _BONE_FLAGS: Final = {"inherit_scale", "use_inherit_rotation", "use_local_location", "use_connect"}
@@ -39,11 +40,14 @@ def split_path(data_path: str) -> tuple[str, str] | None:
     return None if match is None else (bpy.utils.unescape_identifier(match[1]), match[2])
 
 
-def find_driven(armature: ArmatureObject) -> tuple[dict[str, str], dict[str, Any], set[str], set[str]]:
-    """Return driven bones with the reason; bones with one local Limit Rotation only, with it; scaled and held bones.
+def find_driven(
+    armature: ArmatureObject,
+) -> tuple[dict[str, str], dict[str, Any], set[str], set[str], set[str]]:
+    """Return driven bones with the reason; bones with one local Limit Rotation only, with it; scaled, held and bounded
+    bones.
 
     Scaled bones are turned and moved by their own channels; only their scale is driven. Held bones are driven ones that
-    their parents do not carry.
+    their parents do not carry. Bounded ones are moved by their own channels, as far as constraints allow.
     """
     own = [owner.animation_data for owner in (armature, armature.data) if owner.animation_data]
     driving = (curve for data in own for curve in data.drivers)
@@ -52,6 +56,7 @@ def find_driven(armature: ArmatureObject) -> tuple[dict[str, str], dict[str, Any
     reasons: dict[str, str] = {}
     limits: dict[str, Any] = {}
     held: set[str] = set()
+    bounded: set[str] = set()
     scaled = {name for name, paths in drivers.items() if "scale" in paths}
     types: Any = bpy.types.Constraint.bl_rna.properties["type"]
     kinds = {kind.identifier: kind.name for kind in types.enum_items}
@@ -64,6 +69,10 @@ def find_driven(armature: ArmatureObject) -> tuple[dict[str, str], dict[str, Any
         if any(c.type in _SCALING for c in active):
             scaled.add(bone.name)
             active = [c for c in active if c.type not in _SCALING]
+        others = [c for c in active if not limits_place(c) or _paths_of(c, paths)]
+        if not bone.bone.use_connect and all(adds_turn(c) or _is_plain_limit(c, paths) for c in others):
+            bounded |= {bone.name} if len(others) < len(active) else set()
+            active = others
         if len(active) == 1 and _is_plain_limit(active[0], paths):
             limits[bone.name] = active[0]
             continue
@@ -82,7 +91,7 @@ def find_driven(armature: ArmatureObject) -> tuple[dict[str, str], dict[str, Any
     names = set(armature.pose.bones.keys())
     driven = {name: reason for name, reason in reasons.items() if name in names}
     limits = {name: constraint for name, constraint in limits.items() if name not in driven}
-    return driven, limits, (scaled & names) - driven.keys(), held & names
+    return driven, limits, (scaled & names) - driven.keys(), held & names, bounded & names
 
 
 def _paths_by_bone(curves: Iterable[Any]) -> AnimatedPaths:

@@ -16,6 +16,7 @@ class Kind(Enum):
     """
 
     ANOTHER_TARGET = "{} has another target as well", "Remove one of the two targets"
+    AT_LIMIT = "{} is at the limit of {}", "Widen that limit, or mute it, to get closer"
     BALANCE = "the body keeps its balance", "Turn Balance off to get closer"
     BALANCED = "the body keeps its balance", ""
     BENT = "IK decides which way {} bends", ""

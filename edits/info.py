@@ -127,7 +127,7 @@ def find_controls(armature: Any) -> dict[str, str | list[str]]:
 
 
 def _bones(armature: Any) -> list[dict[str, Any]]:
-    driven, limiting, _, _ = find_driven(armature)
+    driven, limiting, *_ = find_driven(armature)
     return [
         {
             "name": bone.name,

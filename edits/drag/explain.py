@@ -56,7 +56,9 @@ def explain(session: DragSession) -> list[str]:
     yielded = [body.held.explain_yielded(turn) for turn, met in turns if not met]
     said = [*session.fk.said.values(), *_hindered(session, asked, _short(session), explained, yielded)]
     said += [*(sentence for sentence in explained if sentence not in finish), *problem.refusals]
-    return [*said, *session.writer.at_limit(), *session.writer.misfit]
+    causes = [cause for one in said if isinstance(one, Explanation) for cause in one.causes]
+    told = {cause.bone for cause in causes if cause.kind is Kind.AT_LIMIT}
+    return [*said, *session.writer.at_limit(told), *session.writer.misfit]
 
 
 def told_names(session: DragSession) -> dict[int, str]:
@@ -121,8 +123,18 @@ def _short(session: DragSession) -> list[str]:
         if met and away:
             part = body.part_of(name)[0]
             stays = [Cause(Kind.UNCHANGED)] if body.held.explain([part]) else []
-            said.append(Explanation(f'"{name}" is {away} short of its target', stays or _driven(session, [part])))
+            causes = stays or _limiting(session, armature, part) or _driven(session, [part])
+            said.append(Explanation(f'"{name}" is {away} short of its target', causes))
     return said
+
+
+def _limiting(session: DragSession, armature: Any, part: int) -> list[Cause]:
+    """Return the limits of the control that moves a part of the body, if they keep it from where it is solved."""
+    control = session.writer.stopped.get(part)
+    if control is None:
+        return []
+    limits = bridge.place_limits(armature.pose.bones[control])
+    return [Cause(Kind.AT_LIMIT, control, bridge.listed([f'"{limit}"' for limit in limits]))]
 
 
 def _driven(session: DragSession, bones: Sequence[int]) -> list[Cause]:

@@ -130,7 +130,7 @@ class DragWriter:
             self.kept = pose if take is None else take(pose)
             _evaluate()
             shown, posed = bridge.read_matrices(armature)[None], bridge.repeated(self.controlled, 1)
-            self.misfit = bridge.explain_misfit(armature, posed, self.kept[None], shown, but=said)
+            self.misfit = bridge.explain_misfit(armature, posed, self.kept[None], shown, but={*said, *self.stopped})
             pose = bridge.read_pose(armature, body.rig)
         turned, moved, grown = self._changed(pose)
         bridge.write_channels(armature, body.channels)
@@ -151,9 +151,18 @@ class DragWriter:
             changed = turned, moved, moved[:0]
         return [np.setdiff1d(bones, body.rig.carried) for bones in changed]
 
-    def at_limit(self) -> list[str]:
-        """Return sentences about the controls that are at a limit."""
-        return bridge.explain_limited_controls(self._held)
+    @property
+    def stopped(self) -> dict[int, str]:
+        """The parts that are not where they are wanted because constraints limit the places of these controls."""
+        if self.controlled is None:
+            return {}
+        rig, names = self._body.rig, self._body.rig.skeleton.names
+        movers = enumerate(self.controlled.bones_that("moves").tolist())
+        return {part: names[bone] for part, bone in movers if bone in rig.bounded and names[bone] in self._held}
+
+    def at_limit(self, told: Container[str] = ()) -> list[str]:
+        """Return sentences about the controls that are at a limit, but those of which that is `told`."""
+        return bridge.explain_limited_controls([name for name in self._held if name not in told])
 
 
 def _evaluate() -> None:
