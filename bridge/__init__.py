@@ -25,6 +25,7 @@ from .body import (
 )
 from .breakdown_keys import key_pose_frames, mark_breakdowns
 from .channels import read_channels, write_channels
+from .constraints import place_limits
 from .control_bodies import (
     controls_by_role,
     find_controlled,
@@ -54,7 +55,6 @@ from .controls import (
     read_controlled,
     with_ik_starts,
 )
-from .constraints import place_limits
 from .driven import followed_object, mute_constraints
 from .errors import BridgeError, Stopped
 from .freed import freed_rig

@@ -64,6 +64,12 @@ def replaces(constraint: Any) -> bool:
     return constraint.type == "COPY_TRANSFORMS" and constraint.mix_mode == "REPLACE" and constraint.influence == 1.0
 
 
+def replaces_place(constraint: Any) -> bool:
+    """Return whether a bone has the place of the target alone."""
+    acts = constraint.type == "COPY_LOCATION" and constraint.influence == 1.0 and not constraint.use_offset
+    return acts and constraint.use_x and constraint.use_y and constraint.use_z
+
+
 def replaces_turn(constraint: Any) -> bool:
     """Return whether a bone has the rotation of the target alone, however constraints before it turn the bone."""
     acts = constraint.type == "COPY_ROTATION" and constraint.mix_mode == "REPLACE" and constraint.influence == 1.0

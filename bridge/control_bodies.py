@@ -303,9 +303,7 @@ def _alone(controls: Mapping[int, Control], besides: Sequence[int]) -> dict[int,
     owners: dict[int, int] = {}
     for part in sorted(controls, key=lambda part: part not in besides):
         owners.setdefault(controls[part].moves, part)
-    return {
-        part: one if owners[one.moves] == part else replace(one, moves=-1) for part, one in controls.items()
-    }
+    return {part: one if owners[one.moves] == part else replace(one, moves=-1) for part, one in controls.items()}
 
 
 def _find_riding(

@@ -17,7 +17,7 @@ from ..core.pose import frame_rotations
 from ..core.rotation import Array
 from .armature import Rig, read_matrices
 from .channels import ArmatureObject, flags
-from .constraints import aims, in_force, limits_place, poses_itself, replaces, replaces_turn
+from .constraints import aims, in_force, limits_place, poses_itself, replaces, replaces_place, replaces_turn
 from .controls import SAME_PLACE, Control, begins_at_end
 from .driven import constrained_bones
 from .hinges import hinge_limits, largest_bends, rest_planes
@@ -84,6 +84,9 @@ class Graph:
         self.in_chains: dict[int, _Chain] = {}
         self.aiming: set[int] = set()  # bones that IK turns alone
         self._tracking: set[int] = set()  # bones that look at something, in part or fully
+        self._pinned: dict[
+            int, int
+        ] = {}  # bones that have the place of another one, or of an object (-1), whatever they hang on
         self._copied: dict[int, int] = {}  # bones that have the transform of another one
         self._turners: defaultdict[int, set[int]] = defaultdict(set)  # of which bones copy rotations
         self._mixed: dict[int, set[int]] = {}  # bones that copy several others in part
@@ -125,6 +128,8 @@ class Graph:
                 self._copied[decided] = min(now)
                 for edges in (self.above, self.turned_by, self.twisted_by):
                     edges[decided] = set[int]()
+            if replaces_place(constraint):
+                self._pinned[decided] = min(now, default=-1)
             if kind == "COPY_ROTATION":
                 if now and replaces_turn(constraint):
                     for edges in (self.above, self.turned_by, self.twisted_by):
@@ -154,7 +159,9 @@ class Graph:
         bent = [index(name) for name in constrained_bones(constraint, bone)]  # the last one first
         target = index(constraint.subtarget) if inside else -1
         poled, whole = constraint.pole_target is not None, constraint.influence == 1.0
-        chain = _Chain(bent[0], target, pole, poled, whole, None if inside or constraint.subtarget else constraint.target, {})
+        chain = _Chain(
+            bent[0], target, pole, poled, whole, None if inside or constraint.subtarget else constraint.target, {}
+        )
         self.chains.append(chain)
         if aims(constraint):
             self.aiming.add(bent[0])
@@ -193,7 +200,8 @@ class Graph:
         That turns it, too, unless something else does, or what is between looks at something. A bone at the place of
         the part is preferred, else the last one that carries neither the `body` nor what the chain starts from; bones
         that are shown before others; one of `wanted` that carries this one comes before it. A bone that limbs
-        share moves none but that at its place, unless nothing else does. A part that IK aims keeps its twist. A bone whose location is locked holds the part, and none below it comes in its place.
+        share moves none but that at its place, unless nothing else does. A part that IK aims keeps its twist. A bone
+        whose location is locked holds the part, and none below it comes in its place.
         """
         chain = self.ends[part]
         start = int(self.rig.skeleton.parents[next(iter(chain.parts.values()))])
@@ -375,7 +383,7 @@ class Graph:
         whether it came as one of `wanted` alone.
         """
         able = [other for other in (bone, *reach(self.turned_by, bone)) if self.moving[other] or self.locked[other]]
-        able = [other for other in able if self._carries(other, body)] or [
+        able = [other for other in able if self._carries(other, body) and self._places(other, bone)] or [
             other for other in (bone,) if self.moving[other]
         ]
         away = rotation.lengths(self.rest[:, :, 3] - self.rest[bone, :, 3])
@@ -388,6 +396,11 @@ class Graph:
         self.beyond = found != min(able, key=lambda other: order(other)[1:], default=bone)
         turns = self.turning[found] and (self.free[found] or found == bone)  # others turn about a place beside the part
         return Control(found if turns else -1, self._unless_locked(found, bone) if able else -1)
+
+    def _places(self, other: int, bone: int) -> bool:
+        """Return whether a bone goes where another one goes, rather than being held by something else."""
+        held = next((one for one in self._carriers(bone) if one in self._pinned or one == other), other)
+        return held == other or self._pinned[held] == other or other in self.upstream(self._pinned[held])
 
     def _unless_locked(self, control: int, part: int) -> int:
         """Return the bone that moves a part, or -1 if it cannot; a lock that holds the part is noted."""

@@ -121,15 +121,19 @@ class HeldRig:
         return found
 
     def follows(self, armature: Any, parts: Iterable[int] | None = None) -> dict[str, Cause]:
-        """Return what moves the ends of limbs of some parts, or of all, whose IK no control leads, by their names."""
+        """Return what moves the ends of limbs of some parts, or of all, whose IK no control leads, by their names.
+
+        And what holds the first part, if nothing of the body moves it.
+        """
         body, names, said = self._whole, self.free.skeleton.names, dict[str, Cause]()
         if body is None:
             return said
-        parts = range(len(body.ends)) if parts is None else parts
-        for end in body.limbs_of(parts):
+        parts = [*range(len(body.ends))] if parts is None else [*parts]
+        firsts = [part for part in parts if body.skeleton.parents[part] < 0 and not body.skeleton.movable[part]]
+        for end in (*firsts, *body.limbs_of(parts)):
             if body.controls[end].moves >= 0:
                 continue
-            target = body.targets.get(end, -1)
+            target = body.targets.get(end, int(body.bones[end]) if end in firsts else -1)
             led = int(body.leaders[body.skeleton.parents[end]]) if target < 0 else target
             followed, driven = bridge.followed_object(armature, names[led]), self.free.driven_above(led)
             end_name = body.skeleton.names[end]

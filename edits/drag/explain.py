@@ -35,7 +35,7 @@ def explain(session: DragSession) -> list[str]:
     wins = session.wins == "DRAG"  # what is pinned gives way to what is dragged
     dragged = {body.skeleton.names[one.bone] for one in session.effectors if wins}
 
-    stays = _staying(session, _missed(session))
+    stays = [*_staying(session, _missed(session)), *_driven(session, _missed(session))]
     retold = body.held.retold(body.find(), targets)
     rig = body.rig.skeleton
     unlocked = {name for name, locks in zip(rig.names, rig.rotation_locks, strict=True) if not locks.any()}

@@ -1,6 +1,6 @@
 """Poses of a drag written to the armature."""
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Collection, Container
 from typing import Any, Final
 
 import bpy
@@ -118,7 +118,7 @@ class DragWriter:
         """Give the armature the exact channels at the press."""
         bridge.write_channels(armature, self._body.channels)
 
-    def finish(self, armature: Any, pose: Pose, said: Container[int] = ()) -> tuple[tuple[str, ...], ...]:
+    def finish(self, armature: Any, pose: Pose, said: Collection[int] = ()) -> tuple[tuple[str, ...], ...]:
         """Write the last pose, bones that did not change exactly as they were; return the rotated, moved and grown.
 
         `said`: the parts at the ends of limbs about which nothing is said any more.
