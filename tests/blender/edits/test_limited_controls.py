@@ -11,7 +11,7 @@ import pytest
 from mathutils import Vector
 
 from tests.blender.control_rigs import BODY, build, constrain, ik, shown
-from tests.blender.rigs import select, world
+from tests.blender.rigs import make_empty, select, world
 
 context: Any = bpy.context
 FINISHED = {"FINISHED"}
@@ -148,3 +148,22 @@ def test_two_limbs_on_one_target_go_with_it(dragged: str) -> None:
     np.testing.assert_allclose(world(rig, dragged) - start, way, atol=1e-3)
     for hand in ("hand.L", "hand.R"):
         np.testing.assert_allclose(world(rig, hand), world(rig, "both"), atol=1e-3)
+
+
+def test_hips_that_copy_the_location_of_an_object_stay(capfd: Any) -> None:
+    """The root was taken to move them: the body was shown centimeters off its solved pose."""
+    rig = rig_on_ik()
+    rig.pose.bones["hips"].constraints.new("COPY_LOCATION").target = make_empty("Seat", (0.0, 0.0, 0.98))
+    select(rig, [])
+    shown(rig)
+    start, hips, way = world(rig, "head"), world(rig, "hips"), np.array([0.05, -0.15, -0.05])
+    assert bpy.ops.poise.drag(bone="head", shift=tuple(way)) == FINISHED
+    context.view_layer.update()
+    np.testing.assert_allclose(world(rig, "head") - start, way, atol=1e-3)
+    assert "misses" not in capfd.readouterr().out
+    assert bpy.ops.poise.drag(bone="hips", shift=(0.0, 0.0, -0.08)) == FINISHED
+    context.view_layer.update()
+    np.testing.assert_allclose(world(rig, "hips"), hips, atol=NEAR)
+    said = capfd.readouterr().out
+    assert 'hips follows the object "Seat". Move that object instead' in said
+    assert "Unlock" not in said
