@@ -1,6 +1,6 @@
 """`solve`: from a job to keys: read the motion, solve, write, and measure the result in Blender."""
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from time import perf_counter
@@ -31,7 +31,7 @@ from ..core.body.limbs import within_reach
 from ..core.body.ranges import joint_range, with_joint_ranges
 from ..core.causes import Cause, Kind
 from ..core.contribution import with_hinges
-from ..core.editing.footsteps import plant_others
+from ..core.editing.footsteps import feet_but, plant_others
 from ..core.formats.job import Job, PoseTargets, on_bones
 from ..core.formats.report import GoalReport, Report
 from ..core.limits import clamp_rotations
@@ -150,15 +150,14 @@ class JobEdit(MotionEdit):
         self._asked = [(place, one) for place, one, _ in yielding] + [(_NOBODY, goal) for goal in self.held.goals]
         self._last = max(one.priority for place, one in asked if place < len(job.goals))
         self._yielding = {place: turn for place, _, turn in yielding if turn is not None}
+        on_ik = list[int]()
+        if self.controlled is not None and job.ccd is None and job.humanoid is None:
+            on_ik = sorted(set.intersection(*(set(body.planted) for body in self.controlled.bodies)))
+        self._loose = feet_but(self.body, self.roles, on_ik, [one.bone for _, one in asked])
         if job.humanoid is None:  # which knows no priorities
-            self._asked += [*((_NOBODY, goal) for goal in self._planted()), *self._yielding.items()]
+            planted = plant_others(self.body, self.roles, start, on_ik, [goal for _, goal in self._asked])
+            self._asked += [*((_NOBODY, goal) for goal in planted), *self._yielding.items()]
         self._repeating: list[str] = []
-
-    def _planted(self) -> list[Goal]:
-        if self.controlled is None or self.job.ccd is not None:
-            return []
-        ends = set.intersection(*(set(body.planted) for body in self.controlled.bodies))
-        return plant_others(self.body, self.roles, self._start, sorted(ends), [goal for _, goal in self._asked])
 
     def prepare(self, armature: Any) -> None:
         rig = self.rig
@@ -226,7 +225,9 @@ class JobEdit(MotionEdit):
         if self.controlled is not None and self.job.frames is None and self.job.ccd is None and not self.job.humanoid:
             bent = self.held.planes(self.controlled.now, body, pose[0], [goal for _, goal in asked])
             asked = [*asked, *((_NOBODY, goal) for goal in bent)]
-        return _solution(self._armature, self.job, body, self.roles, pose, asked, ends, scale, targets, progress, near)
+        return _solution(
+            self._armature, self.job, body, self.roles, self._loose, pose, asked, ends, scale, targets, progress, near
+        )
 
     def pose_controls(self, armature: Any, new: bool = True) -> Generator[float, None, None]:
         if self.controlled is None:
@@ -426,6 +427,7 @@ def _solution(
     job: Job,
     skeleton: Skeleton,
     roles: Roles,
+    loose: Sequence[int],
     pose: Pose,
     asked: list[tuple[int, Any]],
     ends: tuple[int, int],
@@ -436,6 +438,7 @@ def _solution(
 ) -> Solution:
     """Solve the goals, each with the place of the job's goal that asks for it, by the job's method.
 
+    loose: the feet that merely stay, whose ankles have no limit, as under Blender's G
     ends: the first and the last priority of what the job asks for; the last pulls with its strength
     """
     goals = [goal for _, goal in asked]
@@ -480,7 +483,7 @@ def _solution(
         **tolerances,
     )
     pose = _start_pose(job, writable, pose, reference) if near is None else near
-    writable, method = with_anatomy(writable, method, roles, ranges=job.anatomical_limits, tuning=tuning)
+    writable, method = with_anatomy(writable, method, roles, ranges=job.anatomical_limits, loose=loose, tuning=tuning)
     return solve_in_blocks(writable, pose, goals, method, progress)
 
 

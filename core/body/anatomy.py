@@ -223,13 +223,14 @@ def with_anatomy(
     pose: Pose | None = None,
     *,
     ranges: bool = False,
+    loose: Sequence[int] = (),
     tuning: Tuning | None = None,
 ) -> tuple[Skeleton, _Method]:
     """Return the skeleton with the limits of its anatomy added, and the method with reference, deviations and bends.
 
     A reference, or deviations with their axes, that the method has are kept. The relaxed pose takes its root bones from
     `pose`, so that a body that has moved is not pulled back to its place at rest. The root bone is `carrier_of` the
-    body. With `ranges` all joints have limits, else elbows and knees. Limits are widened to contain the method's
+    body. With `ranges` all joints but the `loose` ones have limits, else elbows and knees. Limits are widened to contain the method's
     reference, or else `pose`, so that adding limits moves no bone.
     """
     roles = find_roles(skeleton) if roles is None else roles
@@ -242,8 +243,8 @@ def with_anatomy(
         changes["reference"] = found.reference if pose is None else with_root_of(found.reference, skeleton, pose, roles)
     if method.deviations is None:
         changes |= {"deviations": found.deviations, "axes": found.axes, "correlations": found.correlations}
-    limits = (*found.limits, *found.ranges) if ranges else found.limits
-    return add_limits(skeleton, limits, here), replace(method, **changes)
+    kept = (group.take(np.flatnonzero(~np.isin(group.bones, loose))) for group in found.ranges if ranges)
+    return add_limits(skeleton, (*found.limits, *kept), here), replace(method, **changes)
 
 
 def add_limits(skeleton: Skeleton, limits: Iterable[Framed], pose: Pose | None = None) -> Skeleton:

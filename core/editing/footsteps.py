@@ -7,7 +7,7 @@ import numpy as np
 
 from .. import rotation
 from ..body import SIDES, Roles
-from ..goals import AnyGoal, Goal
+from ..goals import AnyGoal, Bone, Goal
 from ..motion import Motion, forward_of
 from ..pose import Pose
 from ..rotation import Array
@@ -39,6 +39,13 @@ def other_feet(skeleton: Skeleton, roles: Roles, bone: int) -> list[BodyPoint]:
     return [foot for foot in feet if below != [foot.bone] and foot.bone not in skeleton.ancestors(bone)]
 
 
+def feet_but(skeleton: Skeleton, roles: Roles, ends: Iterable[int], asked: Iterable[Bone]) -> list[int]:
+    """Return which `ends` are ends of legs, but none that is one of the bones `asked` for, or above one."""
+    above = {bone for one in asked for bone in skeleton.ancestors(skeleton.index(one))}
+    legs = {bone for foot in feet_of(skeleton, roles) for bone in skeleton.ancestors(foot.bone)}
+    return [end for end in ends if end in legs - above]
+
+
 def plant_others(
     skeleton: Skeleton, roles: Roles, pose: Pose, ends: Iterable[int], goals: Sequence[AnyGoal]
 ) -> list[Goal]:
@@ -47,15 +54,13 @@ def plant_others(
     With `ends` on IK that is where Blender's G leaves feet while the body, a knee or a thigh moves. A foot that has a
     goal for its rotation alone, as one whose control has no keys of that, keeps its place.
     """
-    above = [(goal, skeleton.ancestors(skeleton.index(goal.bone))) for goal in goals]
-    asked = {bone for _, bones in above for bone in bones}
-    placed = {bone for goal, bones in above if not (isinstance(goal, Goal) and goal.position is None) for bone in bones}
-    legs = {above for foot in feet_of(skeleton, roles) for above in skeleton.ancestors(foot.bone)}
-    stay = [end for end in ends if end in legs - placed]
+    placed = [goal.bone for goal in goals if not (isinstance(goal, Goal) and goal.position is None)]
+    stay = feet_but(skeleton, roles, ends, placed)
+    unturned = feet_but(skeleton, roles, stay, [goal.bone for goal in goals])
     heads, turns = forward_of(skeleton, pose, stay)
     after = 1 + max(goal.priority for goal in goals)
     return [
-        Goal(end, heads[..., at, :], None if end in asked else turns[..., at, :], priority=after)
+        Goal(end, heads[..., at, :], turns[..., at, :] if end in unturned else None, priority=after)
         for at, end in enumerate(stay)
     ]
 

@@ -51,10 +51,9 @@ def explain(session: DragSession) -> list[str]:
 
     tacit, finish = range(problem.asked, len(solution.goals)), solution.explain_finish()
     explained = solution.explain(say_length=partial(_say_length, session), tacit=tacit, names=names, seen=as_seen)
-    asked = [*(one.bone for one in session.effectors), *(body.part_of(one.bone)[0] for one in session.pins.targets)]
     turns = zip(reversed(problem.yielding), reversed(solution.met()), strict=False)
     yielded = [body.held.explain_yielded(turn) for turn, met in turns if not met]
-    said = [*session.fk.said.values(), *_hindered(session, asked, _short(session), explained, yielded)]
+    said = [*session.fk.said.values(), *_hindered(session, session.pins.asked, _short(session), explained, yielded)]
     said += [*(sentence for sentence in explained if sentence not in finish), *problem.refusals]
     causes = [cause for one in said if isinstance(one, Explanation) for cause in one.causes]
     told = {cause.bone for cause in causes if cause.kind is Kind.AT_LIMIT}

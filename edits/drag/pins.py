@@ -53,6 +53,12 @@ class DragPins:
         }
         self.kinds = {bone: pin_kind(armature, names[0]) for bone, names in self.names.items()}
 
+    @property
+    def asked(self) -> list[int]:
+        """The bones of the body that are dragged or pinned."""
+        pinned = (self._body.part_of(target.bone)[0] for target in self.targets)
+        return [*(effector.bone for effector in self._body.effectors), *pinned]
+
     def hold_as(self, kind: str) -> None:
         """Give the pins of all effectors another kind."""
         self.kinds = dict.fromkeys(self.kinds, kind)

@@ -10,7 +10,7 @@ from ... import bridge
 from ...core import CoreError, Goal, Humanoid, PinAndDrag, Pose, Solution
 from ...core.body.anatomy import with_anatomy, with_ranges
 from ...core.body.limbs import within_reach
-from ...core.editing.footsteps import plant_others
+from ...core.editing.footsteps import feet_but, plant_others
 from ...core.goals import AnyGoal
 from ...core.rotation import Array
 from ..humanoid import read_humanoid
@@ -87,8 +87,10 @@ class DragProblem:
             reference=start,
             settle=self._settle,
         )
+        self._on_ik = () if body.controlled is None or body.alone else body.controlled.planted
+        loose = feet_but(body.skeleton, body.roles, self._on_ik, pins.asked)  # under G ankles have no limit
         self._skeleton, self._method = with_anatomy(
-            body.skeleton, method, body.roles, ranges=armature.poise_use_anatomy_limits,
+            body.skeleton, method, body.roles, ranges=armature.poise_use_anatomy_limits, loose=loose,
             tuning=bridge.read_tuning(armature, body.skeleton),
         )  # fmt: skip
 
@@ -129,7 +131,8 @@ class DragProblem:
             return Solved(everything, nodes=everything)
         bent = held.planes(body.controlled, self._skeleton, wanted.pose, goals)
         self.bent = {self._skeleton.names[self._skeleton.index(goal.bone)] for goal in bent}
-        goals += [*self._planted(goals), *bent, *self.yielding]
+        planted = plant_others(body.skeleton, body.roles, body.start, self._on_ik, goals)
+        goals += [*planted, *bent, *self.yielding]
         limbs = () if body.controlled is None else body.controlled.hinged
         method = replace(self._method, reference=wanted.start, strength_at=last, firm_at=held.first)
         if body.controlled is not None and body.controlled.beyond and not turning:
@@ -139,12 +142,6 @@ class DragProblem:
         solved = {*tree.nodes[tree.joints].tolist(), *tree.nodes[tree.roots].tolist()}
         asked = [self._skeleton.index(goal.bone) for goal in goals]
         return Solved([*solved], tree.nodes[tree.stretching].tolist(), tree.nodes.tolist(), asked)
-
-    def _planted(self, goals: Sequence[AnyGoal]) -> list[Goal]:
-        body = self.body
-        if body.controlled is None or body.alone:
-            return []
-        return plant_others(body.skeleton, body.roles, body.start, body.controlled.planted, goals)
 
     def aim(self, number: int, place: Array, turn: Array | None) -> None:
         """Move the target of an effector: place (3,) and turn (4,) in armature space."""
