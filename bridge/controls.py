@@ -432,8 +432,9 @@ class _Task:
         self._change = np.where(self.loose[:, None], swing, change)
         for part in np.flatnonzero(poser.carried & (parents >= 0)):  # it goes with the part before, as far as is known
             self._change[part] = self._change[parents[part]]
-        # a part that IK aims is twisted by its own bone alone: its control takes the twist along once
-        aimed = (poser.begins >= 0) & np.isfinite(before)
+        # a part that IK aims is twisted by its own bone alone: its control takes the twist along once; that of one
+        # which no control turns is not its control's, as of a foot that looks at its ball
+        aimed = ((poser.begins >= 0) & np.isfinite(before)) | (poser.turned < 0)
         self._led_by = np.where(aimed[:, None], swing, self._change)
         self._errors = np.where(self._led, rotation.angle_between(self._change, rotation.IDENTITY), 0.0)
         self._beside = rotation.mul(  # (N, 4) the errors of FK controls that are mixed with IK
