@@ -283,7 +283,7 @@ class Graph:
         return next((bone for bone in self._carriers(chain.target) if self.free[bone]), -1)
 
     def is_lax(self, chain: _Chain) -> bool:
-        """Return whether IK brings the end of a chain to its target in part only, or not as far as to another object."""
+        """Return whether IK brings the end of a chain to its target in part only, or not as far as another object."""
         if chain.object is None or not chain.whole:
             return not chain.whole
         target = self.object.matrix_world.inverted_safe() @ chain.object.matrix_world.translation

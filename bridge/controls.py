@@ -77,8 +77,8 @@ class ControlledBody:
     riding            further bones of the rig -> the bone of the body that they move with
     goals             targets and poles of the rig's IK chains
     targets           part at the end of an IK chain that bends the body -> the chain's target, or -1: another object
-    lax               those of these parts that IK does not bring to its target: its influence is less than 1, or another
-                      object is out of reach
+    lax               those of these parts that IK does not bring to its target: its influence is less than 1, or
+                      another object is out of reach
     asked             those of these parts whose limb is dragged or pinned
     poles             poles that may go where their limb needs them -> the first part of the limb
     hinged            the limbs that IK bends about one axis

@@ -297,9 +297,9 @@ def hold_controls(rig: Rig, body: ControlledBody, held: Held, matrices: Array | 
 
     The end of an IK chain that nothing moves stays, too: its target follows something else, or is another object.
     A limb whose target stays out of its reach in evaluated matrices (J, 3, 4) holds nothing: Blender shows it straight
-    toward that, wherever the body is, so it is carried. Without matrices all limbs reach theirs. A lax limb whose target
-    stays holds nothing, either. If it is asked to be somewhere, the body does not go there with it: it is held where it
-    is or, if one of the bones that start its IK stays, too, where Blender shows it.
+    toward that, wherever the body is, so it is carried. Without matrices all limbs reach theirs. A lax limb whose
+    target stays holds nothing, either. If it is asked to be somewhere, the body does not go there with it: it is held
+    where it is or, if one of the bones that start its IK stays, too, where Blender shows it.
     """
     turned, moved = held.turned(rig).any(axis=1), held.moved(rig).any(axis=1)
 

@@ -15,7 +15,6 @@ from ..bridge.turns import evaluated_graph, update
 from ..core import (
     ContributionCCD,
     CoreError,
-    Goal,
     PinAndDrag,
     Pose,
     Skeleton,

@@ -230,8 +230,8 @@ def with_anatomy(
 
     A reference, or deviations with their axes, that the method has are kept. The relaxed pose takes its root bones from
     `pose`, so that a body that has moved is not pulled back to its place at rest. The root bone is `carrier_of` the
-    body. With `ranges` all joints but the `loose` ones have limits, else elbows and knees. Limits are widened to contain the method's
-    reference, or else `pose`, so that adding limits moves no bone.
+    body. With `ranges` all joints but the `loose` ones have limits, else elbows and knees. Limits are widened to
+    contain the method's reference, or else `pose`, so that adding limits moves no bone.
     """
     roles = find_roles(skeleton) if roles is None else roles
     found = anatomy(skeleton, roles, tuning)
