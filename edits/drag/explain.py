@@ -29,6 +29,8 @@ def explain(session: DragSession) -> list[str]:
     body, solution, problem = session.body, session.solution, session.problem
     if solution is None:
         return []
+    if session.strayed:
+        return [f'The rig moves "{session.effectors[0].name}" away from its target, so nothing is changed']
     names = {body.skeleton.names[part]: name for part, name in told_names(session).items()}
     placed = [body.part_of(pin.bone)[0] for pin in session.pins.holding(session.turning) if pin.position is not None]
     targets = Counter(body.skeleton.names[bone] for bone in [*(one.bone for one in session.effectors), *placed])

@@ -10,6 +10,7 @@ import numpy as np
 
 from ... import bridge
 from ...bridge import Grab
+from ...bridge.turns import update
 from ...core import Solution, forward, rotation
 from ...core.rotation import Array
 from ..fk_limbs import FKLimbs
@@ -58,6 +59,7 @@ class DragSession:
         self._frames: tuple[Array, Array] | None = None  # of the present pose, computed on demand
         self._settle = settle
         self._live = live
+        self.strayed = False  # whether the rig led away from the mouse what was dragged, so that nothing was kept
         self._beside = False  # whether a control is elsewhere beside its part than at the press
         self.problem.read(armature, self.body, self.pins, self.start)
         self.targets: list[Target] = [(effector.place, effector.turn) for effector in self.effectors]
@@ -181,6 +183,10 @@ class DragSession:
         changed = self.writer.finish(armature, self.pose, said=self.fk.said)
         if self.writer.kept is not None:
             self.pose, self._frames = self.writer.kept, None
+        self.strayed = not (self.turning or self.fk.switches) and _strays(self, armature)
+        if self.strayed:
+            self.restore()
+            return (), (), ()
         return changed
 
     @property
@@ -193,3 +199,22 @@ class DragSession:
         if self._frames is None:
             self._frames = forward(self.body.skeleton, self.pose)
         return self._frames
+
+
+def _strays(session: DragSession, armature: Any) -> bool:
+    """Return whether Blender shows what is dragged further from its targets than it was, more than it is solved."""
+    body, solution = session.body, session.solution
+    if body.controlled is None or solution is None:
+        return False
+    update(bpy.context)
+    matrices, (heads, turns) = bridge.read_matrices(armature), forward(body.skeleton, solution.pose)
+    further = 0.0
+    for one, (place, _) in zip(session.effectors, session.targets, strict=True):
+        bone = body.rig.skeleton.index(one.name)
+        if bone in body.controlled.idle:  # it does not show where its part is
+            return False
+        shown = matrices[bone, :, :3] @ one.grabbed + matrices[bone, :, 3]
+        solved = heads[one.bone] + rotation.rotate(turns[one.bone], one.point)
+        further += float(rotation.lengths(shown - place - one.beside))
+        further -= float(rotation.lengths(one.place - place) + rotation.lengths(solved - place))
+    return bool(bridge.say_beside(body.skeleton.size, further, 0.0, str))

@@ -167,3 +167,21 @@ def test_hips_that_copy_the_location_of_an_object_stay(capfd: Any) -> None:
     said = capfd.readouterr().out
     assert 'hips follows the object "Seat". Move that object instead' in said
     assert "Unlock" not in said
+
+
+def test_a_drag_that_the_rig_leads_away_from_the_mouse_changes_nothing(capfd: Any) -> None:
+    """The target goes more than twice as far as its control: each round leads further away."""
+    twice, more = ("ik_hand.L", "wrist", "knuckles"), ("twice.L", "wrist", "knuckles")
+    rig, spaces = (
+        rig_on_ik(ROWS | {"twice.L": twice, "more.L": more}),
+        {"target_space": "LOCAL", "owner_space": "LOCAL"},
+    )
+    for name, share in (("twice.L", 1.0), ("more.L", 0.08)):
+        constrain(rig, name, "COPY_LOCATION", "ik_hand.L", use_offset=True, influence=share, **spaces)
+    for side in "LR":
+        rig.pose.bones[f"forearm.{side}"].constraints["IK"].subtarget = f"more.{side}"
+    shown(rig)
+    before = [bone.matrix_basis.copy() for bone in rig.pose.bones]
+    assert bpy.ops.poise.drag(bone="hand.L", shift=(-0.1, -0.1, 0.05)) == FINISHED
+    assert [bone.matrix_basis for bone in rig.pose.bones] == before
+    assert 'The rig moves "hand.L" away from its target, so nothing is changed' in capfd.readouterr().out
