@@ -344,7 +344,7 @@ def _strained(problem: Problem, state: State) -> NDArray[np.bool_]:
     gram = jacobian @ answers + numbers.DAMPING * np.eye(rows.rows)
     forces = np.linalg.solve(gram, jacobian @ (state.x * prior.stiff)[..., None])[..., 0]
     pulls = np.sqrt(np.stack([np.sum(forces[:, level] ** 2, axis=1) for level in rows.levels], axis=1))
-    strength = Strengths(problem.ranks, problem.settings.strength, problem.firm)
+    strength = Strengths(problem.ranks, problem.strength, problem.firm)
     return missed | (pulls > np.array([strength(pull) for pull in pulls])).any(axis=1)
 
 

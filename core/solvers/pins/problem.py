@@ -1,6 +1,6 @@
 """What is asked of the pins solver: a skeleton with goals, as data that no solve changes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Self
 
@@ -29,6 +29,7 @@ _ROOTS: Final = {"pull": 0.2, "hold": 0.1}  # shares of its deviations that a ro
 _LONE_ROOT: Final = 0.03  # the same where goals are on one bone only, and nothing else says where the body is
 _TURNED_ROOT: Final = 0.35  # share of these that its turns keep, so that it stays level and facing
 _STRETCH_DEVIATION: Final = 0.03  # standard deviation of the logarithm of a bone's length, for a `stretch` of 1
+_CARRIED: Final = 2.0  # strength of what pulls a root, which legs carry, where a hand pulls the body along
 _LIMIT_SOFTNESS: Final = np.radians(5.0)  # standard deviation of soft limits
 
 
@@ -121,15 +122,27 @@ class Problem:
         return max(1, int(np.searchsorted(self.rows.priorities, self.settings.firm_at, side="right")))
 
     @property
+    def full(self) -> int:
+        """Return the level that pulls with all the strength, the number of levels if that is after all."""
+        at = self.settings.strength_at
+        return max(self.firm, 1 if at is None else int(np.searchsorted(self.rows.priorities, at)))
+
+    @property
+    def strength(self) -> float:
+        """Return the strength of that level, a hand's or a root's."""
+        last = self.rows.priorities[self.full : self.full + 1]
+        pulled = _movers(self.tree, [goal for goal in self.goals if goal.priority in last and _has(goal, "position")])
+        carried = np.isin(pulled, self.tree.nodes[self.tree.roots]).any()
+        return self.settings.strength * (_CARRIED if carried else 1.0)
+
+    @property
     def ranks(self) -> NDArray[np.int64]:
         """Return by how many levels each (L,) comes after the one that pulls with all the strength.
 
         A balance pulls as the one after that below any number of levels.
         """
-        rows, at = self.rows, self.settings.strength_at
-        full = max(self.firm, 1 if at is None else int(np.searchsorted(rows.priorities, at)))
-        ranks = np.arange(len(rows.levels)) - full
-        return np.where(rows.balances, np.minimum(ranks, 1), ranks)
+        ranks = np.arange(len(self.rows.levels)) - self.full
+        return np.where(self.rows.balances, np.minimum(ranks, 1), ranks)
 
     @property
     def asked(self) -> NDArray[np.bool_]:
@@ -248,6 +261,18 @@ def _bends_of(settings: Settings, tree: LinkTree) -> Array | None:
     return (bends if settings.axes is None else rotation.rotate(rotation.inv(settings.axes[joints]), bends)).reshape(-1)
 
 
+def _has(goal: AnyGoal, what: str) -> bool:
+    """Return whether it is a goal of a position or a rotation (`what`)."""
+    return isinstance(goal, Goal) and getattr(goal, what) is not None
+
+
+def _movers(tree: LinkTree, goals: Iterable[AnyGoal]) -> list[int]:
+    """Return the bones that move those with the goals: what a goal's bone is fixed to has the goal."""
+    moving, skeleton = {*tree.nodes[tree.joints].tolist(), *tree.nodes[tree.roots].tolist()}, tree.skeleton
+    chains = [skeleton.ancestors(skeleton.index(goal.bone)) for goal in goals]
+    return [next((bone for bone in above if bone in moving), above[0]) for above in chains]
+
+
 def _prior_of(
     settings: Settings, skeleton: Skeleton, tree: LinkTree, goals: Sequence[AnyGoal], bends: Array | None
 ) -> Prior:
@@ -272,18 +297,11 @@ def _prior_of(
     shifts = _ROOT_SHIFT_DEVIATION * skeleton.translatable[roots]
     share = _ROOTS.get(settings.root) if isinstance(settings.root, str) else settings.root
     if share is not None:
-        moving = {*joints.tolist(), *roots.tolist()}  # what a goal's bone is fixed to has the goal
-
-        def mover(goal: AnyGoal) -> int:
-            above = skeleton.ancestors(skeleton.index(goal.bone))
-            return next((bone for bone in above if bone in moving), above[0])
-
-        bones = {mover(goal) for goal in goals if not isinstance(goal, Balance)}
         # a body that stands on pins comes along with what is dragged; one that nothing else holds stays where it is
-        share = share if len(bones) > 1 else min(share, _LONE_ROOT)
-        plain = [goal for goal in goals if isinstance(goal, Goal)]
+        lone = len(set(_movers(tree, [goal for goal in goals if not isinstance(goal, Balance)]))) <= 1
+        share = min(share, _LONE_ROOT) if lone else share
         placed, turned = (
-            [mover(goal) for goal in plain if getattr(goal, name) is not None] for name in ("position", "rotation")
+            _movers(tree, [goal for goal in goals if _has(goal, what)]) for what in ("position", "rotation")
         )
         deviation[top] *= np.where(np.isin(joints[top], turned), 1.0, _TURNED_ROOT * share)[:, None]
         shifts = shifts * np.where(np.isin(roots, placed), _ROOTS["pull"], share)[:, None]

@@ -93,6 +93,20 @@ def test_shins_over_flat_feet_stop_and_hips_go_back(rig: Any, method: str) -> No
     assert went[-1][1] > 0.1  # the body looks along -Y
 
 
+def test_hips_go_to_the_floor_without_a_jump() -> None:
+    """Past the height of the knees they went by 46 cm for a step of 3 cm."""
+    (human,) = load(SHARED / "rigs" / "scripted" / "rigify_metarig_human.blend")
+    select(human, [])
+    set_pins(bpy.context, human, ["foot.L", "foot.R"], "BOTH")
+    session = DragSession(bpy.context, human, [Grab(human.name, "spine", (0.0, 0.0, 0.0))], live=True)
+    at = [world(human, "spine")]
+    for down in np.arange(0.03, 0.85, 0.03):
+        squat(session, float(down))
+        at.append(world(human, "spine"))
+    assert np.linalg.norm(np.diff(np.array(at), axis=0), axis=1).max() < 5.0 * 0.03
+    assert at[0][2] - at[-1][2] > 0.8
+
+
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("kind", ["BOTH", "POSITION"])
 def test_heels_of_pinned_toes_do_not_sink(rig: Any, method: str, kind: str) -> None:

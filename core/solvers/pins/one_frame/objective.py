@@ -51,7 +51,7 @@ class Objective:
         self.above = tree.above
         columns = np.arange(self.turning).reshape(-1, 3)
         self.joints = columns[:, :, None], columns[:, None, :]  # their blocks of the Hessian
-        self.strength = Strengths(problem.ranks, problem.settings.strength, problem.firm)
+        self.strength = Strengths(problem.ranks, problem.strength, problem.firm)
         blocks = self.aims.blocks
         self.member = self.aims.member
         self.half = np.where(tree.order < 3 * self.aims.points, 1.0, 0.5)  # of the features' rows

@@ -146,6 +146,17 @@ def test_a_hand_leans_until_the_body_resists_as_much_and_lower_levels_a_tenth_of
     np.testing.assert_allclose(turns(skeleton, goals, strength=strength)[1:, 2], wanted, rtol=1e-3, atol=1e-5)
 
 
+@pytest.mark.parametrize(("bone", "pulls"), [(0, 290.0), (1, 145.0)])
+def test_a_root_is_pulled_twice_as_hard_as_a_hand(bone: int, pulls: float) -> None:
+    """A hand beside the root's axis shifts it as well: a tenth of the size, squared, is the variance of the shift."""
+    skeleton, strength = body(-1, 0, 0), 0.02
+    deviations = np.where(np.arange(3)[:, None] == bone, DEVIATION, 1e-6) * np.ones(3)
+    goals = [turned(2, 0.0 * UP), Goal(bone, skeleton.size * ACROSS, priority=1)]
+    method = PinAndDrag(root="pull", deviations=deviations, strength=strength)
+    (shift, *_), *_ = method.solve(skeleton, Pose.rest(skeleton), goals).pose.translations
+    assert shift == pytest.approx(skeleton.size * 0.1**2 * pulls * strength, rel=1e-3)
+
+
 @pytest.mark.parametrize(
     ("at", "strengths"), [(None, (145.0, 14.5, 1.45)), (2, (290.0, 145.0, 14.5)), (3, (580.0, 290.0, 145.0))]
 )
