@@ -117,18 +117,19 @@ class FrameSolver:
                 self.limits.active = active
                 damping = max(1.0, end.stiffness, 4.0 * damping)
             if done and not bent:
-                bent, done = True, not self._gives_way(turn - self.newton.turned(self.at.x - begun), exact)
+                bent, done = True, not self._gives_way(turn - self.newton.turned(self.at.x - begun))
             if done or damping * numbers.DAMPING > 1.0:
                 break
         return steps, steps < most
 
-    def _gives_way(self, turn: float, exact: Array | float) -> bool:
+    def _gives_way(self, turn: float) -> bool:
         """Take a step that bends joints which a limit holds straight, or bent back, if what is minimised falls.
 
         Not the merit, which may rise by what a tick leaves of its goals: knees would bend and straighten for ever.
 
         A knee that is not bent does not show that a leg which is pushed in would be nearer with it: see the `bends` of
-        the settings. The step takes it over to the other side, if the model falls there.
+        the settings. The step takes it over to the other side, if the model falls there. It is as exact as one that
+        rests: what firm levels are off would outweigh what it gains.
         """
         limits, bends = self.limits, 2.0 * self.newton.bends  # from so far back to so far on
         if (self.aims.lengths(self.at) <= self.tolerances).all():
@@ -144,7 +145,7 @@ class FrameSolver:
         falls = (self.newton.least(local, self.slips).push * bends)[: self.turning].reshape(-1, 3).sum(axis=1) < 0.0
         bent = {row: bound for row, bound in bent.items() if falls[limits.owner[row]]}
         limits.active = active | bent
-        end = self.newton.take(local, self.slips, self.least, turn, exact) if bent else None
+        end = self.newton.take(local, self.slips, self.least, turn, GIVES) if bent else None
         limits.locked, limits.soft = locked, soft
         if end is None or self.objective.value_at(end.at) >= self.objective.value_at(self.at):
             limits.active = active
