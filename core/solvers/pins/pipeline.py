@@ -16,9 +16,9 @@ from ...rotation import Array
 from . import numbers, starts
 from .many_frames import FramesSolver
 from .one_frame import FrameSolver, Kept
-from .problem import Problem
+from .problem import Problem, strengths_of
 from .progress import Progress
-from .strengths import GIVES, Strengths
+from .strengths import GIVES
 from .tree import Links
 
 NEAR: Final = 0.1  # length of the bits in which far targets are approached
@@ -344,7 +344,7 @@ def _strained(problem: Problem, state: State) -> NDArray[np.bool_]:
     gram = jacobian @ answers + numbers.DAMPING * np.eye(rows.rows)
     forces = np.linalg.solve(gram, jacobian @ (state.x * prior.stiff)[..., None])[..., 0]
     pulls = np.sqrt(np.stack([np.sum(forces[:, level] ** 2, axis=1) for level in rows.levels], axis=1))
-    strength = Strengths(problem.ranks, problem.strength, problem.firm)
+    strength = strengths_of(problem)
     return missed | (pulls > np.array([strength(pull) for pull in pulls])).any(axis=1)
 
 

@@ -21,6 +21,7 @@ from .goals.targets import with_start
 from .limits import LimitRows, locked_angles
 from .prior import Prior
 from .settings import Settings
+from .strengths import Strengths
 from .tree import Links, LinkTree
 
 _ROOT_SHIFT_DEVIATION: Final = 0.5  # standard deviation of a root's shift, in units of the skeleton's size
@@ -122,26 +123,12 @@ class Problem:
         return max(1, int(np.searchsorted(self.rows.priorities, self.settings.firm_at, side="right")))
 
     @property
-    def full(self) -> int:
-        """Return the level that pulls with all the strength, the number of levels if that is after all."""
-        at = self.settings.strength_at
-        return max(self.firm, 1 if at is None else int(np.searchsorted(self.rows.priorities, at)))
-
-    @property
-    def strength(self) -> float:
-        """Return the strength of that level, a hand's or a root's."""
-        last = self.rows.priorities[self.full : self.full + 1]
-        pulled = _movers(self.tree, [goal for goal in self.goals if goal.priority in last and _has(goal, "position")])
-        carried = np.isin(pulled, self.tree.nodes[self.tree.roots]).any()
-        return self.settings.strength * (_CARRIED if carried else 1.0)
-
-    @property
     def ranks(self) -> NDArray[np.int64]:
         """Return by how many levels each (L,) comes after the one that pulls with all the strength.
 
         A balance pulls as the one after that below any number of levels.
         """
-        ranks = np.arange(len(self.rows.levels)) - self.full
+        ranks = np.arange(len(self.rows.levels)) - _full_level(self)
         return np.where(self.rows.balances, np.minimum(ranks, 1), ranks)
 
     @property
@@ -259,6 +246,21 @@ def _bends_of(settings: Settings, tree: LinkTree) -> Array | None:
     joints = tree.nodes[tree.joints]
     bends = settings.bends[joints]
     return (bends if settings.axes is None else rotation.rotate(rotation.inv(settings.axes[joints]), bends)).reshape(-1)
+
+
+def strengths_of(problem: Problem) -> Strengths:
+    """Return the strengths of the levels: where what comes last pulls a root, more than a hand's."""
+    rows, tree, full = problem.rows, problem.tree, _full_level(problem)
+    last = rows.priorities[full : full + 1]
+    pulled = _movers(tree, [goal for goal in rows.goals if goal.priority in last and _has(goal, "position")])
+    share = _CARRIED if np.isin(pulled, tree.nodes[tree.roots]).any() else 1.0
+    return Strengths(problem.ranks, share * problem.settings.strength, problem.firm)
+
+
+def _full_level(problem: Problem) -> int:
+    """Return the level that pulls with all the strength, or the number of levels if that comes after all."""
+    at = problem.settings.strength_at
+    return max(problem.firm, 1 if at is None else int(np.searchsorted(problem.rows.priorities, at)))
 
 
 def _has(goal: AnyGoal, what: str) -> bool:

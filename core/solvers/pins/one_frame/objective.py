@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from .... import rotation
 from ....rotation import Array
-from ..problem import Problem
-from ..strengths import GIVES, Strengths, spring_energy
+from ..problem import Problem, strengths_of
+from ..strengths import GIVES, spring_energy
 from .placed import Placed
 from .places import Places
 
@@ -51,7 +51,7 @@ class Objective:
         self.above = tree.above
         columns = np.arange(self.turning).reshape(-1, 3)
         self.joints = columns[:, :, None], columns[:, None, :]  # their blocks of the Hessian
-        self.strength = Strengths(problem.ranks, problem.strength, problem.firm)
+        self.strength = strengths_of(problem)
         blocks = self.aims.blocks
         self.member = self.aims.member
         self.half = np.where(tree.order < 3 * self.aims.points, 1.0, 0.5)  # of the features' rows
