@@ -152,7 +152,7 @@ class JobEdit(MotionEdit):
         on_ik = list[int]()
         if self.controlled is not None and job.ccd is None and job.humanoid is None:
             on_ik = sorted(set.intersection(*(set(body.planted) for body in self.controlled.bodies)))
-        self._loose = feet_but(self.body, self.roles, on_ik, [one.bone for _, one in asked])
+        self._loose = feet_but(self.body, self.roles, on_ik, [one.bone for _, one in asked])  # as under G
         if job.humanoid is None:  # which knows no priorities
             planted = plant_others(self.body, self.roles, start, on_ik, [goal for _, goal in self._asked])
             self._asked += [*((_NOBODY, goal) for goal in planted), *self._yielding.items()]
@@ -216,17 +216,68 @@ class JobEdit(MotionEdit):
 
     def _solve(self, pose: Pose, progress: Progress = no_progress, near: Pose | None = None) -> Solution:
         """Solve from poses before; `near`: where to begin, by default there."""
-        scale, targets, body = largest_scale(self.job, self.worlds), self._targets, self.body
+        body, asked = self.body, self._asked
         if near is not None and self.controlled is not None and self.job.frames is None:
             body, there = within_reach(body, self.controlled.now.hinged, near[0], self._start[0])
             near = there[None]
-        ends, asked = (self.held.first, self._last), self._asked
         if self.controlled is not None and self.job.frames is None and self.job.ccd is None and not self.job.humanoid:
             bent = self.held.planes(self.controlled.now, body, pose[0], [goal for _, goal in asked])
             asked = [*asked, *((_NOBODY, goal) for goal in bent)]
-        return _solution(
-            self._armature, self.job, body, self.roles, self._loose, pose, asked, ends, scale, targets, progress, near
+        return self._solution(body, pose, asked, progress, near)
+
+    def _solution(
+        self, skeleton: Skeleton, pose: Pose, asked: Sequence[tuple[int, Any]], progress: Progress, near: Pose | None
+    ) -> Solution:
+        """Solve goals, each with the place of the job's goal that asks for it, by the job's method."""
+        job, roles, goals = self.job, self.roles, [goal for _, goal in asked]
+        position_tolerance = SHARPER * job.tolerance.position / largest_scale(job, self.worlds)
+        rotation_tolerance = SHARPER * float(np.radians(job.tolerance.rotation))
+        tolerances: dict[str, Any] = {
+            "position_tolerance": position_tolerance,
+            "rotation_tolerance": rotation_tolerance,
+        }
+        bounds = {skeleton.index(bone): ends for bone, ends in job.ranges.items()}
+        ranges = {bone: joint_range(skeleton, roles, bone).within(*ends) for bone, ends in bounds.items()}
+        writable = with_joint_ranges(_writable(skeleton, job), ranges)
+        if job.ccd is not None:
+            limited, bends = with_hinges(writable, roles, pose, ranges=job.anatomical_limits)
+            owners = [owner for owner, _ in asked]
+            chains: dict[int, ContributionCCD] = {}
+            for where, part in job.ccd.parts.items():
+                owner = job.led_by(part.bone)
+                if owners.index(owner) in chains:
+                    raise CoreError(f'{where}: another chain already ends at "{job.goals[owner].bone}".')
+                chains[owners.index(owner)] = replace(part.method(bool(job.limits), position_tolerance), bends=bends)
+            if len(goals) == 1:
+                return solve(limited, pose, goals, chains[0], progress)
+            pins = PinAndDrag(limits=bool(job.limits), root="fixed", restarts=0, settle=False, **tolerances)
+            _, pins = with_anatomy(writable, pins, roles)
+            return solve(limited, pose, goals, SeveralChains(chains, pins), progress)
+        strength = np.inf if job.strength is None else job.strength
+        if job.humanoid is not None:
+            writable = with_ranges(writable, roles, pose) if job.anatomical_limits else writable
+            method = job.humanoid.method(roles, bool(job.limits), strength=strength, **tolerances)
+            return solve(writable, pose, goals, method, progress)
+        tuning = bridge.read_tuning(self._armature, skeleton)
+        reference = _reference(job, skeleton, roles, pose, tuning, self._targets)
+        method = PinAndDrag(
+            limits=job.limits,
+            root=job.root,
+            stretch=job.stretch,
+            strength=strength,
+            strength_at=self._last,  # of what the job asks for
+            firm_at=self.held.first,
+            reference=reference,
+            # frames start from their neighbours' solutions; settled one by one they may end in different minima
+            coherent=job.frames is not None,
+            settle=job.frames is None,
+            **tolerances,
         )
+        pose = _start_pose(job, writable, pose, reference) if near is None else near
+        writable, method = with_anatomy(
+            writable, method, roles, ranges=job.anatomical_limits, loose=self._loose, tuning=tuning
+        )
+        return solve_in_blocks(writable, pose, goals, method, progress)
 
     def pose_controls(self, armature: Any, new: bool = True) -> Generator[float, None, None]:
         if self.controlled is None:
@@ -419,71 +470,6 @@ def _writable(skeleton: Skeleton, job: Job) -> Skeleton:
         translatable=skeleton.translatable & named[:, None],
         stretch=skeleton.stretch * named,
     )
-
-
-def _solution(
-    armature: Any,
-    job: Job,
-    skeleton: Skeleton,
-    roles: Roles,
-    loose: Sequence[int],
-    pose: Pose,
-    asked: list[tuple[int, Any]],
-    ends: tuple[int, int],
-    largest_scale: float,
-    targets: Pose | None,
-    progress: Progress,
-    near: Pose | None,
-) -> Solution:
-    """Solve the goals, each with the place of the job's goal that asks for it, by the job's method.
-
-    loose: the feet that merely stay, whose ankles have no limit, as under Blender's G
-    ends: the first and the last priority of what the job asks for; the last pulls with its strength
-    """
-    goals = [goal for _, goal in asked]
-    position_tolerance = SHARPER * job.tolerance.position / largest_scale
-    rotation_tolerance = SHARPER * float(np.radians(job.tolerance.rotation))
-    tolerances: dict[str, Any] = {"position_tolerance": position_tolerance, "rotation_tolerance": rotation_tolerance}
-    bounds = {skeleton.index(bone): ends for bone, ends in job.ranges.items()}
-    ranges = {bone: joint_range(skeleton, roles, bone).within(*ends) for bone, ends in bounds.items()}
-    writable = with_joint_ranges(_writable(skeleton, job), ranges)
-    if job.ccd is not None:
-        limited, bends = with_hinges(writable, roles, pose, ranges=job.anatomical_limits)
-        owners = [owner for owner, _ in asked]
-        chains: dict[int, ContributionCCD] = {}
-        for where, part in job.ccd.parts.items():
-            owner = job.led_by(part.bone)
-            if owners.index(owner) in chains:
-                raise CoreError(f'{where}: another chain already ends at "{job.goals[owner].bone}".')
-            chains[owners.index(owner)] = replace(part.method(bool(job.limits), position_tolerance), bends=bends)
-        if len(goals) == 1:
-            return solve(limited, pose, goals, chains[0], progress)
-        pins = PinAndDrag(limits=bool(job.limits), root="fixed", restarts=0, settle=False, **tolerances)
-        _, pins = with_anatomy(writable, pins, roles)
-        return solve(limited, pose, goals, SeveralChains(chains, pins), progress)
-    strength = np.inf if job.strength is None else job.strength
-    if job.humanoid is not None:
-        writable = with_ranges(writable, roles, pose) if job.anatomical_limits else writable
-        method = job.humanoid.method(roles, bool(job.limits), strength=strength, **tolerances)
-        return solve(writable, pose, goals, method, progress)
-    tuning = bridge.read_tuning(armature, skeleton)
-    reference = _reference(job, skeleton, roles, pose, tuning, targets)
-    method = PinAndDrag(
-        limits=job.limits,
-        root=job.root,
-        stretch=job.stretch,
-        strength=strength,
-        strength_at=ends[1],
-        firm_at=ends[0],
-        reference=reference,
-        # frames start from their neighbours' solutions; settled one by one they may end in different minima
-        coherent=job.frames is not None,
-        settle=job.frames is None,
-        **tolerances,
-    )
-    pose = _start_pose(job, writable, pose, reference) if near is None else near
-    writable, method = with_anatomy(writable, method, roles, ranges=job.anatomical_limits, loose=loose, tuning=tuning)
-    return solve_in_blocks(writable, pose, goals, method, progress)
 
 
 def _reference(
