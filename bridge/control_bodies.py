@@ -420,11 +420,10 @@ def _hung(
     ends = {roles.bones.get(f"{part}.{side}") for side in SIDES for part in ("forearm", "hand", "shin", "foot")}
     ends |= {bone for name, chain in roles.limbs.items() if name.startswith(("leg", "arm")) for bone in chain[1:]}
     ends -= {bone for bone in bent if order[bone] not in bent}  # where a limb begins it may be moved
-    ridden = {bone: place[part] for bone, part in riding.items()}
     bodies: list[ControlledBody] = []
     for number, (graph, controls) in enumerate(both):
-        limbs = {id(chain): place[end] for end, chain in graph.ends.items() if end in place}
-        ended = [*map(id, graph.ends.values())]
+        chains = {place[end]: chain for end, chain in graph.ends.items() if end in place}
+        limbs, ended = {id(chain): end for end, chain in chains.items()}, [*map(id, graph.ends.values())]
         starts = {chain.pole: place[part] for part, chain in reversed(graph.bent.items()) if id(chain) in ended}
         idle = [bone for bone, part in riding.items() if not graph.acts(bone, part, controls[part])]
         mixed = [place[bone] for bone in bones if controls[bone].blends >= 0]  # neither IK nor FK alone shows it
@@ -434,34 +433,36 @@ def _hung(
         read_at = skeleton.rest_matrices[read]
         own_turns = frame_rotations(read_at[:, :, :3])
         beside = rotation.rotate(rotation.inv(own_turns), skeleton.rest_matrices[bones][:, :, 3] - read_at[:, :, 3])
-        along = np.array([controls[bone].moves >= 0 and not graph.stays(controls[bone].moves) for bone in bones])
+        keyed = [(bone, controls[bone]) for bone in bones]
+        along = np.array([one.moves >= 0 and not graph.stays(one.moves) for _, one in keyed])
         along[0] = False
-        made = ControlledBody(
-            body, lean, np.array(bones), leaders[number], read, rotation.mul(rotation.inv(own_turns), turns),
-            np.where(np.isin(bones, idle)[:, None], beside, 0.0), tuple(controls[bone] for bone in bones),
-            np.array([graph.hangs(controls[bone].turns, order[bone], controls) for bone in bones]),
-            np.array([bone in ends and bone not in (controls[bone].moves, controls[bone].turns) for bone in bones]),
-            np.array([limbs.get(id(graph.bent.get(bone)), place[bone]) for bone in bones]), ridden, graph.goals,
-            {place[pole]: starts[pole] for pole in riding if pole in starts and pole not in besides},
-            {place[end]: chain.target for end, chain in graph.ends.items() if end in place},
-            frozenset(place[end] for end, chain in graph.ends.items() if end in place and graph.is_lax(chain)),
-            frozenset[int](),
-            tuple(
+        bodies.append(ControlledBody(
+            body, lean, np.array(bones), leaders[number], read,
+            aligned=rotation.mul(rotation.inv(own_turns), turns),
+            beside=np.where(np.isin(bones, idle)[:, None], beside, 0.0),
+            controls=tuple(one for _, one in keyed),
+            hangs=np.array([graph.hangs(one.turns, order[bone], controls) for bone, one in keyed]),
+            rigid=np.array([bone in ends and bone not in (one.moves, one.turns) for bone, one in keyed]),
+            ends=np.array([limbs.get(id(graph.bent.get(bone)), place[bone]) for bone in bones]),
+            riding={bone: place[part] for bone, part in riding.items()},
+            goals=graph.goals,
+            poles={place[pole]: starts[pole] for pole in riding if pole in starts and pole not in besides},
+            targets={end: chain.target for end, chain in chains.items()},
+            lax=frozenset(end for end, chain in chains.items() if graph.is_lax(chain)),
+            asked=tuple(besides),
+            hinged=tuple(
                 HingedLimb(place[upper], place[lower], limbs[id(graph.bent[lower])],
                            rotation.rotate(rotation.inv(turns[place[lower]]), axis))
                 for (upper, lower), axis in graph.hinge_axes().items()
                 if id(graph.bent[lower]) in limbs and hinges[number, [place[upper], place[lower]]].all()
             ),
-            tuple(place[bone] for bone in bones if graph.swings_alone(bone, controls[bone].turns)),
-            frozenset(idle),
-            tuple(place[end] for end in graph.ends if end in place and graph.stays(controls[end].moves)),
-            graph.beyond,
-            along,
-            {place[part]: bone for part, bone in graph.kept.items() if part in place},
-        )  # fmt: skip
-        parts = made.parts()
-        asked = made.limbs_of(parts[bone] for bone in besides if bone in parts)
-        bodies.append(replace(made, asked=frozenset(asked)))
+            untwisted=tuple(place[bone] for bone, one in keyed if graph.swings_alone(bone, one.turns)),
+            idle=frozenset(idle),
+            planted=tuple(end for end in chains if graph.stays(keyed[end][1].moves)),
+            beyond=graph.beyond,
+            along=along,
+            kept={place[part]: bone for part, bone in graph.kept.items() if part in place},
+        ))  # fmt: skip
     return bodies
 
 

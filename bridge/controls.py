@@ -79,7 +79,7 @@ class ControlledBody:
     targets           part at the end of an IK chain that bends the body -> the chain's target, or -1: another object
     lax               those of these parts that IK does not bring to its target: its influence is less than 1, or
                       another object is out of reach
-    asked             those of these parts whose limb is dragged or pinned
+    asked             bones of the rig that are dragged or pinned
     poles             poles that may go where their limb needs them -> the first part of the limb
     hinged            the limbs that IK bends about one axis
     untwisted         the parts that copy the turns of their control without that about their own Y
@@ -90,7 +90,7 @@ class ControlledBody:
     kept              part that would be moved, but for a lock of its control's location -> this bone of the rig
     copies            parts whose control turns, before its own turn, as the control of the part above -> about which of
                       its axes (3,)
-    unheld            controls with those that stay, where some do
+    unheld            controls with those that stay, where some do, see `whole`
     """
 
     skeleton: Skeleton
@@ -109,7 +109,7 @@ class ControlledBody:
     poles: Mapping[int, int]
     targets: Mapping[int, int] = field(default_factory=dict[int, int])
     lax: frozenset[int] = frozenset()
-    asked: frozenset[int] = frozenset()
+    asked: tuple[int, ...] = ()
     hinged: tuple[HingedLimb, ...] = ()
     untwisted: tuple[int, ...] = ()
     idle: frozenset[int] = frozenset()
@@ -119,6 +119,11 @@ class ControlledBody:
     kept: Mapping[int, int] = field(default_factory=dict[int, int])
     copies: Mapping[int, Flags] = field(default_factory=dict[int, Flags])
     unheld: tuple[Control, ...] = ()
+
+    @property
+    def whole(self) -> tuple[Control, ...]:
+        """The controls with those that stay."""
+        return self.unheld or self.controls
 
     @property
     def carried(self) -> Flags:
@@ -176,7 +181,7 @@ class ControlledBody:
 
     def moved_by(self, bone: int) -> int:
         """Return the bone whose head a bone moves, and which it does not turn: what turns a part, or this; or -1."""
-        found = zip(self.unheld or self.controls, self.bones.tolist(), strict=True)
+        found = zip(self.whole, self.bones.tolist(), strict=True)
         turners = (part if one.turns < 0 else one.turns for one, part in found if one.moves == bone)
         return next((turner for turner in turners if turner != bone), -1)
 
@@ -245,7 +250,7 @@ class ControlPoser:
     def __init__(self, rig: Rig, controlled: ControlledBody, looks: bool = True) -> None:
         self.rig, self.controlled = rig, controlled
         self.turned, self.moved, aims, begins, self.blends = map(controlled.bones_that, _FIELDS)
-        self.pivots = np.array([one.turns for one in controlled.unheld or controlled.controls])
+        self.pivots = np.array([one.turns for one in controlled.whole])
         self._led = np.flatnonzero((self.turned >= 0) | (aims >= 0))
         self._shown = controlled.frames[self._led]
         self.aims = aims if looks else np.full_like(aims, -1)

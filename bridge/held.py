@@ -308,12 +308,14 @@ def hold_controls(rig: Rig, body: ControlledBody, held: Held, matrices: Array | 
         return {part: int(bones[part]) for part in np.flatnonzero((bones >= 0) & flags[bones]).tolist()}
 
     turns, moves = stay("turns", turned), stay("moves", moved)
-    led = {end for end in body.lax if body.controls[end].moves >= 0} - moves.keys()
-    slack = body.lax - led - (body.asked - {int(body.ends[part]) for part in stay("begins", turned)})
+    lax = {end for end in body.lax if end in moves or body.controls[end].moves < 0}
+    parts = body.parts()
+    idle = lax - {*body.limbs_of(parts[bone] for bone in body.asked if bone in parts)}
+    shown = (lax - idle) & {int(body.ends[part]) for part in stay("begins", turned)}
     # a control beside its part would take it along, turning
     near, pivots = SAME_PLACE * rig.skeleton.size, _pivots(rig, body)
     turns |= {part: bone for part, bone in moves.items() if part in pivots and body.controls[part].turns == bone}
-    begins = turned | np.isin(np.arange(len(turned)), body.bones_that("begins")[np.isin(body.ends, [*slack])])
+    begins = turned | np.isin(np.arange(len(turned)), body.bones_that("begins")[np.isin(body.ends, [*idle, *shown])])
     others = {what: stay(what, flags) for what, flags in (("aims", moved), ("begins", begins), ("blends", turned))}
     gone = {"turns": turns, "moves": moves, **others}
     controls = tuple(
@@ -326,17 +328,16 @@ def hold_controls(rig: Rig, body: ControlledBody, held: Held, matrices: Array | 
     loose = {end: target for end, target in ends.items() if body.controls[end].turns < 0}
     carried = np.isin(places, [*turns, *others["aims"]]) & (rooted | body.hangs | (body.bones_that("aims") >= 0))
     frames, at_rest = body.frames.tolist(), rig.skeleton.rest_matrices
-    short = set[int]() if matrices is None else {
+    short = idle if matrices is None else idle | {
         end for end, target in ends.items() if target >= 0 and end not in body.lax
         and rotation.lengths(_beside(matrices, target, frames[end]) - _beside(at_rest, target, frames[end])) > near
     }  # fmt: skip
-    short |= slack - body.asked
     carried |= np.isin(body.ends, [*short]) & (np.array([one.turns for one in controls]) < 0)
     left = replace(
         body,
         controls=controls,
         # what stays is still where its part is
-        riding={bone: part for bone, part in body.parts().items() if bone in body.riding or bone not in body.bones},
+        riding={bone: part for bone, part in parts.items() if bone in body.riding or bone not in body.bones},
         poles={pole: first for pole, first in body.poles.items() if pole not in moves},
         unheld=body.controls,
         skeleton=replace(
@@ -352,7 +353,7 @@ def hold_controls(rig: Rig, body: ControlledBody, held: Held, matrices: Array | 
         {part: bone for part, bone in moves.items() if not (rooted[part] or riding[part])} | ends,
     )
     turns, moves = ({part: bone for part, bone in some.items() if part not in short} for some in staying)
-    return HeldControls(left, turns, moves, slack - short, pivots)
+    return HeldControls(left, turns, moves, frozenset(shown), pivots)
 
 
 def _pivots(rig: Rig, body: ControlledBody) -> dict[int, Array]:
