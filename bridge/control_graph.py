@@ -97,6 +97,7 @@ class Graph:
                 if constraint.type == "IK" and in_force(constraint):
                     iks.append((constraint, bone))
         self._upstream: dict[int, dict[int, int]] = {}
+        self._shows: dict[int, list[int]] = {}
         for constraint, bone in iks:
             self._note_chain(constraint, bone)
 
@@ -473,8 +474,10 @@ class Graph:
 
     def _showing(self, part: int) -> list[int]:
         """Return the driven bones that a part depends on in its place: they are where it is."""
-        above = [other for other in self.upstream(part) if self.rig.skeleton.driven[other]]
-        return np.array(above, int)[self.fits(above, part)].tolist() if above else []
+        if part not in self._shows:
+            above = np.array([other for other in self.upstream(part) if self.rig.skeleton.driven[other]], int)
+            self._shows[part] = above[self.fits(above, part)].tolist()
+        return self._shows[part]
 
     def stays(self, goal: int) -> bool:
         """Return whether a bone, if there is one, stays where it is when the carrier of the body moves."""
