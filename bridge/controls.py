@@ -256,6 +256,8 @@ class ControlPoser:
         self.aims = aims if looks else np.full_like(aims, -1)
         self.begins = np.where(rig.skeleton.movable[begins], begins, -1)
         self.bent = np.flatnonzero(controlled.ends != np.arange(len(begins)))
+        # segments that IK draws in part to where nothing moves its target: their own channels make up for that
+        self.drawn = np.isin(controlled.ends, [end for end in controlled.lax if self.moved[end] < 0])
         # only Blender knows where IK bends what these hang on
         self.carried = controlled.carried & ~np.isin(controlled.skeleton.parents, self.bent)
         self.steered = np.isin(self.bent, list(controlled.poles.values()))
@@ -449,7 +451,8 @@ class _Task:
         # a chain bends, and stretches, as it must: only the way it bends is for its first bones and its pole to say
         _, swivel = rotation.swing_twist(self._change[poser.bent], self._limbs[poser.bent])
         turns = rotation.angle_between(swivel, rotation.IDENTITY)
-        self._errors[poser.bent] = turns * ((poser.begins[poser.bent] >= 0) | poser.steered)
+        turns *= (poser.begins[poser.bent] >= 0) | poser.steered
+        self._errors[poser.bent] = np.where(poser.drawn[poser.bent], self._errors[poser.bent], turns)
         self._errors = np.maximum(self._errors, rotation.angle_between(self._beside, rotation.IDENTITY))
         self._far = rotation.lengths(self.heads - self._places[frames]) / poser.rig.skeleton.size
         self._errors[self._held] = self._far[self._held] = 0.0
@@ -529,6 +532,8 @@ class _Task:
         _, swivel = rotation.swing_twist(self._change[parts], self._limbs[parts])
         about = np.sum(swivel[:, 1:] * self._limbs[parts], axis=-1)
         own = np.stack([swivel[:, 0], 0.0 * about, about, 0.0 * about], axis=-1)
+        drawn = poser.drawn[parts][:, None]
+        after = np.where(drawn, rotation.mul(self._change[parts], rotation.mul(base, now.rotations[bones])), after)
         locked = skeleton.rotation_locks[bones].any(axis=-1)[:, None]
         after = np.where(locked, rotation.mul(base, rotation.mul(now.rotations[bones], own)), after)
         # between IK and FK it is as FK: the way to what is shown, of other lengths, would not end

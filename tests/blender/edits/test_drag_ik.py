@@ -14,7 +14,7 @@ from edits.drag.explain import explain, explain_held
 from edits.drag.session import DragSession
 from edits.pin_list import set_pins
 from tests.blender.control_drags import NEAR, TURNED, WAYS, drag_bone
-from tests.blender.rigs import Bones, load, make_armature, make_empty, make_ik_body, select, world
+from tests.blender.rigs import Bones, load, make_armature, make_empty, make_ik_body, select, turn, world
 from tests.paths import SHARED
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -196,6 +196,17 @@ def test_a_foot_that_ik_does_not_bring_to_an_object_does_not_hold_the_hips(
     shown = drag_bone(tied, "hips", (0.05, 0.0, 0.06))
     assert max(shown.off, shown.short) < NEAR
     assert shown.turned < TURNED
+    assert shown.said == ()
+
+
+def test_a_pinned_foot_half_way_between_an_object_and_its_own_pose_stays(tied: Any) -> None:
+    tied.pose.bones["shin.L"].constraints[0].influence = 0.5
+    for bone, angle in (("thigh.L", -0.6), ("shin.L", 0.8)):  # away from where its IK is
+        turn(tied, bone, angle)
+    bpy.context.view_layer.update()
+    set_pins(bpy.context, tied, ["foot.L"], "BOTH", "WORLD")
+    shown = drag_bone(tied, "hips", (0.02, 0.03, -0.08))
+    assert max(shown.off, shown.short, shown.pins) < NEAR
     assert shown.said == ()
 
 
