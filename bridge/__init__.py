@@ -29,11 +29,7 @@ from .constraints import place_limits
 from .control_bodies import (
     controls_by_role,
     find_controlled,
-    find_curled,
-    find_ik_chain,
     find_root_control,
-    free_controls,
-    ik_goals,
 )
 from .control_frames import (
     ControlledFrames,
@@ -82,6 +78,7 @@ from .keys import (
 )
 from .layers import line_up, push_down
 from .learned import forget_tuning, read_learned, read_tuning, write_learned, write_tuning
+from .lone_bodies import find_curled, find_ik_chain, free_controls, ik_goals
 from .motion import (
     all_curves,
     assign,

@@ -59,6 +59,22 @@ def copied_axes(bone: Any, name: str) -> tuple[bool, bool, bool] | None:
     )  # fmt: skip
 
 
+def turns_in_part(constraint: Any) -> bool:
+    """Return whether a bone takes over the rotation of the target but for an axis, or negated about one.
+
+    One without that about Y alone follows the target but for its twist.
+    """
+    if constraint.type != "COPY_ROTATION" or constraint.mix_mode != "REPLACE":
+        return False
+    inverted = constraint.invert_x or constraint.invert_y or constraint.invert_z
+    return inverted or not (constraint.use_x and constraint.use_z)
+
+
+def turns_locally(constraint: Any) -> bool:
+    """Return whether a bone takes over the rotation of the target's channels, on whatever each of them hangs."""
+    return replaces_turn(constraint) and constraint.owner_space == constraint.target_space == "LOCAL"
+
+
 def replaces(constraint: Any) -> bool:
     """Return whether a bone has the transform of the target alone, whatever is before the constraint."""
     return constraint.type == "COPY_TRANSFORMS" and constraint.mix_mode == "REPLACE" and constraint.influence == 1.0

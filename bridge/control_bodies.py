@@ -5,9 +5,8 @@ controls. No setting of the rig is changed.
 """
 
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
-from itertools import takewhile
 from typing import Any, Final
 
 import numpy as np
@@ -19,12 +18,11 @@ from ..core.body.roles import PARTS_OF_HANDS
 from ..core.limits import Framed, LimitGroup
 from ..core.pose import frame_rotations
 from ..core.rotation import Array
-from ..core.skeleton import Flags
 from .armature import Rig
 from .channels import ArmatureObject
-from .constraints import copied_axes, turns_itself
-from .control_graph import Graph, reach
+from .control_graph import Graph
 from .controls import Control, ControlledBody, astray
+from .hinges import hinge_axes, hinges_of
 from .limited import limits_of
 
 _BEFORE: Final = {  # the parents of a part, the first that exists
@@ -52,138 +50,10 @@ def find_controlled(
     return found[0] if found else None
 
 
-def find_ik_chain(armature: ArmatureObject, rig: Rig, roles: Roles, bone: int) -> ControlledBody | None:
-    """Return an IK chain as a body of its own, if a bone is of it or hangs on its end, and a free bone is its target.
-
-    Its target and pole are moved, and not turned.
-    """
-    held = next((other for other in rig.skeleton.ancestors(bone) if rig.skeleton.driven[other]), -1)
-    graph = Graph(armature, rig)
-    chain = graph.in_chains.get(held)
-    target = -1 if chain is None else graph.target_of(chain)
-    if chain is None or target < 0:
-        return None
-    links = sorted(other for other, one in graph.in_chains.items() if one is chain)
-    path = rig.skeleton.ancestors(bone)
-    below = path[: path.index(held)][::-1] if held == chain.tip else []
-    limb = replace(roles, humanoid=False, bones={}, twist={}, limbs={"spine": (*links, *(below or [target]))})
-    body = find_controlled(armature, rig, limb, (bone,), graph)
-    if body is None:
-        return None
-    controls = tuple(replace(one, turns=-1) if one.turns == target else one for one in body.controls)
-    return replace(body, roles=replace(body.roles, limbs={}), controls=controls)
-
-
 def find_root_control(armature: ArmatureObject, rig: Rig, controlled: ControlledBody) -> int:
     """Return the bone of the rig that carries the control which moves the body, such as Rigify's root; -1 for none."""
     mover = next((bone for bone in controlled.bones_that("moves").tolist() if bone >= 0), -1)
     return Graph(armature, rig).root_above(mover) if mover >= 0 else -1
-
-
-def ik_goals(armature: ArmatureObject, rig: Rig) -> set[int]:
-    """Return the bones (indices) that are targets or poles of IK constraints of the armature's own bones."""
-    constraints = (one for bone in armature.pose.bones for one in bone.constraints if one.type == "IK")
-    named = {
-        name
-        for one in constraints
-        for target, name in ((one.target, one.subtarget), (one.pole_target, one.pole_subtarget))
-        if target == armature
-    }
-    return {number for number, name in enumerate(rig.skeleton.names) if name in named}
-
-
-def find_curled(
-    armature: ArmatureObject, rig: Rig, roles: Roles, bones: Sequence[int], body: ControlledBody | None = None
-) -> ControlledBody | None:
-    """Return chains as a body whose bones add the rotation of another to their own, if the first of `bones` is of one.
-
-    As of a tail or a toe that curls: each begins at the first bone above that does not, if that is free. They turn, and
-    are not moved. A bone that such a bone drives goes with it, but not one that is of the `body`, or goes with a part
-    which that bone drives, too.
-    """
-    chains, riding = dict[int, None](), dict[int, int]()
-    for bone in bones:
-        link = _curled_link(armature, rig, bone, body)
-        path = rig.skeleton.ancestors(link) if link >= 0 else []
-        curled = [*takewhile(lambda other: turns_itself(armature.pose.bones[rig.skeleton.names[other]]), path)]
-        first = [other for other in path[len(curled) :][:1] if curled and rig.skeleton.movable[other]]
-        chains |= dict.fromkeys((*first, *reversed(curled)))
-        riding |= {bone: link} if bone != link >= 0 else {}
-    if bones[0] not in chains and bones[0] not in riding:
-        return None
-    place = {link: number for number, link in enumerate(chains)}
-    whole, links = rig.skeleton, [*chains]
-    parents = [place.get(int(whole.parents[link]), -1) for link in links]
-    turning = whole.movable[links] | ~whole.rotation_locks[links].any(axis=1)
-    ridden = {bone: place[link] for bone, link in riding.items()}
-    axes = [
-        copied_axes(armature.pose.bones[whole.names[link]], whole.names[links[parent]]) if parent >= 0 else None
-        for link, parent in zip(links, parents, strict=True)
-    ]
-    copies = {number: np.array(some) for number, some in enumerate(axes) if some is not None}
-    return replace(_lone(rig, roles, links, parents, turning, False, ridden), copies=copies)
-
-
-def _curled_link(armature: ArmatureObject, rig: Rig, bone: int, body: ControlledBody | None) -> int:
-    """Return the bone that adds the rotation of another to its own, and that a bone is or is driven by, or -1."""
-
-    def curls(other: int) -> bool:
-        return turns_itself(armature.pose.bones[rig.skeleton.names[other]])
-
-    part = -1 if body is None else body.parts().get(bone, -1)
-    if rig.skeleton.movable[bone] or (body is not None and part >= 0 and bone not in body.riding):
-        return -1
-    if part < 0 and curls(bone):
-        return bone
-    graph = Graph(armature, rig)
-    steps = {bone: 0, **reach(graph.turned_by, bone)}
-    link = min((other for other in steps if curls(other)), key=steps.__getitem__, default=-1)
-    return -1 if body is not None and part >= 0 and link in graph.upstream(int(body.bones[part])) else link
-
-
-def free_controls(rig: Rig, roles: Roles, bones: Iterable[int]) -> ControlledBody:
-    """Return bones below driven ones that can be moved by themselves, as in a face: each is a body of one bone."""
-    links = list(bones)
-    return _lone(rig, roles, links, [-1] * len(links), rig.skeleton.movable[links], True, {})
-
-
-def _lone(
-    rig: Rig, roles: Roles, bones: Sequence[int], above: Sequence[int], turning: Flags, moving: bool,
-    riding: Mapping[int, int],
-) -> ControlledBody:  # fmt: skip
-    """Return bones of the rig as a body without roles; `above`: their parents there. All are moved, or none."""
-    whole, count, numbers, parents = rig.skeleton, len(bones), np.array(bones, int), np.array(above, int)
-    rest, hangs = whole.rest_matrices[numbers], parents >= 0
-    turns = frame_rotations(rest[:, :, :3])
-    base = np.where(hangs[:, None], turns[parents], rotation.IDENTITY)
-    skeleton = Skeleton(
-        tuple(whole.names[bone] for bone in bones),
-        parents,
-        rotation.rotate(rotation.inv(base), rest[:, :, 3] - np.where(hangs[:, None], rest[parents, :, 3], 0.0)),
-        rotation.mul(rotation.inv(base), turns),
-        whole.lengths[numbers],
-        movable=turning,
-        translatable=np.full((count, 3), moving),
-        rotation_locks=whole.rotation_locks[numbers] & whole.movable[numbers, None],
-        rotation_modes=tuple(whole.rotation_modes[bone] for bone in bones),
-    )
-    return ControlledBody(
-        skeleton,
-        replace(roles, bones={}, twist={}, limbs={}),
-        numbers,
-        numbers,
-        numbers,
-        np.broadcast_to(rotation.IDENTITY, (count, 4)),
-        np.zeros((count, 3)),
-        tuple(Control(bone if able else -1, bone if moving else -1) for bone, able in zip(bones, turning, strict=True)),
-        hangs,
-        np.zeros(count, bool),
-        np.arange(count),
-        riding,
-        frozenset(),
-        {},
-        along=np.zeros(count, bool),
-    )
 
 
 def may_be_controlled(rig: Rig, roles: Roles) -> bool:
@@ -282,6 +152,8 @@ def _find_controls(
             control = replace(control, blends=graph.mixed_with(bone, control.turns))
         elif bone in apart and control.turns == bone and graph.free[bone]:
             control = Control(bone, bone)
+        if (bone, control.turns) in graph.in_part and bone not in limbs:  # it turns as Blender has it
+            control = replace(control, turns=-1)
         if control == Control() and bone != first:  # which a lock may hold
             if bone in limbs:
                 return {}
@@ -390,9 +262,10 @@ def _hung(
     for number, (graph, controls) in enumerate(both):
         own = {bone for bone, one in zip(bones, chosen == number, strict=True) if one}
         limits += _limits_of_parts(skeleton, controls, graph, order, place, turns, own)
-        limits += graph.hinges({bone: place[bone] for bone in bones if bone in own and hinges[number, place[bone]]})
+        limits += hinges_of(graph, {bone: place[bone] for bone in bones if bone in own and hinges[number, place[bone]]})
     bent = {bone for graph in graphs for bone in graph.bent}
-    carried = [bone for bone in bones if bone not in bent and all(controls[bone] == Control() for controls in found)]
+    still = [bone for bone in bones if all(replace(one[bone], moves=-1) == Control() for one in found)]
+    carried = [bone for bone in still if bone not in bent]
     moved = np.array([any(controls[bone].moves >= 0 for controls in found) for bone in bones])
     own = np.array([all(controls[bone].turns == bone for controls in found) for bone in bones])  # with their locks
     held = bones[0] not in bent and all(controls[bones[0]].turns < 0 for controls in found)  # by a lock
@@ -436,12 +309,13 @@ def _hung(
         keyed = [(bone, controls[bone]) for bone in bones]
         along = np.array([one.moves >= 0 and not graph.stays(one.moves) for _, one in keyed])
         along[0] = False
+        local = np.array([(bone, one.turns) in graph.local for bone, one in keyed])
         bodies.append(ControlledBody(
             body, lean, np.array(bones), leaders[number], read,
             aligned=rotation.mul(rotation.inv(own_turns), turns),
             beside=np.where(np.isin(bones, idle)[:, None], beside, 0.0),
             controls=tuple(one for _, one in keyed),
-            hangs=np.array([graph.hangs(one.turns, order[bone], controls) for bone, one in keyed]),
+            hangs=local | [graph.hangs(one.turns, order[bone], controls) for bone, one in keyed],
             rigid=np.array([bone in ends and bone not in (one.moves, one.turns) for bone, one in keyed]),
             ends=np.array([limbs.get(id(graph.bent.get(bone)), place[bone]) for bone in bones]),
             riding={bone: place[part] for bone, part in riding.items()},
@@ -453,7 +327,7 @@ def _hung(
             hinged=tuple(
                 HingedLimb(place[upper], place[lower], limbs[id(graph.bent[lower])],
                            rotation.rotate(rotation.inv(turns[place[lower]]), axis))
-                for (upper, lower), axis in graph.hinge_axes().items()
+                for (upper, lower), axis in hinge_axes(graph).items()
                 if id(graph.bent[lower]) in limbs and hinges[number, [place[upper], place[lower]]].all()
             ),
             untwisted=tuple(place[bone] for bone, one in keyed if graph.swings_alone(bone, one.turns)),
@@ -461,6 +335,7 @@ def _hung(
             planted=tuple(end for end in chains if graph.stays(keyed[end][1].moves)),
             beyond=graph.beyond,
             along=along,
+            local=local,
             kept={place[part]: bone for part, bone in graph.kept.items() if part in place},
         ))  # fmt: skip
     return bodies

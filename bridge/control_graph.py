@@ -12,15 +12,21 @@ import numpy as np
 
 from ..core import rotation
 from ..core.body.gaze import is_eye
-from ..core.limits import LimitGroup
-from ..core.pose import frame_rotations
-from ..core.rotation import Array
 from .armature import Rig, read_matrices
 from .channels import ArmatureObject, flags
-from .constraints import aims, in_force, limits_place, poses_itself, replaces, replaces_place, replaces_turn
+from .constraints import (
+    aims,
+    in_force,
+    limits_place,
+    poses_itself,
+    replaces,
+    replaces_place,
+    replaces_turn,
+    turns_in_part,
+    turns_locally,
+)
 from .controls import SAME_PLACE, Control, begins_at_end
 from .driven import constrained_bones
-from .hinges import hinge_limits, largest_bends, rest_planes
 from .shown import read_shown
 
 _ALIGNED: Final = float(np.cos(np.radians(15.0)))
@@ -84,9 +90,10 @@ class Graph:
         self.in_chains: dict[int, _Chain] = {}
         self.aiming: set[int] = set()  # bones that IK turns alone
         self._tracking: set[int] = set()  # bones that look at something, in part or fully
-        self._pinned: dict[
-            int, int
-        ] = {}  # bones that have the place of another one, or of an object (-1), whatever they hang on
+        # bones that have the place of another one, or of an object (-1), whatever they hang on
+        self._pinned: dict[int, int] = {}
+        self.in_part: set[tuple[int, int]] = set()  # bones that have the rotation of another but for some axes
+        self.local: set[tuple[int, int]] = set()  # bones that have the channels' rotation of another
         self._copied: dict[int, int] = {}  # bones that have the transform of another one
         self._turners: defaultdict[int, set[int]] = defaultdict(set)  # of which bones copy rotations
         self._mixed: dict[int, set[int]] = {}  # bones that copy several others in part
@@ -132,6 +139,8 @@ class Graph:
             if replaces_place(constraint):
                 self._pinned[decided] = min(now, default=-1)
             if kind == "COPY_ROTATION":
+                self.in_part |= {(decided, other) for other in now if turns_in_part(constraint)}
+                self.local |= {(decided, other) for other in now if turns_locally(constraint)}
                 if now and replaces_turn(constraint):
                     for edges in (self.above, self.turned_by, self.twisted_by):
                         edges[decided] -= self._turners[decided] - {int(self.rig.skeleton.parents[decided])}
@@ -230,49 +239,6 @@ class Graph:
         """Return those of the bones that are shown, or all if none is."""
         found = list(bones)
         return [bone for bone in found if self.shown[bone]] or found
-
-    def hinges(self, parts: Mapping[int, int]) -> tuple[LimitGroup, ...]:
-        """Return the limits of the lower segments of chains of two with a pole; `parts`: bone -> its number."""
-        lower = [part for _, part in self._pairs() if self.bent[part].poled and part in parts]
-        bones, firsts = self._segments(lower)
-        heads, ends = self._at_rest(lower)
-        by_locks = self.ik_locks[bones].sum(axis=1) > 1  # hinges without a limit
-        most = largest_bends(heads, ends, by_locks & self.ik_locks[firsts, 1])
-        kept = ~by_locks | (most < np.pi)
-        numbers = np.array([parts[part] for part in lower], int)
-        turns = frame_rotations(self.rest[bones, :, :3])
-        return hinge_limits(numbers[kept], heads[kept], ends[kept], turns[kept], most[kept])
-
-    def hinge_axes(self) -> dict[tuple[int, int], Array]:
-        """Return the parts of chains of two that bend about one axis -> this (3,) at rest, in armature space.
-
-        It is the axis that IK locks leave free or, with a pole, the normal of the plane in which the chain is bent.
-        """
-        pairs = self._pairs()
-        axes, bent = rest_planes(*self._at_rest([lower for _, lower in pairs]))
-        found: dict[tuple[int, int], Array] = {}
-        for pair, axis, angle in zip(pairs, axes, bent.tolist(), strict=True):
-            chain = self.bent[pair[1]]
-            free = np.flatnonzero(~self.ik_locks[chain.parts[pair[1]]])
-            if angle and (chain.poled or len(free) == 1):
-                found[pair] = self.rest[chain.parts[pair[1]], :, free[0]] if len(free) == 1 else axis
-        return found
-
-    def _pairs(self) -> list[tuple[int, int]]:
-        """Return the upper and the lower part of the chains that bend two parts."""
-        chains = {id(chain): chain for chain in self.bent.values()}
-        return [(upper, lower) for upper, lower in (tuple(one.parts) for one in chains.values() if len(one.parts) == 2)]
-
-    def _segments(self, lower: list[int]) -> tuple[list[int], list[int]]:
-        """Return the bones that chains with some `lower` parts bend: the lower ones, and the first ones."""
-        bones = [self.bent[part].parts[part] for part in lower]
-        return bones, [next(iter(self.bent[part].parts.values())) for part in lower]
-
-    def _at_rest(self, lower: list[int]) -> tuple[Array, Array]:
-        """Return where both segments of chains with some `lower` parts begin (n, 2, 3), and where they end (n, 3)."""
-        bones, firsts = self._segments(lower)
-        heads, along = self.rest[bones, :, 3], self.rig.skeleton.lengths[bones, None] * self.rest[bones, :, 1]
-        return np.stack([self.rest[firsts, :, 3], heads], axis=1), heads + along
 
     @property
     def poles(self) -> dict[int, int]:

@@ -87,6 +87,7 @@ class ControlledBody:
     planted           the parts at the ends of limbs on IK whose target does not go with what moves the body
     beyond            whether a control further up than usual was asked to move the body, such as the root of the rig
     along (N,)        whether the control that moves a part goes with the one that moves the body
+    local (N,)        whether the part has the rotation of its control's channels in its own place
     kept              part that would be moved, but for a lock of its control's location -> this bone of the rig
     copies            parts whose control turns, before its own turn, as the control of the part above -> about which of
                       its axes (3,)
@@ -116,6 +117,7 @@ class ControlledBody:
     planted: tuple[int, ...] = ()
     beyond: bool = False
     along: Flags = field(default_factory=lambda: np.zeros(0, bool))
+    local: Flags = field(default_factory=lambda: np.zeros(0, bool))
     kept: Mapping[int, int] = field(default_factory=dict[int, int])
     copies: Mapping[int, Flags] = field(default_factory=dict[int, Flags])
     unheld: tuple[Control, ...] = ()
@@ -251,6 +253,7 @@ class ControlPoser:
         self.rig, self.controlled = rig, controlled
         self.turned, self.moved, aims, begins, self.blends = map(controlled.bones_that, _FIELDS)
         self.pivots = np.array([one.turns for one in controlled.whole])
+        self.seats = np.where(controlled.local, controlled.bones, self.turned)  # bones that turn as the channels do
         self._led = np.flatnonzero((self.turned >= 0) | (aims >= 0))
         self._shown = controlled.frames[self._led]
         self.aims = aims if looks else np.full_like(aims, -1)
@@ -292,7 +295,9 @@ class ControlPoser:
         self.copied_axes = np.array([*controlled.copies.values()])
         copied = self.turned[controlled.skeleton.parents[self.copying]]
         above = rig.skeleton.parents[np.concatenate([self.begins[self.begins >= 0], copied])]
-        self.read = np.unique(np.concatenate([self.posed, controlled.frames, above[above >= 0]]))
+        self.read = np.unique(
+            np.concatenate([self.posed, self.seats[self.seats >= 0], controlled.frames, above[above >= 0]])
+        )
 
     def step(self, armature: ArmatureObject, pose: Pose, frames: tuple[Array, Array], matrices: Array) -> ControlPose:
         """Correct what Blender shows now, matrices (J, 3, 4), by one round: what is left is for the next pose.
@@ -513,7 +518,8 @@ class _Task:
         rotations, translations = np.array(now.rotations), np.array(now.translations)
         turners, movers, begun = poser.turned, poser.moved, poser.begins
         bones = turners[parts := np.flatnonzero(turners >= 0)]
-        base = rotation.mul(self._turns[bones], rotation.inv(now.rotations[bones]))
+        turned = self._turns[poser.seats[parts]]
+        base = rotation.mul(turned, rotation.inv(now.rotations[bones]))
         hangs = controlled.hangs[parts][:, None]
         # only Blender knows where IK bends a segment
         above = controlled.skeleton.parents[parts]
@@ -521,7 +527,7 @@ class _Task:
         carried = np.where(led, self._change[above], rotation.IDENTITY)
         base = rotation.mul(carried, base)
         base = rotation.mul(base, self._copied()[parts]) if len(poser.copying) else base
-        after = rotation.mul(self._led_by[parts], self._turns[bones])
+        after = rotation.mul(self._led_by[parts], turned)
         rotations[bones] = rotation.normalize(rotation.mul(rotation.inv(base), after))
         parts = np.flatnonzero(begun >= 0)
         bones, above = begun[parts], controlled.skeleton.parents[parts]

@@ -7,19 +7,70 @@ Where it may not twist the upper bone, only another axis of that bone turns the 
 square to the line to the end, that axis is along this line and turns the end no more: the solver ends anywhere.
 """
 
+from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
 
 from ..core import rotation
-from ..core.limits import EulerBox, Framed
+from ..core.limits import EulerBox, Framed, LimitGroup
+from ..core.pose import frame_rotations
 from ..core.rotation import Array
 from ..core.skeleton import Flags, Indices
+from .control_graph import Graph
 
 _STRAIGHT: Final = float(np.radians(0.1))  # a chain that is bent by less at rest has no plane
 # of an upper bone without twist from the line to the end: Blender 4.5 and 5.2 showed all limbs at up to 80 degrees, at
 # 81 the first one elsewhere, at 90 most of them
 _SQUARE: Final = float(np.radians(80.0))
+
+
+def hinges_of(graph: Graph, parts: Mapping[int, int]) -> tuple[LimitGroup, ...]:
+    """Return the limits of the lower segments of chains of two with a pole; `parts`: bone -> its number."""
+    lower = [part for _, part in _pairs(graph) if graph.bent[part].poled and part in parts]
+    bones, firsts = _segments(graph, lower)
+    heads, ends = _at_rest(graph, lower)
+    by_locks = graph.ik_locks[bones].sum(axis=1) > 1  # hinges without a limit
+    most = largest_bends(heads, ends, by_locks & graph.ik_locks[firsts, 1])
+    kept = ~by_locks | (most < np.pi)
+    numbers = np.array([parts[part] for part in lower], int)
+    turns = frame_rotations(graph.rest[bones, :, :3])
+    return hinge_limits(numbers[kept], heads[kept], ends[kept], turns[kept], most[kept])
+
+
+def hinge_axes(graph: Graph) -> dict[tuple[int, int], Array]:
+    """Return the parts of chains of two that bend about one axis -> this (3,) at rest, in armature space.
+
+    It is the axis that IK locks leave free or, with a pole, the normal of the plane in which the chain is bent.
+    """
+    pairs = _pairs(graph)
+    axes, bent = rest_planes(*_at_rest(graph, [lower for _, lower in pairs]))
+    found: dict[tuple[int, int], Array] = {}
+    for pair, axis, angle in zip(pairs, axes, bent.tolist(), strict=True):
+        chain = graph.bent[pair[1]]
+        free = np.flatnonzero(~graph.ik_locks[chain.parts[pair[1]]])
+        if angle and (chain.poled or len(free) == 1):
+            found[pair] = graph.rest[chain.parts[pair[1]], :, free[0]] if len(free) == 1 else axis
+    return found
+
+
+def _pairs(graph: Graph) -> list[tuple[int, int]]:
+    """Return the upper and the lower part of the chains that bend two parts."""
+    chains = {id(chain): chain for chain in graph.bent.values()}
+    return [(upper, lower) for upper, lower in (tuple(one.parts) for one in chains.values() if len(one.parts) == 2)]
+
+
+def _segments(graph: Graph, lower: list[int]) -> tuple[list[int], list[int]]:
+    """Return the bones that chains with some `lower` parts bend: the lower ones, and the first ones."""
+    bones = [graph.bent[part].parts[part] for part in lower]
+    return bones, [next(iter(graph.bent[part].parts.values())) for part in lower]
+
+
+def _at_rest(graph: Graph, lower: list[int]) -> tuple[Array, Array]:
+    """Return where both segments of chains with some `lower` parts begin (n, 2, 3), and where they end (n, 3)."""
+    bones, firsts = _segments(graph, lower)
+    heads, along = graph.rest[bones, :, 3], graph.rig.skeleton.lengths[bones, None] * graph.rest[bones, :, 1]
+    return np.stack([graph.rest[firsts, :, 3], heads], axis=1), heads + along
 
 
 def hinge_limits(parts: Indices, heads: Array, ends: Array, turns: Array, most: Array) -> tuple[Framed, ...]:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
+from tests.blender.control_drags import TURNED, drag_bone
 from tests.blender.control_rigs import BODY, build, constrain, ik, shown
 from tests.blender.rigs import make_empty, select, world
 
@@ -99,6 +100,19 @@ def test_a_control_that_adds_the_rotation_of_another_bone_moves(mix: str) -> Non
     assert bpy.ops.poise.drag(bone="foot.L", shift=tuple(way)) == FINISHED
     context.view_layer.update()
     np.testing.assert_allclose(world(rig, "foot.L") - start, way, atol=1e-3)
+
+
+@pytest.mark.parametrize("copied", [{"target_space": "LOCAL", "owner_space": "LOCAL"}, {"use_x": False}])
+def test_feet_that_copy_a_rotation_in_local_space_or_in_part_do_not_hold_the_body(copied: dict[str, Any]) -> None:
+    rig = rig_on_ik()
+    for side in "LR":
+        for name, value in copied.items():
+            setattr(rig.pose.bones[f"foot.{side}"].constraints[0], name, value)
+    shown(rig)
+    drawn = drag_bone(rig, "hips", (0.05, -0.05, -0.08))
+    assert max(drawn.off, drawn.short) < 1e-3
+    assert drawn.turned < TURNED
+    assert drawn.said == ()
 
 
 def test_a_bone_that_several_targets_hang_on_moves_them_as_they_are() -> None:
