@@ -322,7 +322,7 @@ def _hung(
             goals=graph.goals,
             poles={place[pole]: starts[pole] for pole in riding if pole in starts and pole not in besides},
             targets={end: chain.target for end, chain in chains.items()},
-            lax=frozenset(end for end, chain in chains.items() if graph.is_lax(chain)),
+            lax=frozenset(end for end, chain in chains.items() if chain.lax),
             asked=tuple(besides),
             hinged=tuple(
                 HingedLimb(place[upper], place[lower], limbs[id(graph.bent[lower])],

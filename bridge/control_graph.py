@@ -46,7 +46,7 @@ class _Chain:
     pole: int  # the free bone that is its pole, or -1
     poled: bool  # it has a pole
     whole: bool  # it bends as its target and pole say alone: Blender mixes in part of where its own channels end
-    object: Any  # the target, if it is another object
+    lax: bool  # IK brings its end to the target in part only, or not as far as another object
     parts: dict[int, int]  # part of the body -> the bone of the chain that it shows
 
 
@@ -88,7 +88,7 @@ class Graph:
         self.segments: set[int] = set()  # parts of limbs that deforming bones may show with a part of their twist
         self.ends: dict[int, _Chain] = {}
         self.in_chains: dict[int, _Chain] = {}
-        self.aiming: set[int] = set()  # bones that IK turns alone
+        self.aiming: set[int] = set()  # bones that IK turns alone, or as its target
         self._tracking: set[int] = set()  # bones that look at something, in part or fully
         # bones that have the place of another one, or of an object (-1), whatever they hang on
         self._pinned: dict[int, int] = {}
@@ -168,15 +168,25 @@ class Graph:
         pole = pole if pole >= 0 and self.free[pole] else -1
         bent = [index(name) for name in constrained_bones(constraint, bone)]  # the last one first
         target = index(constraint.subtarget) if inside else -1
-        poled, whole = constraint.pole_target is not None, constraint.influence == 1.0
-        chain = _Chain(
-            bent[0], target, pole, poled, whole, None if inside or constraint.subtarget else constraint.target, {}
-        )
+        lax = constraint.influence < 1.0 or (target < 0 and self._is_short(bent[0], constraint))
+        if constraint.use_rotation and len(bent) > 1:  # the last bone goes with the target
+            last = bent.pop(0)
+            self.aiming.add(last)
+            self.turned_by[last] |= {target} - {-1}
+        chain = _Chain(bent[0], target, pole, constraint.pole_target is not None, constraint.influence == 1.0, lax, {})
         self.chains.append(chain)
         if aims(constraint):
             self.aiming.add(bent[0])
         else:
             self.in_chains |= dict.fromkeys(bent, chain)
+
+    def _is_short(self, tip: int, constraint: Any) -> bool:
+        """Return whether the last bone of a chain does not reach another object."""
+        if constraint.subtarget:
+            return False
+        target = self.object.matrix_world.inverted_safe() @ constraint.target.matrix_world.translation
+        away = rotation.lengths(np.array(target) - np.array(self.object.pose.bones[tip].tail))
+        return bool(away > SAME_PLACE * self.rig.skeleton.size)
 
     def _carriers(self, target: int) -> list[int]:
         """Return a bone and those that carry it: from parent to parent, from the end of a chain to its target."""
@@ -248,14 +258,6 @@ class Graph:
     def target_of(self, chain: _Chain) -> int:
         """Return the first bone with a location of its own that carries the target of a chain, or -1."""
         return next((bone for bone in self._carriers(chain.target) if self.free[bone]), -1)
-
-    def is_lax(self, chain: _Chain) -> bool:
-        """Return whether IK brings the end of a chain to its target in part only, or not as far as another object."""
-        if chain.object is None or not chain.whole:
-            return not chain.whole
-        target = self.object.matrix_world.inverted_safe() @ chain.object.matrix_world.translation
-        away = rotation.lengths(np.array(target) - np.array(self.object.pose.bones[chain.tip].tail))
-        return bool(away > SAME_PLACE * self.rig.skeleton.size)
 
     @property
     def goals(self) -> frozenset[int]:

@@ -1,6 +1,6 @@
 """Controls that constraints limit, or add rotations to, are posed by their own channels as under Blender's G.
 
-So are bones that several targets of IK hang on.
+So are bones that several targets of IK hang on, and targets of IK with *Rotation*.
 """
 
 from typing import Any
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
-from tests.blender.control_drags import TURNED, drag_bone
+from tests.blender.control_drags import TURNED, WAYS, drag_bone
 from tests.blender.control_rigs import BODY, build, constrain, ik, shown
 from tests.blender.rigs import make_empty, select, world
 
@@ -110,6 +110,24 @@ def test_feet_that_copy_a_rotation_in_local_space_or_in_part_do_not_hold_the_bod
             setattr(rig.pose.bones[f"foot.{side}"].constraints[0], name, value)
     shown(rig)
     drawn = drag_bone(rig, "hips", (0.05, -0.05, -0.08))
+    assert max(drawn.off, drawn.short) < 1e-3
+    assert drawn.turned < TURNED
+    assert drawn.said == ()
+
+
+@pytest.mark.parametrize("dragged", ["hips", "hand.L"])
+def test_ik_with_rotation_has_the_last_bone_of_its_chain_as_its_target(dragged: str) -> None:
+    rig = build(ROWS)
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = rig.data.edit_bones
+    for end in ("hand.L", "hand.R", "foot.L", "foot.R"):
+        target, last = bones[f"ik_{end}"], bones[end]
+        target.head, target.tail, target.roll = last.tail, 2.0 * last.tail - last.head, last.roll
+    bpy.ops.object.mode_set(mode="OBJECT")
+    for end in ("hand.L", "foot.L"):
+        ik(rig, end, f"ik_{end}", count=3, use_rotation=True)
+    select(rig, [])
+    drawn = drag_bone(shown(rig), dragged, WAYS[dragged])
     assert max(drawn.off, drawn.short) < 1e-3
     assert drawn.turned < TURNED
     assert drawn.said == ()
