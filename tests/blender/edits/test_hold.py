@@ -11,7 +11,7 @@ import pytest
 import commands
 from tests.blender.edits.test_grip import DEEPEST, TOUCHING, body, prop_for
 from tests.blender.props import skin_distances
-from tests.blender.rigs import contents, curves, said_by, select
+from tests.blender.rigs import FULL, contents, curves, said_by, select
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 context: Any = bpy.context
@@ -188,7 +188,8 @@ def test_the_verb_grips_and_holds(tmp_path: Any, capsys: Any) -> None:
     assert np.linalg.norm(beside, axis=-1).max() < HELD
 
 
-@pytest.mark.parametrize("hand", HANDS)
+@pytest.mark.long
+@pytest.mark.parametrize("hand", ["mixamo", *(["rigify"] if FULL else [])])
 def test_few_keys_of_fingers_stay_at_what_moves_through_the_hand(hand: str, tmp_path: Any) -> None:
     """A bar that gets thinner in twelve frames, also between these; the arm keeps its key in every frame."""
     rig = body(hand)

@@ -145,6 +145,7 @@ def _empty() -> Any:
     return made
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["Rigify on IK", *(("Rigify on FK", "Auto-Rig Pro on IK") if FULL else ())])
 def test_the_root_of_controls_travels_and_gives_the_travel_back(name: str) -> None:
     rig, parts = RIGS[name]()
