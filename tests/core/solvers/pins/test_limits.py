@@ -49,7 +49,7 @@ def test_reachable_goals_are_met_within_limits_of_every_kind(kind: str, settle: 
 def test_goals_out_of_reach_break_no_limit_of_any_kind(kind: str) -> None:
     skeleton = limited_figure(kind, 0.5)
     rest = Pose.rest(skeleton)
-    targets = np.random.default_rng(1).normal(size=(6, 3)) * 2.0
+    targets = np.random.default_rng(1).normal(size=(12, 3)) * 2.0
     goals = [*pins(skeleton, rest, *("foot.L", "foot.R")), Goal("hand.R", targets, priority=1)]
     solution = solve(skeleton, rest, goals, PinAndDrag(restarts=0))
     assert solution.converged.mean() < 0.5
