@@ -135,6 +135,10 @@ def _find_controls(
         behind = [other for other, above in order.items() if above == bone and other not in eyes]
         ended = graph.at_end(bone, order)
         shown = graph.leader(bone, parent, controls[parent].turns if parent >= 0 else -1, behind, not ended)
+        if bone in trunk and graph.is_shared(shown, trunk):  # it is as its own channels: they leave IK nothing to do
+            moves = graph.mover(bone, trunk, besides[:1]).moves if parent < 0 else -1
+            controls[bone] = Control(moves=moves, begins=shown)
+            continue
         if shown in graph.in_chains:
             chain = bent[bone] = graph.in_chains[shown]
             chain.parts[bone] = shown
@@ -145,7 +149,8 @@ def _find_controls(
         if ended and first in controls:
             mixed = graph.mixed_with(bone)
             control = Control() if control.turns == mixed else control
-            body = {graph.carrier, *graph.upstream(graph.carrier)}  # what moves it cannot move a hand alone
+            above = rig.skeleton.ancestors if graph.carrier in graph.in_chains else graph.upstream
+            body = {graph.carrier, *above(graph.carrier)}  # what moves it cannot move a hand alone
             control = graph.with_target(bone, control, body, besides)
             control = replace(control, blends=mixed)
         elif parent in controls and controls[parent].blends >= 0:  # toes behind a foot between IK and FK
@@ -268,7 +273,8 @@ def _hung(
     carried = [bone for bone in still if bone not in bent]
     moved = np.array([any(controls[bone].moves >= 0 for controls in found) for bone in bones])
     own = np.array([all(controls[bone].turns == bone for controls in found) for bone in bones])  # with their locks
-    held = bones[0] not in bent and all(controls[bones[0]].turns < 0 for controls in found)  # by a lock
+    first = [controls[bones[0]] for controls in found]
+    held = bones[0] not in bent and all(one.turns < 0 and one.begins < 0 for one in first)  # by a lock
     carried += bones[:1] if held else []
     body = Skeleton(
         tuple(skeleton.names[bone] for bone in bones),

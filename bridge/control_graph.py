@@ -1,6 +1,6 @@
 """What the bones of a rig depend on now: parents, constraints in force, chains of IK."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -12,6 +12,7 @@ import numpy as np
 
 from ..core import rotation
 from ..core.body.gaze import is_eye
+from ..core.skeleton import Flags
 from .armature import Rig, read_matrices
 from .channels import ArmatureObject, flags
 from .constraints import (
@@ -73,7 +74,8 @@ class Graph:
         hung = np.isin(skeleton.names, [name for name in rig.driven if poses_itself(bones[name], name in led)])
         self.begins = locks.sum(axis=1) < 3  # bones of chains that start Blender's solver from their own channels
         self.turning = (skeleton.movable | hung) & ~locks.all(axis=1) & (locks.sum(axis=1) < 2)
-        self.free = skeleton.translatable.all(axis=1) | (hung & ~skeleton.connected & ~placed.any(axis=1))
+        self._unlocked = ~skeleton.connected & ~placed.any(axis=1)
+        self.free = skeleton.translatable.all(axis=1) | (hung & self._unlocked)
         self.moving = self.turning & self.free
         self.shown = read_shown(armature)
         # what only its locks hold; of bones that are not shown these are the rigger's
@@ -105,8 +107,9 @@ class Graph:
                     iks.append((constraint, bone))
         self._upstream: dict[int, dict[int, int]] = {}
         self._shows: dict[int, list[int]] = {}
+        bases = Counter(name for ik in iks for name in [*constrained_bones(*ik)][-1:])
         for constraint, bone in iks:
-            self._note_chain(constraint, bone)
+            self._note_chain(constraint, bone, bases)
 
     def unmarked(self, shared: frozenset[int] = frozenset()) -> "Graph":
         """Return the graph without what a search for a body has noted in it, but for bones that limbs share."""
@@ -157,23 +160,25 @@ class Graph:
         if now and gazes and self.rig.skeleton.translatable[list(now)].all():
             self.gazes[place[bone.name]] = min(now)
 
-    def _note_chain(self, constraint: Any, bone: Any) -> None:
-        """Note an IK chain."""
+    def _note_chain(self, constraint: Any, bone: Any, bases: Mapping[str, int]) -> None:
+        """Note an IK chain. Blender solves those that begin at one bone (`bases`: how many) together, without poles."""
         index, bones = self.rig.skeleton.index, self.object.pose.bones
+        names = [*constrained_bones(constraint, bone)]  # the last one first
+        poled = constraint.pole_target is not None and bases[names[-1]] == 1
         inside = constraint.target == self.object and constraint.subtarget in bones
         if constraint.target in (None, self.object) and not inside:
             return
-        own = constraint.pole_target == self.object and constraint.pole_subtarget in bones
+        own = poled and constraint.pole_target == self.object and constraint.pole_subtarget in bones
         pole = index(constraint.pole_subtarget) if own else -1
         pole = pole if pole >= 0 and self.free[pole] else -1
-        bent = [index(name) for name in constrained_bones(constraint, bone)]  # the last one first
+        bent = [*map(index, names)]
         target = index(constraint.subtarget) if inside else -1
         lax = constraint.influence < 1.0 or (target < 0 and self._is_short(bent[0], constraint))
         if constraint.use_rotation and len(bent) > 1:  # the last bone goes with the target
             last = bent.pop(0)
             self.aiming.add(last)
             self.turned_by[last] |= {target} - {-1}
-        chain = _Chain(bent[0], target, pole, constraint.pole_target is not None, constraint.influence == 1.0, lax, {})
+        chain = _Chain(bent[0], target, pole, poled, constraint.influence == 1.0, lax, {})
         self.chains.append(chain)
         if aims(constraint):
             self.aiming.add(bent[0])
@@ -187,6 +192,20 @@ class Graph:
         target = self.object.matrix_world.inverted_safe() @ constraint.target.matrix_world.translation
         away = rotation.lengths(np.array(target) - np.array(self.object.pose.bones[tip].tail))
         return bool(away > SAME_PLACE * self.rig.skeleton.size)
+
+    @cached_property
+    def _seated(self) -> Flags:
+        """Which bones IK turns, where their own location has them."""
+        return self._unlocked & np.isin(np.arange(len(self.free)), [*self.in_chains])
+
+    def is_shared(self, bone: int, trunk: Iterable[int]) -> bool:
+        """Return whether a bone of the trunk is of the IK chain of a limb, without a pole."""
+        chain = self.in_chains.get(bone)
+        return (
+            chain is not None
+            and not chain.poled
+            and not any(chain.tip in (part, *self.upstream(part)) for part in trunk)
+        )
 
     def _carriers(self, target: int) -> list[int]:
         """Return a bone and those that carry it: from parent to parent, from the end of a chain to its target."""
@@ -351,15 +370,16 @@ class Graph:
         locked holds the body, and the root does not come in its place. `carrier` is the bone afterwards, `beyond` says
         whether it came as one of `wanted` alone.
         """
-        able = [other for other in (bone, *reach(self.turned_by, bone)) if self.moving[other] or self.locked[other]]
+        moving = self.moving | self._seated
+        able = [other for other in (bone, *reach(self.turned_by, bone)) if moving[other] or self.locked[other]]
         able = [other for other in able if self._carries(other, body) and self._places(other, bone)] or [
-            other for other in (bone,) if self.moving[other]
+            other for other in (bone,) if moving[other]
         ]
         away = rotation.lengths(self.rest[:, :, 3] - self.rest[bone, :, 3])
 
         def order(other: int) -> tuple[Any, ...]:
             root = self._carries(other, able) + bool(self._targets and self._carries(other, self._targets))
-            return other not in wanted, not self.shown[other], root, not self.moving[other], float(away[other])
+            return other not in wanted, not self.shown[other], root, not moving[other], float(away[other])
 
         found = self.carrier = min(able, key=order, default=bone)
         self.beyond = found != min(able, key=lambda other: order(other)[1:], default=bone)
@@ -375,7 +395,7 @@ class Graph:
         """Return the bone that moves a part, or -1 if it cannot; a lock that holds the part is noted."""
         if control >= 0 and self.placed[control]:
             self.kept[part] = control
-        return control if control >= 0 and self.free[control] else -1
+        return control if control >= 0 and (self.free[control] or self._seated[control]) else -1
 
     def _carries(self, bone: int, others: Iterable[int]) -> bool:
         """Return whether others depend on a bone."""

@@ -531,7 +531,9 @@ class _Task:
         rotations[bones] = rotation.normalize(rotation.mul(rotation.inv(base), after))
         parts = np.flatnonzero(begun >= 0)
         bones, above = begun[parts], controlled.skeleton.parents[parts]
-        base = rotation.mul(self._turns[skeleton.parents[bones]], skeleton.rest_rotations[bones])
+        hung = (skeleton.parents[bones] >= 0)[:, None]
+        base = np.where(hung, self._turns[skeleton.parents[bones]], rotation.IDENTITY)
+        base = rotation.mul(base, skeleton.rest_rotations[bones])
         after = rotation.mul(self._change[parts], self._turns[bones])
         # a start with locks cannot be as the part is: it goes round itself by what the limb, which IK brings to
         # another direction, is off round its own line
@@ -545,7 +547,7 @@ class _Task:
         # between IK and FK it is as FK: the way to what is shown, of other lengths, would not end
         mixed = (poser.blends[parts] >= 0)[:, None]
         after = np.where(mixed, rotation.mul(self._wanted, poser.begun)[parts], after)
-        base = rotation.mul(self._change[above], base)
+        base = rotation.mul(np.where((above >= 0)[:, None], self._change[above], rotation.IDENTITY), base)
         rotations[bones] = rotation.normalize(rotation.mul(rotation.inv(base), after))
         parts = np.flatnonzero(movers >= 0)
         bones = movers[parts]

@@ -133,6 +133,21 @@ def test_ik_with_rotation_has_the_last_bone_of_its_chain_as_its_target(dragged: 
     assert drawn.said == ()
 
 
+@pytest.mark.parametrize(("limb", "count"), [("shin", 3), ("forearm", 0)])
+@pytest.mark.parametrize("dragged", ["hips", "foot.L", "hand.L"])
+def test_ik_of_both_limbs_through_the_trunk_is_shown_where_it_is_solved(limb: str, count: int, dragged: str) -> None:
+    """Such hips could not be moved, and legs were up to 14 cm beside."""
+    rig = rig_on_ik()
+    for side in "LR":
+        rig.pose.bones[f"{limb}.{side}"].constraints["IK"].chain_count = count
+    other = world(shown(rig), "foot.R")
+    drawn = drag_bone(rig, dragged, (0.03, -0.1, 0.05) if dragged != "hips" else (0.03, -0.05, -0.08))
+    assert max(drawn.off, drawn.short) < 1e-3
+    assert drawn.turned < TURNED
+    assert drawn.said == ()
+    np.testing.assert_allclose(world(rig, "foot.R"), other, atol=NEAR)
+
+
 def test_a_bone_that_several_targets_hang_on_moves_them_as_they_are() -> None:
     """It was taken for the control of each hand, and stopped 11 cm before the mouse."""
     prop = {"root": ROWS["root"], "stick": ("root", "waist", "front")}
