@@ -128,6 +128,14 @@ class ControlledBody:
         return self.unheld or self.controls
 
     @property
+    def still_poles(self) -> dict[int, int]:
+        """The poles that stay -> their parts: where such a part is wanted, only the body would go."""
+        poses = enumerate(zip(self.bones.tolist(), self.whole, self.controls, strict=True))
+        return {
+            bone: part for part, (bone, whole, now) in poses if bone in self.riding and whole.moves >= 0 > now.moves
+        }
+
+    @property
     def carried(self) -> Flags:
         """The parts (N,) without a control that something else drives, and that go with the part before them."""
         return ~self.skeleton.movable & ~np.isin(self.bones, [*self.riding])

@@ -62,9 +62,12 @@ class HeldRig:
     def yielding(self, goal: AnyGoal) -> tuple[AnyGoal, Goal | None]:
         """Return a goal without the rotation of a part that stays, and that as a goal which gives way to all others.
 
-        A part that cannot turn by itself would have the body turn it, and could not keep its place else.
+        A part that cannot turn by itself would have the body turn it, and could not keep its place else. The goal of a
+        pole that stays is off.
         """
         place = self.body_of.index(goal.bone)
+        if isinstance(goal, Goal) and self.controlled is not None and place in self.controlled.still_poles.values():
+            return replace(goal, position_weight=0.0, rotation_weight=0.0), None
         if not isinstance(goal, Goal) or goal.position is None or goal.rotation is None or not self._unturned[place]:
             return goal, None
         return replace(goal, rotation=None), replace(goal, position=None, priority=LAST_PRIORITY)

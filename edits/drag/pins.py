@@ -32,6 +32,8 @@ class DragPins:
         self.targets: list[PinTarget] = []
         self.refusals: list[str] = []
         for pin in () if body.alone else active_pins(armature):
+            if pin.name in body.still:
+                continue
             try:
                 target = read_active_pin(armature, pin)
                 part, place, turn = body.part_of(target.bone, target.point)
