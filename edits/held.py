@@ -55,6 +55,12 @@ class HeldRig:
         """The skeleton that is solved."""
         return self.rig.skeleton if self.controlled is None else self.controlled.skeleton
 
+    @property
+    def still_poles(self) -> dict[str, int]:
+        """The names of poles that stay -> their parts."""
+        found = {} if self.controlled is None else self.controlled.still_poles
+        return {self.rig.skeleton.names[bone]: part for bone, part in found.items()}
+
     def body(self, body: Body) -> Body:
         """Return the body that the rig and the controls are of, without what stays."""
         return replace(body, rig=self.rig, skeleton=self.body_of, controlled=self.controlled)
@@ -66,7 +72,7 @@ class HeldRig:
         pole that stays is off.
         """
         place = self.body_of.index(goal.bone)
-        if isinstance(goal, Goal) and self.controlled is not None and place in self.controlled.still_poles.values():
+        if isinstance(goal, Goal) and place in self.still_poles.values():
             return replace(goal, position_weight=0.0, rotation_weight=0.0), None
         if not isinstance(goal, Goal) or goal.position is None or goal.rotation is None or not self._unturned[place]:
             return goal, None

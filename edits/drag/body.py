@@ -78,10 +78,10 @@ class DragBody:
             self.rig = bridge.with_ik_starts(self.rig, self.controlled)
         self.held = HeldRig(armature, self.rig, self.controlled, bridge.find_held(context, armature))
         self.rig, self.controlled = self.held.rig, self.held.controlled
-        self.still = self._still_poles()
-        if grabs[0].bone in self.still:
-            raise CoreError(". ".join(self.held.explain([self.still[grabs[0].bone]])) + ".")
-        grabs = [grab for grab in grabs if grab.bone not in self.still]
+        still = self.held.still_poles
+        if grabs[0].bone in still:
+            raise CoreError(". ".join(self.held.explain([still[grabs[0].bone]])) + ".")
+        grabs = [grab for grab in grabs if grab.bone not in still]
         self.skeleton = self.rig.skeleton
         if self.moves is not None:
             movable = self.skeleton.movable & self.moves
@@ -94,11 +94,6 @@ class DragBody:
         self.effectors = self._find_effectors(grabs)
         if whole and armature.pose.use_mirror_x:
             self.effectors = self._with_twins(armature, self.effectors)
-
-    def _still_poles(self) -> dict[str, int]:
-        """Return the names of poles that stay -> their parts."""
-        found = {} if self.controlled is None else self.controlled.still_poles
-        return {self.rig.skeleton.names[bone]: part for bone, part in found.items()}
 
     def _look(self, armature: Any) -> None:
         """Read the pose and the channels that the armature has now, and where it is."""

@@ -32,7 +32,7 @@ class DragPins:
         self.targets: list[PinTarget] = []
         self.refusals: list[str] = []
         for pin in () if body.alone else active_pins(armature):
-            if pin.name in body.still:
+            if pin.name in body.held.still_poles:
                 continue
             try:
                 target = read_active_pin(armature, pin)
