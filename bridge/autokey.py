@@ -204,7 +204,8 @@ def explain_lost(
     settings = context.scene.tool_settings
     keying_set = context.scene.keying_sets_all.active if settings.use_keyframe_insert_keyingset else None
     options = _options(context, keying_set)
-    if settings.use_keyframe_insert_auto and "INSERTKEY_VISUAL" in options:
+    keying: bool = settings.use_keyframe_insert_auto
+    if keying and "INSERTKEY_VISUAL" in options:
         return []
     here, lost, kept, layer = context.scene.frame_current_final, dict[str, str](), set[str](), is_layer(armature)
     for owner, path, index, bone in _transforms(armature, tuple(rotated), tuple(moved), tuple(grown)):
@@ -214,14 +215,14 @@ def explain_lost(
         value = owner.path_resolve(path)[index]
         if layer:  # its keys have what is added, or the like; of what changed some value is keyed
             lost[path] = bone
-            kept |= set() if key_at(curve, here) is None else {path}
+            kept |= {path} if keying and key_at(curve, here) is not None else set()
         elif abs(curve.evaluate(here) - value) > _ROUNDING * max(1.0, abs(value)):
             lost[path] = bone
     bones = [*dict.fromkeys(bone for path, bone in lost.items() if path not in kept)]
     if not bones:
         return []
     why = (
-        Cause(Lost.NOT_KEYED) if not settings.use_keyframe_insert_auto
+        Cause(Lost.NOT_KEYED) if not keying
         else Cause(Lost.REPLACED) if "INSERTKEY_REPLACE" in options
         else Cause(Lost.BARRED) if keying_set is None
         else Cause(Lost.NOT_IN_SET, "", keying_set.bl_label)

@@ -457,10 +457,15 @@ def test_bones_whose_curves_are_muted_or_locked_stay_with_auto_key_too(walker: A
     assert f"upper_arm.L has {what} curves, so it is not changed" in capfd.readouterr().out
 
 
-@pytest.mark.parametrize("auto", [True, False])
-def test_what_gets_no_key_is_said_to_be_lost(walker: Any, capfd: Any, auto: bool) -> None:
+@pytest.mark.parametrize(("auto", "stashed"), [(True, False), (False, False), (False, True)])
+def test_what_gets_no_key_is_said_to_be_lost(walker: Any, capfd: Any, auto: bool, stashed: bool) -> None:
     for bone in walker.pose.bones:
         bone.keyframe_insert("rotation_quaternion", frame=1)
+        bone.keyframe_insert("rotation_quaternion", frame=10)
+    if stashed:
+        track = walker.animation_data.nla_tracks.new()
+        track.strips.new("Stashed", 1, bpy.data.actions.new("Stashed"))
+        track.mute = True
     context.scene.tool_settings.use_keyframe_insert_auto = auto
     keying_set("Location")
     before = rotations(walker)
