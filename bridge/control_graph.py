@@ -46,7 +46,9 @@ class _Chain:
     target: int  # the bone that it leads to, or -1: another object
     pole: int  # the free bone that is its pole, or -1
     poled: bool  # it has a pole
-    whole: bool  # it bends as its target and pole say alone: Blender mixes in part of where its own channels end
+    # it bends as its target and pole say alone: else Blender mixes in part of where its own channels end, or it has
+    # more than two bones and a pole that goes with it, and begins as these are
+    whole: bool
     lax: bool  # IK brings its end to the target in part only, or not as far as another object
     parts: dict[int, int]  # part of the body -> the bone of the chain that it shows
 
@@ -107,9 +109,9 @@ class Graph:
                     iks.append((constraint, bone))
         self._upstream: dict[int, dict[int, int]] = {}
         self._shows: dict[int, list[int]] = {}
-        bases = Counter(name for ik in iks for name in [*constrained_bones(*ik)][-1:])
+        uses = Counter(name for ik in iks for name in (*[*constrained_bones(*ik)][-1:], ik[0].pole_subtarget))
         for constraint, bone in iks:
-            self._note_chain(constraint, bone, bases)
+            self._note_chain(constraint, bone, uses)
 
     def unmarked(self, shared: frozenset[int] = frozenset()) -> "Graph":
         """Return the graph without what a search for a body has noted in it, but for bones that limbs share."""
@@ -160,11 +162,14 @@ class Graph:
         if now and gazes and self.rig.skeleton.translatable[list(now)].all():
             self.gazes[place[bone.name]] = min(now)
 
-    def _note_chain(self, constraint: Any, bone: Any, bases: Mapping[str, int]) -> None:
-        """Note an IK chain. Blender solves those that begin at one bone (`bases`: how many) together, without poles."""
+    def _note_chain(self, constraint: Any, bone: Any, uses: Mapping[str, int]) -> None:
+        """Note an IK chain. Blender solves those that begin at one bone together, without poles.
+
+        uses: how many chains begin at a bone, or have it as their pole
+        """
         index, bones = self.rig.skeleton.index, self.object.pose.bones
         names = [*constrained_bones(constraint, bone)]  # the last one first
-        poled = constraint.pole_target is not None and bases[names[-1]] == 1
+        poled = constraint.pole_target is not None and uses[names[-1]] == 1
         inside = constraint.target == self.object and constraint.subtarget in bones
         if constraint.target in (None, self.object) and not inside:
             return
@@ -178,7 +183,8 @@ class Graph:
             last = bent.pop(0)
             self.aiming.add(last)
             self.turned_by[last] |= {target} - {-1}
-        chain = _Chain(bent[0], target, pole, poled, constraint.influence == 1.0, lax, {})
+        led = pole >= 0 and uses[constraint.pole_subtarget] == 1 and len(bent) > 2
+        chain = _Chain(bent[0], target, pole, poled, constraint.influence == 1.0 and not led, lax, {})
         self.chains.append(chain)
         if aims(constraint):
             self.aiming.add(bent[0])

@@ -312,10 +312,12 @@ def hold_controls(rig: Rig, body: ControlledBody, held: Held, matrices: Array | 
     parts = body.parts()
     idle = lax - {*body.limbs_of(parts[bone] for bone in body.asked if bone in parts)}
     shown = (lax - idle) & {int(body.ends[part]) for part in stay("begins", turned)}
+    fixed = {int(body.ends[first]) for pole, first in body.poles.items() if pole in moves} - body.lax
     # a control beside its part would take it along, turning
     near, pivots = SAME_PLACE * rig.skeleton.size, _pivots(rig, body)
     turns |= {part: bone for part, bone in moves.items() if part in pivots and body.controls[part].turns == bone}
-    begins = turned | np.isin(np.arange(len(turned)), body.bones_that("begins")[np.isin(body.ends, [*idle, *shown])])
+    still = body.bones_that("begins")[np.isin(body.ends, [*idle, *shown, *fixed])]
+    begins = turned | np.isin(np.arange(len(turned)), still)
     others = {what: stay(what, flags) for what, flags in (("aims", moved), ("begins", begins), ("blends", turned))}
     gone = {"turns": turns, "moves": moves, **others}
     controls = tuple(
