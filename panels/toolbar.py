@@ -57,6 +57,9 @@ class POISE_TOOL_drag(bpy.types.WorkSpaceTool):
         if armature.poise_method == "HUMANOID" or not bridge.is_animal(armature):
             row.prop(armature, "poise_method")
         row.prop(armature, "poise_limits")
+        if bridge.is_human(armature):
+            row.label(text="Balance:")
+            row.prop(armature, "poise_balance", expand=True)
         if armature.poise_method == "PINS":
             row.label(text="Precedence:")
             row.prop(armature, "poise_wins", expand=True)
