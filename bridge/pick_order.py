@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+import numpy as np
+
 from ..core import CoreError
 from ..core.body import SIDES, Roles
 from .armature import Rig, read_rig
@@ -35,7 +37,8 @@ def read_pick_order(armature: ArmatureObject) -> Mapping[str, int]:
     """Return bone -> FIRST if it poses a hand, a foot or paw, hips, chest or head, SECOND for other parts.
 
     THIRD are poles. LAST are other bones that the body depends on in some setting: tweaks, gears, parents, controls
-    that are off. What is not in it, as bones of a face or of clothes, counts as SECOND.
+    that are off; and bones whose locks hold them in full, as those with settings only. What is not in it, as bones of a
+    face or of clothes, counts as SECOND.
     """
     return _read(armature).order
 
@@ -82,7 +85,9 @@ def _find(armature: ArmatureObject, state: Any) -> _Found:
         others = {above for bone in below for above in rig.skeleton.ancestors(bone)}
     else:
         others = graph.ever_above(below)
-    order = dict.fromkeys((names[bone] for bone in others), LAST)
+    skeleton = rig.skeleton
+    still = ~(skeleton.movable | skeleton.translatable.any(axis=1) | skeleton.driven)  # as those with settings only
+    order = dict.fromkeys((names[bone] for bone in others | {*np.flatnonzero(still).tolist()}), LAST)
     ends_of = {bone for bone, part in parts.items() if part in ends}
     ends_of -= {bone for bone in ends_of if bone not in moved and parts[bone] in moved.values()}  # as a paw's heel
     order |= {names[bone]: FIRST if bone in ends_of else THIRD if bone in poles else SECOND for bone in parts}

@@ -37,6 +37,12 @@ def test_the_mouse_takes_the_control_that_is_shown(empty_file: None) -> None:
     assert hidden["c_traj"] == FIRST
 
 
+def test_the_mouse_takes_a_bone_that_only_has_settings_last(human: Any) -> None:
+    order = read_pick_order(human)
+    assert {order[f"{part}_parent.{side}"] for part in ("thigh", "upper_arm") for side in "LR"} == {LAST}
+    assert order["torso"] == FIRST
+
+
 @pytest.mark.parametrize("hidden", [False, True])
 def test_controls_that_hang_on_deforming_bones_pose_these_where_they_are_hidden(empty_file: None, hidden: bool) -> None:
     rig = BUILT["Auto-Rig Pro on IK"].make()
