@@ -299,7 +299,8 @@ def hold_controls(rig: Rig, body: ControlledBody, held: Held, matrices: Array | 
     A limb whose target stays out of its reach in evaluated matrices (J, 3, 4) holds nothing: Blender shows it straight
     toward that, wherever the body is, so it is carried. Without matrices all limbs reach theirs. A lax limb whose
     target stays holds nothing, either. If it is asked to be somewhere, the body does not go there with it: it is held
-    where it is or, if one of the bones that start its IK stays, too, where Blender shows it.
+    where it is or, if one of the bones that start its IK stays, too, where Blender shows it. A limb whose pole stays
+    bends as that says, however it begins.
     """
     turned, moved = held.turned(rig).any(axis=1), held.moved(rig).any(axis=1)
 
