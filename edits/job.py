@@ -145,16 +145,20 @@ class JobEdit(MotionEdit):
             (place, replace(one, priority=self.held.first + one.priority))
             for place, goal in enumerate(self.goals) for one in goal.core_goals(job.wins == "pins")
         ]  # fmt: skip
+        self._last = last = max(one.priority for place, one in asked if place < len(job.goals))
+        # a balance comes after feet that merely stay
+        asked = [(place, replace(one, priority=one.priority + (one.priority > last))) for place, one in asked]
         yielding = [(place, *self.held.yielding(one)) for place, one in asked]
         self._asked = [(place, one) for place, one, _ in yielding] + [(_NOBODY, goal) for goal in self.held.goals]
-        self._last = max(one.priority for place, one in asked if place < len(job.goals))
         self._yielding = {place: turn for place, _, turn in yielding if turn is not None}
         on_ik = list[int]()
         if self.controlled is not None and job.ccd is None and job.humanoid is None:
             on_ik = sorted(set.intersection(*(set(body.planted) for body in self.controlled.bodies)))
         self._loose = feet_but(self.body, self.roles, on_ik, [one.bone for _, one in asked])  # as under G
         if job.humanoid is None:  # which knows no priorities
-            planted = plant_others(self.body, self.roles, start, on_ik, [goal for _, goal in self._asked])
+            goals = [goal for _, goal in self._asked]
+            planted = plant_others(self.body, self.roles, start, on_ik, goals, self._last + 1)
+            self._last += bool(planted)  # as hard as a hand, what is asked for harder: no bent knee presses a foot down
             self._asked += [*((_NOBODY, goal) for goal in planted), *self._yielding.items()]
         self._repeating: list[str] = []
 

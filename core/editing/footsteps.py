@@ -47,9 +47,9 @@ def feet_but(skeleton: Skeleton, roles: Roles, ends: Iterable[int], asked: Itera
 
 
 def plant_others(
-    skeleton: Skeleton, roles: Roles, pose: Pose, ends: Iterable[int], goals: Sequence[AnyGoal]
+    skeleton: Skeleton, roles: Roles, pose: Pose, ends: Iterable[int], goals: Sequence[AnyGoal], priority: int
 ) -> list[Goal]:
-    """Return goals, after all others, that keep ends of legs where a pose (...) has them, in what no goal asks of them.
+    """Return goals that keep ends of legs where a pose (...) has them, in what no goal asks of them.
 
     With `ends` on IK that is where Blender's G leaves feet while the body, a knee or a thigh moves. A foot that has a
     goal for its rotation alone, as one whose control has no keys of that, keeps its place.
@@ -58,9 +58,8 @@ def plant_others(
     stay = feet_but(skeleton, roles, ends, placed)
     unturned = feet_but(skeleton, roles, stay, [goal.bone for goal in goals])
     heads, turns = forward_of(skeleton, pose, stay)
-    after = 1 + max(goal.priority for goal in goals)
     return [
-        Goal(end, heads[..., at, :], turns[..., at, :] if end in unturned else None, priority=after)
+        Goal(end, heads[..., at, :], turns[..., at, :] if end in unturned else None, priority=priority)
         for at, end in enumerate(stay)
     ]
 

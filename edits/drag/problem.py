@@ -59,6 +59,7 @@ class DragProblem:
 
     def __init__(self, settle: bool = False, live: bool = False) -> None:
         self._settle, self._live = settle, live
+        self._on_ik: Sequence[int] = ()
         self.yielding: list[Goal] = []
         self.asked = 0
         self.bent = set[str]()
@@ -119,8 +120,10 @@ class DragProblem:
         self.yielding = [turn for _, turn in pins if turn is not None]
         goals += [*(pin for pin, _ in pins), *held.goals]
         self.asked = len(goals)
+        planted = plant_others(body.skeleton, body.roles, body.start, self._on_ik, goals, last + 1)
+        last += bool(planted)  # they pull as hard as a hand, what is asked for harder: no bent knee presses a foot down
         try:
-            goals += self.pins.balance(self._balance, turning, 1 + max(goal.priority for goal in goals))
+            goals += self.pins.balance(self._balance, turning, last + 1)
         except CoreError as error:
             self.refusals.append(str(error))
             self._balance = "OFF"
@@ -131,7 +134,6 @@ class DragProblem:
             return Solved(everything, nodes=everything)
         bent = held.planes(body.controlled, self._skeleton, wanted.pose, goals)
         self.bent = {self._skeleton.names[self._skeleton.index(goal.bone)] for goal in bent}
-        planted = plant_others(body.skeleton, body.roles, body.start, self._on_ik, goals)
         goals += [*planted, *bent, *self.yielding]
         limbs = () if body.controlled is None else body.controlled.hinged
         method = replace(self._method, reference=wanted.start, strength_at=last, firm_at=held.first)

@@ -223,6 +223,18 @@ def test_a_foot_on_ik_stays_while_a_hand_is_dragged_and_gives_way_where_the_hand
         assert (np.linalg.norm(world(rig, parts["foot.R"]) - foot) < NEAR * size_of(rig)) == stays
 
 
+def test_feet_on_ik_stay_where_the_elbow_of_a_pinned_hand_is_dragged_further_than_it_reaches() -> None:
+    """Legs that resist bending pressed them 6 cm down through the floor."""
+    rig, parts = RIGS["CloudRig on IK"]()
+    set_pins(context, rig, [parts["hand.L"]], "BOTH", "WORLD")
+    feet = [world(rig, parts[foot]) for foot in ("foot.L", "foot.R")]
+    shown = drag_bone(rig, "DEF-Forearm1.L", (0.0, 0.0, -0.25))
+    assert shown.short > 0.05
+    np.testing.assert_allclose(
+        [world(rig, parts[foot]) for foot in ("foot.L", "foot.R")], feet, atol=NEAR * size_of(rig)
+    )
+
+
 @pytest.mark.parametrize("name", MOVERS)
 def test_no_control_above_the_body_comes_unless_it_is_dragged(name: str) -> None:
     rig, _ = RIGS[name]()
