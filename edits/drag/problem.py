@@ -58,7 +58,7 @@ class DragProblem:
     whole = True  # the body follows, by its controls and on both sides where the armature has these
 
     def __init__(self, settle: bool = False, live: bool = False) -> None:
-        self._settle, self._live = settle, live
+        self._settle, self._live = settle, live and not settle  # which comes from the reference each time, all the way
         self._on_ik: Sequence[int] = ()
         self.yielding: list[Goal] = []
         self.asked = 0
