@@ -1,6 +1,6 @@
 """Bones that stay in a pose without keys, since they have none and would change in all frames."""
 
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -15,10 +15,12 @@ from ..core.body import Roles
 from ..core.body.anatomy import carrier_of
 from ..core.body.axes import unit
 from ..core.causes import UNPINNED, Cause, Kind
+from ..core.editing.footsteps import plant_others
 from ..core.goals import LAST_PRIORITY, AnyGoal
 from ..core.rotation import Array
 from ..core.skeleton import Indices
 
+_HEAD: Final = np.zeros(3)
 _ACROSS: Final = np.array([1.0, 0.0, 0.0])  # a plane in which a limb bends, in its axes
 _SAME: Final = 1e-5  # of the skeleton's size: a shift that does not count
 _TURNED: Final = 1e-4  # radians: likewise
@@ -37,11 +39,13 @@ class HeldRig:
         self.free, self._whole, self._held = rig, controlled, held
         self.rig, self.controlled = held.lock(rig), controlled
         self.goals: list[Goal] = []
+        self._pivots: Mapping[int, Array] = {}
         self._unturned = held.turned(rig).any(axis=1)  # of the body's parts
         if controlled is not None:
             self._matrices = matrices = bridge.read_matrices(armature)
             left = bridge.hold_controls(rig, controlled, held, matrices)
             self.controlled, self._staying = left.controlled, bridge.StayingParts(left, matrices)
+            self._pivots = left.pivots
             self._unturned = controlled.bones_that("turns") != self.controlled.bones_that("turns")
             self.goals = self._staying.goals(matrices)
 
@@ -77,6 +81,18 @@ class HeldRig:
         if not isinstance(goal, Goal) or goal.position is None or goal.rotation is None or not self._unturned[place]:
             return goal, None
         return replace(goal, rotation=None), replace(goal, position=None, priority=LAST_PRIORITY)
+
+    def plant(
+        self, roles: Roles, pose: Pose, ends: Iterable[int], goals: Sequence[AnyGoal], priority: int
+    ) -> list[Goal]:
+        """Return goals that keep some ends of limbs on IK where a pose (...) of the body has them, beside other goals.
+
+        What cannot turn by itself goes on with the part before it, about the point at which its control is.
+        """
+        points = {end: self._pivots.get(end, _HEAD) for end in ends}
+        planted = plant_others(self.body_of, roles, pose, points, goals, priority)
+        turning = [not self._unturned[self.body_of.index(goal.bone)] for goal in planted]
+        return [goal if own else replace(goal, rotation=None) for goal, own in zip(planted, turning, strict=True)]
 
     def explain_yielded(self, goal: Goal) -> str:
         """Return that the rotation of a part's pin is missed, since the part stays."""

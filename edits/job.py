@@ -30,7 +30,7 @@ from ..core.body.limbs import within_reach
 from ..core.body.ranges import joint_range, with_joint_ranges
 from ..core.causes import Cause, Kind
 from ..core.contribution import with_hinges
-from ..core.editing.footsteps import feet_but, plant_others
+from ..core.editing.footsteps import feet_but
 from ..core.formats.job import Job, PoseTargets, on_bones
 from ..core.formats.report import GoalReport, Report
 from ..core.limits import clamp_rotations
@@ -157,7 +157,7 @@ class JobEdit(MotionEdit):
         self._loose = feet_but(self.body, self.roles, on_ik, [one.bone for _, one in asked])  # as under G
         if job.humanoid is None:  # which knows no priorities
             goals = [goal for _, goal in self._asked]
-            planted = plant_others(self.body, self.roles, start, on_ik, goals, self._last + 1)
+            planted = self.held.plant(self.roles, start, on_ik, goals, self._last + 1)
             self._last += bool(planted)  # as hard as a hand, what is asked for harder: no bent knee presses a foot down
             self._asked += [*((_NOBODY, goal) for goal in planted), *self._yielding.items()]
         self._repeating: list[str] = []

@@ -1,6 +1,6 @@
 """Feet as points that stand and swing: which of them are held, and how far steps go along with the body's path."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -47,20 +47,22 @@ def feet_but(skeleton: Skeleton, roles: Roles, ends: Iterable[int], asked: Itera
 
 
 def plant_others(
-    skeleton: Skeleton, roles: Roles, pose: Pose, ends: Iterable[int], goals: Sequence[AnyGoal], priority: int
+    skeleton: Skeleton, roles: Roles, pose: Pose, ends: Mapping[int, Array], goals: Sequence[AnyGoal], priority: int
 ) -> list[Goal]:
     """Return goals that keep ends of legs where a pose (...) has them, in what no goal asks of them.
 
-    With `ends` on IK that is where Blender's G leaves feet while the body, a knee or a thigh moves. A foot that has a
-    goal for its rotation alone, as one whose control has no keys of that, keeps its place.
+    With `ends` on IK, each with the point (3,) of it at its control, that is where Blender's G leaves feet while the
+    body, a knee or a thigh moves. A foot that has a goal for its rotation alone, as one whose control has no keys of
+    that, keeps the place of its point.
     """
     placed = [goal.bone for goal in goals if not (isinstance(goal, Goal) and goal.position is None)]
     stay = feet_but(skeleton, roles, ends, placed)
     unturned = feet_but(skeleton, roles, stay, [goal.bone for goal in goals])
     heads, turns = forward_of(skeleton, pose, stay)
+    places = {end: heads[..., at, :] + rotation.rotate(turns[..., at, :], ends[end]) for at, end in enumerate(stay)}
     return [
-        Goal(end, heads[..., at, :], turns[..., at, :] if end in unturned else None, priority=priority)
-        for at, end in enumerate(stay)
+        Goal(end, place, turns[..., at, :] if end in unturned else None, ends[end], priority=priority)
+        for at, (end, place) in enumerate(places.items())
     ]
 
 

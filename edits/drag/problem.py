@@ -10,7 +10,7 @@ from ... import bridge
 from ...core import CoreError, Goal, Humanoid, PinAndDrag, Pose, Solution
 from ...core.body.anatomy import with_anatomy, with_ranges
 from ...core.body.limbs import within_reach
-from ...core.editing.footsteps import feet_but, plant_others
+from ...core.editing.footsteps import feet_but
 from ...core.goals import AnyGoal
 from ...core.rotation import Array
 from ..humanoid import read_humanoid
@@ -120,7 +120,7 @@ class DragProblem:
         self.yielding = [turn for _, turn in pins if turn is not None]
         goals += [*(pin for pin, _ in pins), *held.goals]
         self.asked = len(goals)
-        planted = plant_others(body.skeleton, body.roles, body.start, self._on_ik, goals, last + 1)
+        planted = held.plant(body.roles, body.start, self._on_ik, goals, last + 1)
         last += bool(planted)  # they pull as hard as a hand, what is asked for harder: no bent knee presses a foot down
         try:
             goals += self.pins.balance(self._balance, turning, last + 1)

@@ -490,15 +490,25 @@ def test_a_body_none_of_whose_controls_has_keys_refuses_in_a_sentence() -> None:
         bpy.ops.poise.drag(bone="foot.L", shift=(0.0, -0.1, 0.1))
 
 
-def feet_stay_in_place(rig: Any, hips: str, feet: tuple[str, str], act: Callable[[np.ndarray], set[str]]) -> None:
+def feet_stay_in_place(
+    rig: Any, hips: str, feet: tuple[str, str], act: Callable[[np.ndarray], set[str]], pinned: bool = True
+) -> None:
     """Pin both feet in full, bring the hips down: they are there, and the feet are in their places."""
-    set_pins(context, rig, feet, "BOTH", "WORLD")
+    if pinned:
+        set_pins(context, rig, feet, "BOTH", "WORLD")
     shift = 2.0 * size_of(rig) * np.array(DOWN)
     wanted = {hips: world(rig, hips) + shift} | {foot: world(rig, foot) for foot in feet}
     assert act(shift) == {"FINISHED"}
     context.view_layer.update()
     for bone, place in wanted.items():
         np.testing.assert_allclose(world(rig, bone), place, atol=NEAR * size_of(rig), err_msg=bone)
+
+
+def solve_at(rig: Any, bone: str, shift: np.ndarray) -> set[str]:
+    """Pin the place of a bone, moved by a shift, and solve here."""
+    set_pins(context, rig, [bone], "POSITION", "WORLD")
+    rig.poise_pins[bone].position = np.add(rig.poise_pins[bone].position, shift).tolist()
+    return bpy.ops.poise.solve()
 
 
 @pytest.mark.parametrize("by", ["drag", "solve"])
@@ -513,9 +523,7 @@ def test_the_pinned_rotation_of_a_foot_without_keys_gives_way(walker: Any, by: s
     def act(shift: np.ndarray) -> set[str]:
         if by == "drag":
             return bpy.ops.poise.drag(bone="hips", shift=tuple(shift))
-        set_pins(context, walker, ["hips"], "POSITION", "WORLD")
-        walker.poise_pins["hips"].position = np.add(walker.poise_pins["hips"].position, shift).tolist()
-        return bpy.ops.poise.solve()
+        return solve_at(walker, "hips", shift)
 
     capfd.readouterr()
     feet_stay_in_place(walker, "hips", ("foot.L", "foot.R"), act)
@@ -525,14 +533,28 @@ def test_the_pinned_rotation_of_a_foot_without_keys_gives_way(walker: Any, by: s
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")
-def test_hips_go_down_over_pinned_feet_of_which_the_ik_controls_alone_have_keys() -> None:
+def test_paws_whose_heels_have_no_keys_stay_at_their_controls_while_the_body_moves() -> None:
+    """The heel turns with the leg: the ankle stayed, and the paws slid by 11 to 28 mm."""
+    rig, _ = RIGS["Rigify's wolf"]()
+    paws = ("front_foot_ik.L", "front_foot_ik.R", "foot_ik.L", "foot_ik.R")
+    key_bones(rig, ("torso", *paws))
+    before = [world(rig, paw) for paw in paws]
+    drag_bone(rig, "torso", (0.02, -0.04, 0.0))
+    np.testing.assert_allclose([world(rig, paw) for paw in paws], before, atol=NEAR * size_of(rig))
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")
+@pytest.mark.parametrize("by", ["drag", "pinned", "solve"])
+def test_hips_go_down_over_feet_of_which_the_ik_controls_alone_have_keys(by: str) -> None:
+    """Feet that are not pinned were to keep their rotation as much as their place: both slid by 48 mm."""
     rig, parts = RIGS["MMD of the shared data"]()
-    for bone in ("センター", parts["hips"], "左足ＩＫ", "右足ＩＫ"):
-        rig.pose.bones[bone].keyframe_insert("location", frame=1)
-        rig.pose.bones[bone].keyframe_insert(rotation_channel(rig.pose.bones[bone].rotation_mode), frame=1)
-    no_auto()
     hips, feet = parts["hips"], (parts["foot.L"], parts["foot.R"])
-    feet_stay_in_place(rig, hips, feet, lambda shift: bpy.ops.poise.drag(bone=hips, shift=tuple(shift)))
+    key_bones(rig, ("センター", hips, "左足ＩＫ", "右足ＩＫ"))
+
+    def act(shift: np.ndarray) -> set[str]:
+        return solve_at(rig, hips, shift) if by == "solve" else bpy.ops.poise.drag(bone=hips, shift=tuple(shift))
+
+    feet_stay_in_place(rig, hips, feet, act, pinned=by == "pinned")
 
 
 @pytest.mark.parametrize("pinned", [False, True])
