@@ -543,14 +543,14 @@ class _Task:
         base = np.where(hung, self._turns[skeleton.parents[bones]], rotation.IDENTITY)
         base = rotation.mul(base, skeleton.rest_rotations[bones])
         after = rotation.mul(self._change[parts], self._turns[bones])
-        # a start with locks cannot be as the part is: it goes round itself by what the limb, which IK brings to
-        # another direction, is off round its own line
+        # a start with locks that its part has not cannot be as that is: it goes round itself by what the limb, which IK
+        # brings to another direction, is off round its own line
         _, swivel = rotation.swing_twist(self._change[parts], self._limbs[parts])
         about = np.sum(swivel[:, 1:] * self._limbs[parts], axis=-1)
         own = np.stack([swivel[:, 0], 0.0 * about, about, 0.0 * about], axis=-1)
         drawn = poser.drawn[parts][:, None]
         after = np.where(drawn, rotation.mul(self._change[parts], rotation.mul(base, now.rotations[bones])), after)
-        locked = skeleton.rotation_locks[bones].any(axis=-1)[:, None]
+        locked = (skeleton.rotation_locks[bones] & ~controlled.skeleton.rotation_locks[parts]).any(axis=-1)[:, None]
         after = np.where(locked, rotation.mul(base, rotation.mul(now.rotations[bones], own)), after)
         # between IK and FK it is as FK: the way to what is shown, of other lengths, would not end
         mixed = (poser.blends[parts] >= 0)[:, None]

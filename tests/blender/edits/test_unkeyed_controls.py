@@ -105,6 +105,15 @@ def captured(name: str, half: int) -> tuple[Any, Parts]:
     return rig, parts
 
 
+def test_knees_with_hinges_and_no_poles_bend_in_a_walk_as_they_are_solved() -> None:
+    """IK began where it had ended in the frame before: knees bent backwards, 98 mm beside, where legs were straight."""
+    rig, _ = RIGS["IK without poles on hands and feet"]()
+    with imported(context, CLIP) as (source, _):
+        edit = Retargeted(context, rig, source, (20, 44), plant=False)
+    edit.solve()
+    assert edit.write(rig).pose.position_error.max() < NEAR * size_of(rig)
+
+
 def others(rig: Any) -> dict[int, np.ndarray]:
     """What Blender shows in the frames around the present one; the scene ends there."""
     found = {frame: seen(rig, frame) for frame in range(FRAMES[0], FRAMES[1] + 1) if frame != HERE}
