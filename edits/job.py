@@ -145,6 +145,7 @@ class JobEdit(MotionEdit):
             (place, replace(one, priority=self.held.first + one.priority))
             for place, goal in enumerate(self.goals) for one in goal.core_goals(job.wins == "pins")
         ]  # fmt: skip
+        self._share = 1.0
         self._last = last = max(one.priority for place, one in asked if place < len(job.goals))
         # a balance comes after feet that merely stay
         asked = [(place, replace(one, priority=one.priority + (one.priority > last))) for place, one in asked]
@@ -158,7 +159,8 @@ class JobEdit(MotionEdit):
         if job.humanoid is None:  # which knows no priorities
             goals = [goal for _, goal in self._asked]
             planted = self.held.plant(self.roles, start, on_ik, goals, self._last + 1)
-            self._last += bool(planted)  # as hard as a hand, what is asked for harder: no bent knee presses a foot down
+            self._last += bool(planted)  # harder than a balance: no bent knee presses a foot down
+            self._share = 1.0 / (1 + bool(planted))  # of the strength: each level pulls twice as hard as the next
             self._asked += [*((_NOBODY, goal) for goal in planted), *self._yielding.items()]
         self._repeating: list[str] = []
 
@@ -268,7 +270,7 @@ class JobEdit(MotionEdit):
             limits=job.limits,
             root=job.root,
             stretch=job.stretch,
-            strength=strength,
+            strength=self._share * strength,
             strength_at=self._last,  # of what the job asks for
             firm_at=self.held.first,
             reference=reference,

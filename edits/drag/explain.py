@@ -59,7 +59,7 @@ def explain(session: DragSession) -> list[str]:
     said += [*(sentence for sentence in explained if sentence not in finish), *problem.refusals]
     causes = [cause for one in said if isinstance(one, Explanation) for cause in one.causes]
     told = {cause.bone for cause in causes if cause.kind is Kind.AT_LIMIT}
-    return [*said, *session.writer.at_limit(told), *session.writer.misfit]
+    return [*said, *session.writer.at_limit(told), *session.writer.misfit, *_moved_feet(session)]
 
 
 def told_names(session: DragSession) -> dict[int, str]:
@@ -127,6 +127,19 @@ def _short(session: DragSession) -> list[str]:
             causes = stays or _limiting(session, armature, part) or _driven(session, [part])
             said.append(Explanation(f'"{name}" is {away} short of its target', causes))
     return said
+
+
+def _moved_feet(session: DragSession) -> list[str]:
+    """Return a sentence about feet that were to stay, and gave way to what is dragged or pinned."""
+    skeleton, (heads, turns), far = session.body.skeleton, session.frames(), dict[int, float]()
+    for goal in session.problem.planted:
+        foot = skeleton.index(goal.bone)
+        far[foot] = float(rotation.lengths(heads[foot] + rotation.rotate(turns[foot], goal.point) - goal.position))
+    moved = [bone for bone in far if bridge.say_beside(skeleton.size, far[bone], 0.0, str)]
+    if not moved:
+        return []
+    feet = bridge.listed([f'"{skeleton.names[bone]}"' for bone in moved])
+    return [f"Not pinned, and moved by up to {_say_length(session, max(far.values()))}: {feet}"]
 
 
 def _limiting(session: DragSession, armature: Any, part: int) -> list[Cause]:

@@ -50,8 +50,8 @@ class DragProblem:
     """The problem of a whole body with its pins.
 
     refusals: sentences about settings that have no effect; yielding: the rotations of pins that parts without keys
-    cannot have, which are the last goals; asked: the number of goals that somebody asked for; bent: the names of joints
-    that Blender alone bends, in planes that it has.
+    cannot have, which are the last goals; planted: feet that stay; asked: the number of goals that somebody asked for;
+    bent: the names of joints that Blender alone bends, in planes that it has.
     """
 
     can_turn = True  # the effectors
@@ -61,6 +61,7 @@ class DragProblem:
         self._settle, self._live = settle, live and not settle  # which comes from the reference each time, all the way
         self._on_ik: Sequence[int] = ()
         self.yielding: list[Goal] = []
+        self.planted: list[Goal] = []
         self.asked = 0
         self.bent = set[str]()
         self.solver: Any = None
@@ -120,8 +121,8 @@ class DragProblem:
         self.yielding = [turn for _, turn in pins if turn is not None]
         goals += [*(pin for pin, _ in pins), *held.goals]
         self.asked = len(goals)
-        planted = held.plant(body.roles, body.start, self._on_ik, goals, last + 1)
-        last += bool(planted)  # they pull as hard as a hand, what is asked for harder: no bent knee presses a foot down
+        self.planted = held.plant(body.roles, body.start, self._on_ik, goals, last + 1)
+        last += bool(self.planted)  # harder than a balance: no bent knee presses a foot down
         try:
             goals += self.pins.balance(self._balance, turning, last + 1)
         except CoreError as error:
@@ -134,9 +135,11 @@ class DragProblem:
             return Solved(everything, nodes=everything)
         bent = held.planes(body.controlled, self._skeleton, wanted.pose, goals)
         self.bent = {self._skeleton.names[self._skeleton.index(goal.bone)] for goal in bent}
-        goals += [*planted, *bent, *self.yielding]
+        goals += [*self.planted, *bent, *self.yielding]
         limbs = () if body.controlled is None else body.controlled.hinged
-        method = replace(self._method, reference=wanted.start, strength_at=last, firm_at=held.first)
+        # each level pulls twice as hard as the one after it: what is dragged as without feet that stay
+        strength = self._method.strength / (1 + bool(self.planted))
+        method = replace(self._method, reference=wanted.start, strength=strength, strength_at=last, firm_at=held.first)
         if body.controlled is not None and body.controlled.beyond and not turning:
             method = replace(method, root="fixed" if method.root == "fixed" else "translate")
         self.solver = method.prepare(*within_reach(self._skeleton, limbs, wanted.pose, body.start), goals)

@@ -249,9 +249,9 @@ def _bends_of(settings: Settings, tree: LinkTree) -> Array | None:
 
 
 def strengths_of(problem: Problem) -> Strengths:
-    """Return the strengths of the levels: where what comes last pulls a root, more than a hand's."""
+    """Return the strengths of the levels: where what comes last, or before what stays, pulls a root, more."""
     rows, tree, full = problem.rows, problem.tree, _full_level(problem)
-    last = rows.priorities[full : full + 1]
+    last = rows.priorities[max(full - 1, problem.firm) : full + 1]
     pulled = _movers(tree, [goal for goal in rows.goals if goal.priority in last and _has(goal, "position")])
     share = _CARRIED if np.isin(pulled, tree.nodes[tree.roots]).any() else 1.0
     return Strengths(problem.ranks, share * problem.settings.strength, problem.firm)

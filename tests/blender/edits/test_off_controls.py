@@ -213,7 +213,7 @@ def test_feet_on_ik_stay_where_hips_go_down_further_than_ankles_bend(name: str, 
         assert turn.rotation_difference(rig.pose.bones[foot].matrix.to_quaternion()).angle < np.radians(0.5)
 
 
-def test_a_foot_on_ik_stays_while_a_hand_is_dragged_and_gives_way_where_the_hand_would_be_missed() -> None:
+def test_a_foot_on_ik_stays_while_a_hand_is_dragged_and_gives_way_where_the_hand_would_be_missed(capfd: Any) -> None:
     for share, stays in ((3.0, True), (16.0, False)):
         rig, parts = RIGS["Auto-Rig Pro on IK"]()
         foot, wanted = world(rig, parts["foot.R"]), world(rig, parts["hand.L"]) - share * size_of(rig) * WAY
@@ -221,6 +221,7 @@ def test_a_foot_on_ik_stays_while_a_hand_is_dragged_and_gives_way_where_the_hand
         context.view_layer.update()
         np.testing.assert_allclose(world(rig, parts["hand.L"]), wanted, atol=NEAR * size_of(rig))
         assert (np.linalg.norm(world(rig, parts["foot.R"]) - foot) < NEAR * size_of(rig)) == stays
+        assert ("Not pinned, and moved by up to" in capfd.readouterr().out) != stays
 
 
 def test_a_script_drags_a_hand_far_as_the_mouse_does_and_feet_on_ik_stay() -> None:
