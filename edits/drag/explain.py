@@ -139,7 +139,7 @@ def _moved_feet(session: DragSession) -> list[str]:
     if not moved:
         return []
     feet = bridge.listed([f'"{skeleton.names[bone]}"' for bone in moved])
-    return [f"Not pinned, and moved by up to {_say_length(session, max(far.values()))}: {feet}"]
+    return [f"Feet that are not pinned moved by up to {_say_length(session, max(far.values()))}: {feet}"]
 
 
 def _limiting(session: DragSession, armature: Any, part: int) -> list[Cause]:

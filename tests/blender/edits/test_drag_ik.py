@@ -197,7 +197,7 @@ def test_a_foot_that_ik_does_not_bring_to_an_object_does_not_hold_the_hips(
     assert max(shown.off, shown.short) < NEAR
     assert shown.turned < TURNED
     (said,) = shown.said  # the leg is straight
-    assert said.startswith("Not pinned, and moved by up to 6.")
+    assert said.startswith("Feet that are not pinned moved by up to 6.")
     assert said.endswith(': "foot.R"')
 
 
