@@ -128,6 +128,12 @@ class ControlledBody:
         return self.unheld or self.controls
 
     @property
+    def own_poles(self) -> set[int]:
+        """The poles that have a location of their own."""
+        return {bone for bone, one in zip(self.bones.tolist(), self.whole, strict=True)
+                if bone in self.riding and one.moves >= 0}  # fmt: skip
+
+    @property
     def still_poles(self) -> dict[int, int]:
         """The poles that stay -> their parts: where such a part is wanted, only the body would go."""
         poses = enumerate(zip(self.bones.tolist(), self.whole, self.controls, strict=True))

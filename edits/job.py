@@ -59,7 +59,7 @@ from .shown import WantedPose, wanted_body
 _MOST: Final = 4_000_000  # frames times bones that are taken: about one gigabyte
 # Of posing the controls, of a motion and of one pose: what joins the parts of a driven body may give way a little.
 _ROUNDS: Final = 4
-_ROUNDS_OF_ONE: Final = 16
+_ROUNDS_OF_ONE: Final = 24
 _NOBODY: Final = -1  # the place of a goal that none of the job's asks for
 _SETTLED: Final = 1e-4  # radians and armature units up to which two poses of a driven body are the same
 SHARPER: Final = 0.5  # of the tolerance, for the solver: single precision and scale need the rest

@@ -176,8 +176,9 @@ class DragBody:
         """Return the body of the controls, if the grabbed bones are of it and one of them, or a pin, needs a control.
 
         Else return the grabbed bone alone, where it has a location of its own and is beside a body of controls, or IK
-        leads to it. Or return the IK chain alone that it is of, or hangs on, or the chain that curls. Beside a body of
-        controls nothing of that moves in any case, as where a tail is dragged.
+        leads to it, or it is a pole: as under G, its limb bends that way, and nothing else moves. Or return the chain
+        of IK alone that it is of, or hangs on, or the chain that curls. Beside a body of controls nothing of that moves
+        in any case, as where a tail is dragged.
         """
         index = self.rig.skeleton.index
         own = [index(grab.bone) for grab in grabs]
@@ -187,6 +188,8 @@ class DragBody:
         parts = {} if controlled is None else controlled.parts()
         moved = [*map(index, with_other_side(armature, [grab.bone for grab in grabs]))]
         chain = bridge.find_curled(armature, self.rig, self.roles, moved, controlled)
+        poles = () if controlled is None else controlled.own_poles
+        parts = parts.keys() - {pole for pole in poles if _has_location(self.rig, pole)}
         if chain is None and controlled is not None and own[0] in parts:
             return controlled
         if controlled is None:

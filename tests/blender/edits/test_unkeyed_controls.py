@@ -183,6 +183,17 @@ def test_a_limb_whose_pole_has_no_keys_is_solved_as_blender_bends_it(name: str, 
 
 
 @pytest.mark.parametrize(("name", "pole"), [("Quaternius", "PoleTarget.L"), ("CloudRig on IK", "IK-POLE-UpperArm.L")])
+def test_a_dragged_pole_moves_as_under_g_and_no_end_of_a_limb_with_it(name: str, pole: str) -> None:
+    """The body went along by what the limb cannot turn: the foot by 9 cm where the pole was dragged 10 cm forward."""
+    rig, parts = RIGS[name]()
+    before = {part: world(rig, parts[part]) for part in ("hips", "hand.L", "foot.L", "foot.R")}
+    shown = drag_bone(rig, pole, (0.0, -0.1, 0.0))
+    assert shown.short < NEAR
+    for part, place in before.items():
+        np.testing.assert_allclose(world(rig, parts[part]), place, atol=SAME * size_of(rig))
+
+
+@pytest.mark.parametrize(("name", "pole"), [("Quaternius", "PoleTarget.L"), ("CloudRig on IK", "IK-POLE-UpperArm.L")])
 def test_a_pole_without_keys_takes_no_body_with_it(name: str, pole: str) -> None:
     """The body went where the pole was dragged, by up to its half: without the pole."""
     rig, _ = RIGS[name]()
