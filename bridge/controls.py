@@ -35,6 +35,7 @@ _PLACED: Final = 1e-5  # of the size: knees that are nearly straight are beside 
 _GLANCE: Final = float(np.radians(1.0))
 _SEEN: Final = 5e-4
 _EASED: Final = 0.7  # if this share of a twist error remains after a round, the control does not determine the twist
+_STRAIGHT: Final = 2e-6  # of the size: a limb that is as straight as it was, in single precision
 _APART: Final = 5e-3  # of the skeleton's size: how far a part may be from its leader, by bendy bones and tweaks
 _ASTRAY: Final = float(np.radians(3.0))  # a part with a larger error after all rounds does not follow its control
 
@@ -305,6 +306,10 @@ class ControlPoser:
         # where IK is to bring a part says its target, which heels and rolls may take away from the control
         self.targeted = (targets >= 0) & ~off & (rotation.lengths(heads - matrices[targets, :, 3]) < same)
         self.targets = np.where(self.targeted, targets, controlled.frames)
+        self._firsts, ends = np.arange(len(away)), controlled.ends  # of the limb that a part is at the end of
+        first = self.bent[ends[controlled.skeleton.parents[self.bent]] != ends[self.bent]]
+        self._firsts[ends[first]] = first
+        self._beyond = self._reached = np.zeros(len(away))  # when the pose or the drag began, see `kept_beyond`
         self.copying = np.array([*controlled.copies], int)
         self.copied_axes = np.array([*controlled.copies.values()])
         copied = self.turned[controlled.skeleton.parents[self.copying]]
@@ -323,6 +328,7 @@ class ControlPoser:
             # of scales that constraints make, and of bones that are driven, a pose that is not kept needs nothing
             exact = {name: values.astype(float) for name, values in channels.items()}
             self._written = channels, channels_to_pose(self.rig, exact, None, self._modes)
+            self._note_beyond(matrices)
         channels, now = self._written
         task = _Task(self, pose, now, matrices, frames)
         task.look(matrices)
@@ -345,6 +351,7 @@ class ControlPoser:
         channels = read_channels(armature, rig.channels)
         start = now = read_pose(armature, rig)
         matrices = read_matrices(armature)
+        self._note_beyond(matrices)
         task = _Task(self, pose, start, matrices)
         try:
             for round_ in range(_ROUNDS):
@@ -380,6 +387,20 @@ class ControlPoser:
         write_channels(armature, channels)  # channels that did not change keep their exact values
         write_pose(armature, rig, now, {*new_turned, *new_moved})
         return ControlPose(now, new_turned, new_moved, task.heads, True, task.at_limits, task.loose)
+
+    def _note_beyond(self, matrices: Array) -> None:
+        """Note how far the targets of limbs are from where IK has their ends, and how far these reach."""
+        here = matrices[self.controlled.frames, :, 3]
+        self._beyond = rotation.lengths(matrices[self.targets, :, 3] - here)
+        self._reached = rotation.lengths(here - here[self._firsts])
+
+    def kept_beyond(self, heads: Array, beside: Array) -> Array:
+        """Return the share of what targets are `beside` the parts (N,) that stays: what a limb was short of at first.
+
+        As long as it is to be as straight as it was there, heads (N, 3): the pose needs nothing else of its control.
+        """
+        straight = rotation.lengths(heads - heads[self._firsts]) > self._reached - _STRAIGHT * self.rig.skeleton.size
+        return np.where(straight, np.minimum(self._beyond / np.maximum(beside, _STRAIGHT), 1.0), 0.0)
 
     def shows(self, matrices: Array, heads: Array) -> bool:
         """Return whether the parts that controls turn are about where they were wanted, heads (N, 3), in (J, 3, 4)."""
@@ -567,11 +588,14 @@ class _Task:
         bones = movers[parts]
         base = rotation.mul(self._turns[bones], rotation.inv(now.rotations[bones]))
         base = rotation.mul(base, poser.unturned[parts])
-        # IK ends a little beside its target; a control whose limb falls short goes to the part's place, not beyond
-        here, target = self._places[controlled.frames[parts]], self._places[poser.targets[parts]]
+        # IK ends a little beside its target; a control whose limb falls short goes to the part's place, and is no
+        # further beyond than it was
+        here, target = self._places[controlled.frames], self._places[poser.targets]
+        beside = rotation.lengths(here - target)
+        kept = poser.kept_beyond(self.heads, beside)[:, None]
         # and one that is mixed with FK, which has other lengths, goes beyond
-        short = (rotation.lengths(here - target) >= SAME_PLACE * skeleton.size) & (poser.blends[parts] < 0)
-        end = np.where(short[:, None], target, here)
+        short = (beside >= SAME_PLACE * skeleton.size) & (poser.blends < 0)
+        end = np.where(short[:, None], target + kept * (here - target), here)[parts]
         lever = end - self._places[bones]
         near = poser.targeted[parts] | (rotation.lengths(lever) < SAME_PLACE * skeleton.size)
         lever *= (poser.apart[parts] | near)[:, None]

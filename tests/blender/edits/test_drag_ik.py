@@ -6,14 +6,14 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from mathutils import Vector
+from mathutils import Matrix, Vector
 
 from bridge import Grab, read_channels
 from core import rotation
 from edits.drag.explain import explain, explain_held
 from edits.drag.session import DragSession
 from edits.pin_list import set_pins
-from tests.blender.control_drags import NEAR, TURNED, WAYS, drag_bone
+from tests.blender.control_drags import NEAR, RIGS, TURNED, WAYS, drag_bone, size_of
 from tests.blender.rigs import Bones, load, make_armature, make_empty, make_ik_body, select, turn, world
 from tests.paths import SHARED
 
@@ -309,3 +309,16 @@ def test_a_body_with_ik_keeps_the_locks_of_an_elbow_on_fk() -> None:
         turns.append(np.abs(elbow.rotation_quaternion[2:]).max())
     assert turns[0] > 0.05
     assert turns[1] < 1e-6
+
+
+def test_a_control_beyond_the_reach_of_its_limb_stays_there_while_something_else_is_dragged() -> None:
+    """It was pulled to the hand, and keyed there, by 65 mm while a foot moved by 1."""
+    rig, parts = RIGS["Auto-Rig Pro on IK"]()
+    size, control = size_of(rig), rig.pose.bones["c_hand_ik.l"]
+    control.matrix = Matrix.Translation((0.4 * size, 0.0, 0.0)) @ control.matrix
+    bpy.context.view_layer.update()
+    beyond = np.linalg.norm(world(rig, parts["hand.L"]) - world(rig, "c_hand_ik.l"))
+    assert beyond > 0.03 * size
+    assert bpy.ops.poise.drag(bone=parts["foot.R"], shift=(0.0, -0.03 * size, 0.03 * size)) == {"FINISHED"}
+    after = np.linalg.norm(world(rig, parts["hand.L"]) - world(rig, "c_hand_ik.l"))
+    assert after == pytest.approx(beyond, rel=0.02)
