@@ -129,18 +129,15 @@ class ControlledBody:
         return self.unheld or self.controls
 
     @property
-    def own_poles(self) -> set[int]:
-        """The poles that have a location of their own."""
-        return {bone for bone, one in zip(self.bones.tolist(), self.whole, strict=True)
-                if bone in self.riding and one.moves >= 0}  # fmt: skip
+    def own_poles(self) -> dict[int, int]:
+        """The poles that have a location of their own -> their parts."""
+        found = enumerate(zip(self.bones.tolist(), self.whole, strict=True))
+        return {bone: part for part, (bone, one) in found if bone in self.riding and one.moves >= 0}
 
     @property
     def still_poles(self) -> dict[int, int]:
         """The poles that stay -> their parts: where such a part is wanted, only the body would go."""
-        poses = enumerate(zip(self.bones.tolist(), self.whole, self.controls, strict=True))
-        return {
-            bone: part for part, (bone, whole, now) in poses if bone in self.riding and whole.moves >= 0 > now.moves
-        }
+        return {bone: part for bone, part in self.own_poles.items() if self.controls[part].moves < 0}
 
     @property
     def carried(self) -> Flags:

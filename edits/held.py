@@ -32,6 +32,7 @@ class HeldRig:
 
     free: the rig as it is without that.
     goals: for the parts that stay where controls have them, and do not go with the part before them.
+    still_poles: the names of poles that stay -> their parts.
     Raises CoreError if no control is left.
     """
 
@@ -39,12 +40,15 @@ class HeldRig:
         self.free, self._whole, self._held = rig, controlled, held
         self.rig, self.controlled = held.lock(rig), controlled
         self.goals: list[Goal] = []
+        self.still_poles = dict[str, int]()
         self._pivots: Mapping[int, Array] = {}
         self._unturned = held.turned(rig).any(axis=1)  # of the body's parts
         if controlled is not None:
             self._matrices = matrices = bridge.read_matrices(armature)
             left = bridge.hold_controls(rig, controlled, held, matrices)
             self.controlled, self._staying = left.controlled, bridge.StayingParts(left, matrices)
+            still = self.controlled.still_poles.items()
+            self.still_poles = {rig.skeleton.names[bone]: part for bone, part in still}
             self._pivots = left.pivots
             self._unturned = controlled.bones_that("turns") != self.controlled.bones_that("turns")
             self.goals = self._staying.goals(matrices)
@@ -58,12 +62,6 @@ class HeldRig:
     def body_of(self) -> Skeleton:
         """The skeleton that is solved."""
         return self.rig.skeleton if self.controlled is None else self.controlled.skeleton
-
-    @property
-    def still_poles(self) -> dict[str, int]:
-        """The names of poles that stay -> their parts."""
-        found = {} if self.controlled is None else self.controlled.still_poles
-        return {self.rig.skeleton.names[bone]: part for bone, part in found.items()}
 
     def body(self, body: Body) -> Body:
         """Return the body that the rig and the controls are of, without what stays."""

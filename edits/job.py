@@ -271,7 +271,7 @@ class JobEdit(MotionEdit):
             root=job.root,
             stretch=job.stretch,
             strength=self._share * strength,
-            strength_at=self._last,  # of what the job asks for
+            strength_at=self._last,
             firm_at=self.held.first,
             reference=reference,
             # frames start from their neighbours' solutions; settled one by one they may end in different minima
