@@ -13,7 +13,8 @@ from ..core.limits import clamp_rotations
 from .armature import Rig, check, read_matrices, read_pose, read_rig, write_pose
 from .channels import ArmatureObject
 from .control_bodies import find_controlled
-from .controls import ControlledBody, pose_controls, read_controlled, with_ik_starts
+from .controlled_body import ControlledBody, read_controlled, with_ik_starts
+from .controls import pose_controls
 from .keys import changed_bones
 from .roles import read_roles
 from .words import listed

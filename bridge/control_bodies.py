@@ -21,7 +21,7 @@ from ..core.rotation import Array
 from .armature import Rig
 from .channels import ArmatureObject
 from .control_graph import Graph
-from .controls import Control, ControlledBody, astray
+from .controlled_body import Control, ControlledBody, astray
 from .hinges import hinge_axes, hinges_of
 from .limited import limits_of
 

@@ -19,7 +19,7 @@ from .channels import ArmatureObject
 from .control_bodies import find_bodies, may_be_controlled
 from .control_graph import Graph
 from .control_switch import find_switch
-from .controls import ControlledBody, read_controlled, with_ik_starts
+from .controlled_body import ControlledBody, read_controlled, with_ik_starts
 from .driven import pole_object
 from .motion import iterate_frames, preserve_channels
 from .roles import read_roles

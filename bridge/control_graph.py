@@ -26,7 +26,7 @@ from .constraints import (
     turns_in_part,
     turns_locally,
 )
-from .controls import SAME_PLACE, Control, begins_at_end
+from .controlled_body import SAME_PLACE, Control, begins_at_end
 from .driven import constrained_bones
 from .shown import read_shown
 

@@ -13,7 +13,7 @@ from .armature import Rig
 from .channels import ArmatureObject
 from .control_bodies import find_bodies
 from .control_graph import Graph, reach
-from .controls import ControlledBody
+from .controlled_body import ControlledBody
 from .driven import split_path
 
 _ENDS: Final = (1.0, 0.0)  # values of a switch

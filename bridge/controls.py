@@ -6,27 +6,36 @@ followed the part before; Blender evaluates the rig; the remaining error is corr
 poses which part is found by `control_bodies`.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import bpy
 import numpy as np
 
-from ..core import CoreError, Pose, Skeleton, rotation
-from ..core.body import Roles
-from ..core.body.limbs import HingedLimb, bend_limbs
+from ..core import CoreError, Pose, rotation
+from ..core.body.limbs import bend_limbs
 from ..core.limits import LimitGroup, clamp_rotations
 from ..core.pose import forward, frame_rotations
 from ..core.rotation import Array
 from ..core.skeleton import Flags, Indices
 from .armature import PoseWriter, Rig, channels_to_pose, read_matrices, read_pose, within_limits, write_pose
 from .channels import ArmatureObject, read_channels, write_channels
+from .controlled_body import (
+    APART,
+    ASTRAY,
+    FIELDS,
+    SAME_PLACE,
+    Control,
+    ControlledBody,
+    astray,
+    begins_at_end,
+    directions,
+    read_controlled,
+    with_below,
+)
 from .limited import limits_of
 from .turns import update
 
-SAME_PLACE: Final = 1e-3  # of the skeleton's size, between the heads of a bone and its control
-_NEAR_END: Final = 0.01  # of the skeleton's size: between the end of an IK chain and the head of the part behind it
 _ROUNDS: Final = 12
 _NOISE: Final = 1e-4  # radians, or share of the size: rounding of a bone that does not move, in single precision
 _THERE: Final = float(np.radians(0.02))
@@ -36,207 +45,6 @@ _GLANCE: Final = float(np.radians(1.0))
 _SEEN: Final = 5e-4
 _EASED: Final = 0.7  # if this share of a twist error remains after a round, the control does not determine the twist
 _STRAIGHT: Final = 2e-6  # of the size: a limb that is as straight as it was, in single precision
-_APART: Final = 5e-3  # of the skeleton's size: how far a part may be from its leader, by bendy bones and tweaks
-_ASTRAY: Final = float(np.radians(3.0))  # a part with a larger error after all rounds does not follow its control
-
-
-@dataclass(frozen=True)
-class Control:
-    """The bones (indices, -1 for none) that are keyed to turn a part of the body, move it, or be aimed at by it.
-
-    begins: the bone of an IK chain without a pole that the part shows. Blender's solver starts from its channels: those
-    that are not locked say which way the chain bends.
-    blends: the FK control that is mixed with IK in the part: both get the pose, so that any mixture of them has it.
-    """
-
-    turns: int = -1
-    moves: int = -1
-    aims: int = -1
-    begins: int = -1
-    blends: int = -1
-
-
-_FIELDS: Final = tuple(field.name for field in fields(Control))
-
-
-@dataclass(frozen=True, eq=False)
-class ControlledBody:
-    """A body that is posed by controls.
-
-    skeleton, roles   of the body's own bones, with their names
-    bones (N,)        indices of these bones in the rig
-    leaders (N,)      the bones of IK chains, or controls of segments, that the parts show; of others their own bones
-    frames (N,)       the bones that are read as them: leaders where these are, as deforming bones may spread a twist;
-                      between IK and FK those that mix them; of a control that is off the one that is read as its part
-    aligned (N, 4)    the parts' rotations at rest in those frames
-    beside (N, 3)     where controls that are off are at rest in those frames; of others 0
-    controls          one for each of them
-    hangs (N,)        whether the control follows the part before
-    rigid (N,)        segments of limbs: they may be stretched in the rig, but turning does not stretch them; not those
-                      that are keyed themselves, whose location is theirs, nor feet that have no parent in the rig
-    ends (N,)         of parts that an IK chain bends: the part at its end; of others: themselves
-    riding            further bones of the rig -> the bone of the body that they move with
-    goals             targets and poles of the rig's IK chains
-    targets           part at the end of an IK chain that bends the body -> the chain's target, or -1: another object
-    lax               those of these parts that IK does not bring to its target: its influence is less than 1, or
-                      another object is out of reach
-    asked             bones of the rig that are dragged or pinned
-    poles             poles that may go where their limb needs them -> the first part of the limb
-    hinged            the limbs that IK bends about one axis
-    untwisted         the parts that copy the turns of their control without that about their own Y
-    idle              riding bones that neither pose their part now nor go with it: controls that are off
-    planted           the parts at the ends of limbs on IK whose target does not go with what moves the body
-    beyond            whether a control further up than usual was asked to move the body, such as the root of the rig
-    along (N,)        whether the control that moves a part goes with the one that moves the body
-    local (N,)        whether the part has the rotation of its control's channels in its own place
-    kept              part that would be moved, but for a lock of its control's location -> this bone of the rig
-    copies            parts whose control turns, before its own turn, as the control of the part above -> about which of
-                      its axes (3,)
-    unheld            controls with those that stay, where some do, see `whole`
-    """
-
-    skeleton: Skeleton
-    roles: Roles
-    bones: Indices
-    leaders: Indices
-    frames: Indices
-    aligned: Array
-    beside: Array
-    controls: tuple[Control, ...]
-    hangs: Flags
-    rigid: Flags
-    ends: Indices
-    riding: Mapping[int, int]
-    goals: frozenset[int]
-    poles: Mapping[int, int]
-    targets: Mapping[int, int] = field(default_factory=dict[int, int])
-    lax: frozenset[int] = frozenset()
-    asked: tuple[int, ...] = ()
-    hinged: tuple[HingedLimb, ...] = ()
-    untwisted: tuple[int, ...] = ()
-    idle: frozenset[int] = frozenset()
-    planted: tuple[int, ...] = ()
-    beyond: bool = False
-    along: Flags = field(default_factory=lambda: np.zeros(0, bool))
-    local: Flags = field(default_factory=lambda: np.zeros(0, bool))
-    kept: Mapping[int, int] = field(default_factory=dict[int, int])
-    copies: Mapping[int, Flags] = field(default_factory=dict[int, Flags])
-    unheld: tuple[Control, ...] = ()
-
-    @property
-    def whole(self) -> tuple[Control, ...]:
-        """The controls with those that stay."""
-        return self.unheld or self.controls
-
-    @property
-    def own_poles(self) -> dict[int, int]:
-        """The poles that have a location of their own -> their parts."""
-        found = enumerate(zip(self.bones.tolist(), self.whole, strict=True))
-        return {bone: part for part, (bone, one) in found if bone in self.riding and one.moves >= 0}
-
-    @property
-    def still_poles(self) -> dict[int, int]:
-        """The poles that stay -> their parts: where such a part is wanted, only the body would go."""
-        return {bone: part for bone, part in self.own_poles.items() if self.controls[part].moves < 0}
-
-    @property
-    def carried(self) -> Flags:
-        """The parts (N,) without a control that something else drives, and that go with the part before them."""
-        return ~self.skeleton.movable & ~np.isin(self.bones, [*self.riding])
-
-    @property
-    def stretched(self) -> Flags:
-        """The parts (N,) behind a segment that IK bends, and may stretch; of a limb all that are further out."""
-        bent, parents = self.ends != np.arange(len(self.ends)), self.skeleton.parents
-        return _with_below(bent, parents)[parents] & (parents >= 0) & (self.rigid | bent[parents])
-
-    def unsteered_but(self, asked: Sequence[int] = ()) -> Indices:
-        """Return the parts of limbs on IK that bend as Blender has it: no control moves their end, or turns them about
-        the line to that, since poles, or one of the bones that IK starts from, may stay.
-
-        Not of limbs that a control turns and that bend with a part which is `asked` to be somewhere.
-        """
-        every = np.arange(len(self.ends))
-        bent, begins = self.ends != every, self.bones_that("begins") >= 0
-        still = bent & ~begins & (self.skeleton.rotation_locks.sum(axis=1) < 2)  # a hinge bends as it must
-        firm = np.isin(every, [*self.poles.values()]) | (begins & ~np.isin(self.ends, self.ends[still]))
-        firm &= (self.bones_that("moves")[self.ends] >= 0) | np.isin(self.ends, [*self.bent_with(asked)])
-        first = bent & (self.ends[self.skeleton.parents] != self.ends)
-        loose = self.ends[first & ~firm]
-        return np.flatnonzero(np.isin(self.ends, loose))
-
-    def bent_with(self, asked: Sequence[int]) -> set[int]:
-        """Return the parts at the ends of the limbs on IK that bend with one of the parts that are `asked`."""
-        return {int(self.ends[part]) for part in asked if self.ends[part] != part}
-
-    def limbs_of(self, parts: Iterable[int]) -> list[int]:
-        """Return the parts at the ends of the limbs on IK that some parts are of, or hang on."""
-        bent = self.ends != np.arange(len(self.ends))
-        above = [self.skeleton.ancestors(part) for part in parts]
-        found = (next((self.ends[one] for one in up if bent[one] or one in self.ends[bent]), -1) for up in above)
-        return [*dict.fromkeys(int(end) for end in found if end >= 0)]
-
-    def unstretched(self, pose: Pose) -> Pose:
-        """Return a pose (...) without the lengths to which IK stretches limbs, but for those that are on IK here."""
-        rigid = (self.rigid & ~self.stretched)[:, None]
-        return replace(pose, translations=np.where(rigid, 0.0, pose.translations))
-
-    def serves(self, rig: Rig, bones: Iterable[int]) -> bool:
-        """Return whether a bone can only be posed with this body: driven, below a driven bone, an IK goal, or off."""
-        led, own = [bone for bone in bones if bone in self.parts()], self.goals | self.idle
-        return any(bone in own or rig.driven_above(bone) or not rig.skeleton.movable[bone] for bone in led)
-
-    def parts(self) -> dict[int, int]:
-        """Return bone of the rig -> bone of the body: its own bones, controls that turn them, riding bones."""
-        turners = {
-            bone: part for part, one in enumerate(self.controls) for bone in (one.blends, one.turns) if bone >= 0
-        }
-        return {**turners, **{int(bone): part for part, bone in enumerate(self.bones)}, **self.riding}
-
-    def moved_by(self, bone: int) -> int:
-        """Return the bone whose head a bone moves, and which it does not turn: what turns a part, or this; or -1."""
-        found = zip(self.whole, self.bones.tolist(), strict=True)
-        turners = (part if one.turns < 0 else one.turns for one, part in found if one.moves == bone)
-        return next((turner for turner in turners if turner != bone), -1)
-
-    def bones_that(self, what: str) -> Indices:
-        """Return the bone of the rig, or -1, that turns, moves, aims, begins or blends each part (`what`)."""
-        return np.array([getattr(control, what) for control in self.controls], int)
-
-    @property
-    def keyed(self) -> set[int]:
-        """The indices of the bones that are keyed for the body."""
-        return {bone for what in _FIELDS for bone in self.bones_that(what).tolist()} - {-1}
-
-
-def with_ik_starts(rig: Rig, controlled: ControlledBody) -> Rig:
-    """Return the rig with all that is keyed free to turn and move: also what starts IK, hangs on Child Of, or curls."""
-    movable, translatable = np.array(rig.skeleton.movable), np.array(rig.skeleton.translatable)
-    for what, free in (("begins", movable), ("blends", movable), ("turns", movable), ("moves", translatable)):
-        bones = controlled.bones_that(what)
-        free[bones[bones >= 0]] = True
-    carried = np.setdiff1d(rig.carried, [*controlled.keyed])
-    return replace(rig, skeleton=replace(rig.skeleton, movable=movable, translatable=translatable), carried=carried)
-
-
-def read_controlled(controlled: ControlledBody, matrices: Array) -> Pose:
-    """Return the pose (...) of the body from the rig's evaluated matrices (..., J, 3, 4).
-
-    It has the lengths to which IK stretches limbs, and the places of hands and feet that have no parent in the rig.
-    """
-    skeleton, parents = controlled.skeleton, controlled.skeleton.parents
-    own = matrices[..., controlled.frames, :, :]
-    rigid = controlled.rigid & ~controlled.stretched
-    heads, turns = own[..., 3], rotation.mul(frame_rotations(own[..., :3]), controlled.aligned)
-    if controlled.idle:
-        heads = heads + (own[..., :3] @ controlled.beside[..., None])[..., 0]
-    hangs = (parents >= 0)[:, None]
-    above = np.where(hangs, turns[..., parents, :], rotation.IDENTITY)
-    origin = np.where(hangs, heads[..., parents, :], 0.0)
-    base = rotation.mul(above, skeleton.rest_rotations)
-    away = rotation.rotate(rotation.inv(above), heads - origin) - skeleton.offsets
-    moved = rotation.rotate(rotation.inv(skeleton.rest_rotations), away) * ~rigid[:, None]
-    return Pose(rotation.normalize(rotation.mul(rotation.inv(base), turns)), moved)
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,7 +71,7 @@ class ControlPoser:
 
     def __init__(self, rig: Rig, controlled: ControlledBody, looks: bool = True) -> None:
         self.rig, self.controlled = rig, controlled
-        self.turned, self.moved, aims, begins, self.blends = map(controlled.bones_that, _FIELDS)
+        self.turned, self.moved, aims, begins, self.blends = map(controlled.bones_that, FIELDS)
         self.pivots = np.array([one.turns for one in controlled.whole])
         self.seats = np.where(controlled.local, controlled.bones, self.turned)  # bones that turn as the channels do
         self._led = np.flatnonzero((self.turned >= 0) | (aims >= 0))
@@ -303,9 +111,7 @@ class ControlPoser:
         # where IK is to bring a part says its target, which heels and rolls may take away from the control
         self.targeted = (targets >= 0) & ~off & (rotation.lengths(heads - matrices[targets, :, 3]) < same)
         self.targets = np.where(self.targeted, targets, controlled.frames)
-        self._firsts, ends = np.arange(len(away)), controlled.ends  # of the limb that a part is at the end of
-        first = self.bent[ends[controlled.skeleton.parents[self.bent]] != ends[self.bent]]
-        self._firsts[ends[first]] = first
+        self._firsts = controlled.firsts
         self._beyond = self._reached = np.zeros(len(away))  # when the pose or the drag began, see `kept_beyond`
         self.copying = np.array([*controlled.copies], int)
         self.copied_axes = np.array([*controlled.copies.values()])
@@ -367,7 +173,7 @@ class ControlPoser:
             off = (task.fails | apart) & (self.blends < 0)  # what is between IK and FK need not be where IK alone is
             off[controlled.ends[controlled.unsteered_but()]] = False  # they may roll with the limb
             if passing:  # what hangs on bones that something else drives is wanted where these are, once that is seen
-                off &= ~_with_below(controlled.carried, controlled.skeleton.parents)
+                off &= ~with_below(controlled.carried, controlled.skeleton.parents)
             if off.any():
                 first = int(np.flatnonzero(off)[0])  # parts below it are off as well
                 raise CoreError(_astray(armature, controlled.skeleton.names[first], controlled.controls[first], rig))
@@ -397,12 +203,13 @@ class ControlPoser:
         As long as it is to be as straight as it was there, heads (N, 3): the pose needs nothing else of its control.
         """
         straight = rotation.lengths(heads - heads[self._firsts]) > self._reached - _STRAIGHT * self.rig.skeleton.size
-        return np.where(straight, np.minimum(self._beyond / np.maximum(beside, _STRAIGHT), 1.0), 0.0)
+        share = np.divide(self._beyond, beside, out=np.ones_like(beside), where=beside > self._beyond)
+        return np.where(straight, share, 0.0)
 
     def shows(self, matrices: Array, heads: Array) -> bool:
         """Return whether the parts that controls turn are about where they were wanted, heads (N, 3), in (J, 3, 4)."""
         away = rotation.lengths(matrices[self._shown, :, 3] - heads[self._led])
-        return bool(away.max(initial=0.0) < _APART * self.controlled.skeleton.size)
+        return bool(away.max(initial=0.0) < APART * self.controlled.skeleton.size)
 
     def _agree(self, before: Pose, after: Pose) -> bool:
         """Return whether two poses of the controls are the same but for rounding."""
@@ -435,7 +242,7 @@ class _Task:
             frames = None
             self.aims[rotation.angle_between(pose.rotations, present.rotations) < _NOISE] = -1
         self.heads, self._wanted = frames or forward(controlled.skeleton, pose)
-        self._limbs = _directions(self.heads[controlled.ends] - self.heads)  # of parts that an IK chain bends
+        self._limbs = directions(self.heads[controlled.ends] - self.heads)  # of parts that an IK chain bends
         self._follows = (poser.turned >= 0) | (self.aims >= 0)
         self._led = self._follows | (poser.begins >= 0)
         count = len(self.heads)
@@ -455,7 +262,7 @@ class _Task:
     @property
     def fails(self) -> Flags:
         """The parts (N,) that do not follow their controls."""
-        return (self._errors > _ASTRAY) & self._follows & ~self._held
+        return (self._errors > ASTRAY) & self._follows & ~self._held
 
     def look(self, matrices: Array) -> None:
         """Find the errors of the parts in evaluated matrices (J, 3, 4)."""
@@ -499,7 +306,7 @@ class _Task:
         """Let poles about where they are wanted go round their limbs from there by what these are off (b, 4)."""
         frames = self._poser.controlled.frames
         for pole, first in self._poser.controlled.poles.items():
-            if self._far[pole] < _APART:
+            if self._far[pole] < APART:
                 here = self._places[frames[pole]] - self.heads[first]
                 around = rotation.rotate(swivel[self._poser.bent == first][0], here)
                 self.heads = np.array(self.heads)  # those of the drag stay as they are
@@ -524,7 +331,7 @@ class _Task:
         self._at_limit = np.union1d(at_limit, stopped)
         if len(self._at_limit) or self._held.any():
             held = np.isin(poser.turned, at_limit) | np.isin(poser.moved, stopped)
-            self._held = _with_below(held, poser.controlled.skeleton.parents)
+            self._held = with_below(held, poser.controlled.skeleton.parents)
         return now
 
     def _copied(self) -> Array:
@@ -617,27 +424,6 @@ class _Task:
         return Pose.trusted(rotations, translations, now.scales, now.driven_matrices)
 
 
-def begins_at_end(rig: Rig, parts: Sequence[int] | Indices, tips: Sequence[int] | Indices) -> Flags:
-    """Return which bones (n,) begin where others (n,), or one other, end at rest."""
-    skeleton, rest = rig.skeleton, rig.skeleton.rest_matrices
-    tails = rest[tips, :, 3] + skeleton.lengths[tips][:, None] * rest[tips, :, 1]
-    return rotation.lengths(tails - rest[parts, :, 3]) < _NEAR_END * skeleton.size
-
-
-def astray(matrices: Array, size: float, bones: Indices, leaders: Indices) -> Flags:
-    """Return which bones (N,) have not the place and the direction of their leaders, in matrices (J, 3, 4)."""
-    here, there = matrices[bones], matrices[leaders]
-    apart = np.linalg.norm(here[:, :, 3] - there[:, :, 3], axis=-1) > _APART * size
-    along = np.sum(_directions(here[:, :, 1]) * _directions(there[:, :, 1]), axis=-1)
-    return apart | (along < np.cos(_ASTRAY))
-
-
-def _directions(ways: Array) -> Array:
-    """Return unit vectors (n, 3), 0 where there is no way."""
-    lengths = np.linalg.norm(ways, axis=-1, keepdims=True)
-    return ways / np.where(lengths > 0.0, lengths, 1.0)
-
-
 def _astray(armature: ArmatureObject, part: str, control: Control, rig: Rig) -> str:
     """Return a sentence about a part that does not follow its control."""
     leader = max(control.turns, control.aims)
@@ -659,14 +445,6 @@ def _within(limits: tuple[LimitGroup, ...], start: Pose, wanted: Pose) -> tuple[
     return replace(wanted, rotations=rotations), np.flatnonzero(
         rotation.angle_between(rotations, wanted.rotations) > _THERE
     )
-
-
-def _with_below(parts: Flags, parents: Indices) -> Flags:
-    """Return the parts and all parts below them."""
-    found = parts.copy()
-    for part, parent in enumerate(parents.tolist()):
-        found[part] |= parent >= 0 and found[parent]
-    return found
 
 
 def _blended(now: Pose, poser: ControlPoser, change: Array, turns: Array, beside: Array) -> Pose:

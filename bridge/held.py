@@ -15,7 +15,7 @@ from .armature import LENGTH, Rig
 from .autokey import why_no_first_key
 from .bars import Bar
 from .channels import CHANNELS, ArmatureObject, channelbag_of, rotation_channel
-from .controls import SAME_PLACE, ControlledBody
+from .controlled_body import SAME_PLACE, ControlledBody
 from .driven import split_path
 from .errors import BridgeError
 from .neighbours import curves_in_force, is_layer, why_no_key, why_no_layer

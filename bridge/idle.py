@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from .armature import Rig, read_rig
 from .channels import ArmatureObject
 from .control_bodies import find_controlled
-from .controls import ControlledBody
+from .controlled_body import ControlledBody
 from .roles import read_roles
 
 

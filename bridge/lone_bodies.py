@@ -15,7 +15,7 @@ from .channels import ArmatureObject
 from .constraints import copied_axes, turns_itself
 from .control_bodies import find_controlled
 from .control_graph import Graph, reach
-from .controls import Control, ControlledBody
+from .controlled_body import Control, ControlledBody
 
 
 def find_ik_chain(armature: ArmatureObject, rig: Rig, roles: Roles, bone: int) -> ControlledBody | None:

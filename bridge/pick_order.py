@@ -13,7 +13,7 @@ from .channels import ArmatureObject
 from .control_bodies import find_controlled, may_be_controlled
 from .control_frames import read_state
 from .control_graph import Graph
-from .controls import ControlledBody
+from .controlled_body import ControlledBody
 from .roles import read_corrections, read_roles
 from .shown import read_shown
 

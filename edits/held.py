@@ -81,16 +81,20 @@ class HeldRig:
         return replace(goal, rotation=None), replace(goal, position=None, priority=LAST_PRIORITY)
 
     def plant(
-        self, roles: Roles, pose: Pose, ends: Iterable[int], goals: Sequence[AnyGoal], priority: int
-    ) -> list[Goal]:
+        self, roles: Roles, pose: Pose, ends: Iterable[int], goals: Sequence[AnyGoal], last: int
+    ) -> tuple[list[Goal], int, float]:
         """Return goals that keep some ends of limbs on IK where a pose (...) of the body has them, beside other goals.
 
-        What cannot turn by itself goes on with the part before it, about the point at which its control is.
+        What cannot turn by itself goes on with the part before it, about the point at which its control is. They give
+        way to the `last` priority that is asked for, but not to a balance: no bent knee presses a foot down. Also
+        return the last priority with theirs, and the share of the strength that this has: each level pulls twice as
+        hard as the one after it, so what is asked for is pulled as without them.
         """
         points = {end: self._pivots.get(end, _HEAD) for end in ends}
-        planted = plant_others(self.body_of, roles, pose, points, goals, priority)
+        planted = plant_others(self.body_of, roles, pose, points, goals, last + 1)
         turning = [not self._unturned[self.body_of.index(goal.bone)] for goal in planted]
-        return [goal if own else replace(goal, rotation=None) for goal, own in zip(planted, turning, strict=True)]
+        kept = [goal if own else replace(goal, rotation=None) for goal, own in zip(planted, turning, strict=True)]
+        return kept, last + bool(kept), 1.0 / (1 + bool(kept))
 
     def explain_yielded(self, goal: Goal) -> str:
         """Return that the rotation of a part's pin is missed, since the part stays."""
@@ -128,11 +132,11 @@ class HeldRig:
         loose = [part for part in self.unsteered(controlled, asked) if controlled.ends[part] in bent]
         if not loose:
             return []
-        heads, turns = forward(skeleton, pose)
+        (heads, turns), firsts = forward(skeleton, pose), controlled.firsts
         found: list[Goal] = []
         for joint in loose:
             end = int(controlled.ends[joint])
-            first = [one for one in skeleton.ancestors(joint) if controlled.ends[one] == end][-1]
+            first = int(firsts[end])
             base = int(skeleton.parents[first])
             if joint in (first, end) or base < 0:
                 continue

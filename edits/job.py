@@ -145,10 +145,9 @@ class JobEdit(MotionEdit):
             (place, replace(one, priority=self.held.first + one.priority))
             for place, goal in enumerate(self.goals) for one in goal.core_goals(job.wins == "pins")
         ]  # fmt: skip
-        self._share = 1.0
-        self._last = last = max(one.priority for place, one in asked if place < len(job.goals))
+        self._share, self._last = 1.0, max(one.priority for place, one in asked if place < len(job.goals))
         # a balance comes after feet that merely stay
-        asked = [(place, replace(one, priority=one.priority + (one.priority > last))) for place, one in asked]
+        asked = [(place, replace(one, priority=one.priority + (one.priority > self._last))) for place, one in asked]
         yielding = [(place, *self.held.yielding(one)) for place, one in asked]
         self._asked = [(place, one) for place, one, _ in yielding] + [(_NOBODY, goal) for goal in self.held.goals]
         self._yielding = {place: turn for place, _, turn in yielding if turn is not None}
@@ -158,9 +157,7 @@ class JobEdit(MotionEdit):
         self._loose = feet_but(self.body, self.roles, on_ik, [one.bone for _, one in asked])  # as under G
         if job.humanoid is None:  # which knows no priorities
             goals = [goal for _, goal in self._asked]
-            planted = self.held.plant(self.roles, start, on_ik, goals, self._last + 1)
-            self._last += bool(planted)  # harder than a balance: no bent knee presses a foot down
-            self._share = 1.0 / (1 + bool(planted))  # of the strength: each level pulls twice as hard as the next
+            planted, self._last, self._share = self.held.plant(self.roles, start, on_ik, goals, self._last)
             self._asked += [*((_NOBODY, goal) for goal in planted), *self._yielding.items()]
         self._repeating: list[str] = []
 

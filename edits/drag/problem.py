@@ -121,8 +121,7 @@ class DragProblem:
         self.yielding = [turn for _, turn in pins if turn is not None]
         goals += [*(pin for pin, _ in pins), *held.goals]
         self.asked = len(goals)
-        self.planted = held.plant(body.roles, body.start, self._on_ik, goals, last + 1)
-        last += bool(self.planted)  # harder than a balance: no bent knee presses a foot down
+        self.planted, last, share = held.plant(body.roles, body.start, self._on_ik, goals, last)
         try:
             goals += self.pins.balance(self._balance, turning, last + 1)
         except CoreError as error:
@@ -137,8 +136,7 @@ class DragProblem:
         self.bent = {self._skeleton.names[self._skeleton.index(goal.bone)] for goal in bent}
         goals += [*self.planted, *bent, *self.yielding]
         limbs = () if body.controlled is None else body.controlled.hinged
-        # each level pulls twice as hard as the one after it: what is dragged as without feet that stay
-        strength = self._method.strength / (1 + bool(self.planted))
+        strength = share * self._method.strength
         method = replace(self._method, reference=wanted.start, strength=strength, strength_at=last, firm_at=held.first)
         if body.controlled is not None and body.controlled.beyond and not turning:
             method = replace(method, root="fixed" if method.root == "fixed" else "translate")
