@@ -96,6 +96,7 @@ class Graph:
         self._tracking: set[int] = set()  # bones that look at something, in part or fully
         # bones that have the place of another one, or of an object (-1), whatever they hang on
         self._pinned: dict[int, int] = {}
+        self._limited: set[int] = set()  # bones of which constraints limit the place
         self.in_part: set[tuple[int, int]] = set()  # bones that have the rotation of another but for some axes
         self.local: set[tuple[int, int]] = set()  # bones that have the channels' rotation of another
         self._copied: dict[int, int] = {}  # bones that have the transform of another one
@@ -136,6 +137,7 @@ class Graph:
         for decided in [place[name] for name in constrained_bones(constraint, bone)]:
             self.ever[decided] |= named - {decided}
             if not acts or limits_place(constraint):
+                self._limited |= {decided} if acts else set[int]()
                 continue
             if replaced:  # all before it, the parent included
                 self._copied[decided] = min(now)
@@ -184,6 +186,8 @@ class Graph:
             self.aiming.add(last)
             self.turned_by[last] |= {target} - {-1}
         led = pole >= 0 and uses[constraint.pole_subtarget] == 1 and len(bent) > 2
+        if target in self._limited:  # to what the limb reaches: what it has its place from says where IK is to lead
+            target = self._pinned.get(target, target)
         chain = _Chain(bent[0], target, pole, poled, constraint.influence == 1.0 and not led, lax, {})
         self.chains.append(chain)
         if aims(constraint):

@@ -74,7 +74,9 @@ class ControlPoser:
         self.turned, self.moved, aims, begins, self.blends = map(controlled.bones_that, FIELDS)
         self.pivots = np.array([one.turns for one in controlled.whole])
         self.seats = np.where(controlled.local, controlled.bones, self.turned)  # bones that turn as the channels do
-        self._led = np.flatnonzero((self.turned >= 0) | (aims >= 0))
+        # what hangs on bones that something else drives is wanted where these are, once that is seen
+        self._below = with_below(controlled.carried, controlled.skeleton.parents)
+        self._led = np.flatnonzero(((self.turned >= 0) | (aims >= 0)) & ~self._below)
         self._shown = controlled.frames[self._led]
         self.aims = aims if looks else np.full_like(aims, -1)
         self.begins = np.where(rig.skeleton.movable[begins], begins, -1)
@@ -172,8 +174,8 @@ class ControlPoser:
             apart = astray(matrices, rig.skeleton.size, controlled.bones, controlled.leaders)
             off = (task.fails | apart) & (self.blends < 0)  # what is between IK and FK need not be where IK alone is
             off[controlled.ends[controlled.unsteered_but()]] = False  # they may roll with the limb
-            if passing:  # what hangs on bones that something else drives is wanted where these are, once that is seen
-                off &= ~with_below(controlled.carried, controlled.skeleton.parents)
+            if passing:
+                off &= ~self._below
             if off.any():
                 first = int(np.flatnonzero(off)[0])  # parts below it are off as well
                 raise CoreError(_astray(armature, controlled.skeleton.names[first], controlled.controls[first], rig))

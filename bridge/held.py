@@ -292,30 +292,37 @@ def _frame(matrices: Array, bone: int) -> tuple[Array, Array]:
     return frame_rotations(matrices[..., bone, :, :3]), matrices[..., bone, :, 3]
 
 
-def hold_controls(rig: Rig, body: ControlledBody, held: Held, matrices: Array | None = None) -> HeldControls:
+def hold_controls(
+    rig: Rig, body: ControlledBody, held: Held, matrices: Array | None = None, planted: Iterable[int] = ()
+) -> HeldControls:
     """Return a body without the controls that stay. Raises BridgeError if none is left.
 
     The end of an IK chain that nothing moves stays, too: its target follows something else, or is another object.
     A limb whose target stays out of its reach in evaluated matrices (J, 3, 4) holds nothing: Blender shows it straight
-    toward that, wherever the body is, so it is carried. Without matrices all limbs reach theirs. A lax limb whose
+    toward that, wherever the body is, so it is carried. Without matrices all limbs reach theirs. All controls of such a
+    limb stay if its end is one of those that are `planted`, and nothing asks for a part of it. A lax limb whose
     target stays holds nothing, either. If it is asked to be somewhere, the body does not go there with it: it is held
     where it is or, if one of the bones that start its IK stays, too, where Blender shows it. A limb whose pole stays
     bends as that says, however it begins.
     """
     turned, moved = held.turned(rig).any(axis=1), held.moved(rig).any(axis=1)
+    parts, near = body.parts(), SAME_PLACE * rig.skeleton.size
+    asked = {*body.limbs_of(parts[bone] for bone in body.asked if bone in parts)}
+    far = set[int]() if matrices is None else _out_of_reach(rig, body, matrices, near)
+    alone = np.isin(body.ends, [*(far & {*planted} - asked)])
+    alone[[pole for pole, first in body.poles.items() if alone[first]]] = True
 
     def stay(which: str, flags: Flags) -> dict[int, int]:
         bones = body.bones_that(which)
-        return {part: int(bones[part]) for part in np.flatnonzero((bones >= 0) & flags[bones]).tolist()}
+        return {part: int(bones[part]) for part in np.flatnonzero((bones >= 0) & (flags[bones] | alone)).tolist()}
 
     turns, moves = stay("turns", turned), stay("moves", moved)
     lax = {end for end in body.lax if end in moves or body.controls[end].moves < 0}
-    parts = body.parts()
-    idle = lax - {*body.limbs_of(parts[bone] for bone in body.asked if bone in parts)}
+    idle = lax - asked
     shown = (lax - idle) & {int(body.ends[part]) for part in stay("begins", turned)}
     fixed = {int(body.ends[first]) for pole, first in body.poles.items() if pole in moves} - body.lax
     # a control beside its part would take it along, turning
-    near, pivots = SAME_PLACE * rig.skeleton.size, _pivots(rig, body)
+    pivots = _pivots(rig, body, near)
     turns |= {part: bone for part, bone in moves.items() if part in pivots and body.controls[part].turns == bone}
     still = body.bones_that("begins")[np.isin(body.ends, [*idle, *shown, *fixed])]
     begins = turned | np.isin(np.arange(len(turned)), still)
@@ -330,11 +337,7 @@ def hold_controls(rig: Rig, body: ControlledBody, held: Held, matrices: Array | 
     ends = {end: target for end, target in body.targets.items() if controls[end].moves < 0}
     loose = {end: target for end, target in ends.items() if body.controls[end].turns < 0}
     carried = np.isin(places, [*turns, *others["aims"]]) & (rooted | body.hangs | (body.bones_that("aims") >= 0))
-    frames, at_rest = body.frames.tolist(), rig.skeleton.rest_matrices
-    short = idle if matrices is None else idle | {
-        end for end, target in ends.items() if target >= 0 and end not in body.lax
-        and rotation.lengths(_beside(matrices, target, frames[end]) - _beside(at_rest, target, frames[end])) > near
-    }  # fmt: skip
+    short = idle | (far & ends.keys())
     carried |= np.isin(body.ends, [*short]) & (np.array([one.turns for one in controls]) < 0)
     left = replace(
         body,
@@ -342,6 +345,7 @@ def hold_controls(rig: Rig, body: ControlledBody, held: Held, matrices: Array | 
         # what stays is still where its part is
         riding={bone: part for bone, part in parts.items() if bone in body.riding or bone not in body.bones},
         poles={pole: first for pole, first in body.poles.items() if pole not in moves},
+        planted=tuple(end for end in body.planted if end not in short),
         unheld=body.controls,
         skeleton=replace(
             skeleton,
@@ -359,12 +363,21 @@ def hold_controls(rig: Rig, body: ControlledBody, held: Held, matrices: Array | 
     return HeldControls(left, turns, moves, frozenset(shown), pivots)
 
 
-def _pivots(rig: Rig, body: ControlledBody) -> dict[int, Array]:
+def _out_of_reach(rig: Rig, body: ControlledBody, matrices: Array, near: float) -> set[int]:
+    """Return the ends of limbs that are not at their target, a bone, in evaluated matrices (J, 3, 4), but lax ones."""
+    frames, at_rest = body.frames.tolist(), rig.skeleton.rest_matrices
+    return {
+        end for end, target in body.targets.items() if target >= 0 and end not in body.lax
+        and rotation.lengths(_beside(matrices, target, frames[end]) - _beside(at_rest, target, frames[end])) > near
+    }  # fmt: skip
+
+
+def _pivots(rig: Rig, body: ControlledBody, near: float) -> dict[int, Array]:
     """Return parts whose control is beside them, and their points (3,) about which they are turned."""
     rest, frames = rig.skeleton.rest_matrices, body.frames
     turners, movers = body.bones_that("turns"), body.bones_that("moves")
     away = rotation.lengths(rest[frames, :, 3] - rest[movers, :, 3])
-    beside = (turners >= 0) & (movers >= 0) & (away > SAME_PLACE * rig.skeleton.size)
+    beside = (turners >= 0) & (movers >= 0) & (away > near)
     own = rotation.mul(frame_rotations(rest[frames, :, :3]), body.aligned)
     points = rotation.rotate(rotation.inv(own), rest[turners, :, 3] - rest[frames, :, 3])
     return {part: points[part] for part in np.flatnonzero(beside).tolist()}

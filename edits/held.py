@@ -15,7 +15,7 @@ from ..core.body import Roles
 from ..core.body.anatomy import carrier_of
 from ..core.body.axes import unit
 from ..core.causes import UNPINNED, Cause, Kind
-from ..core.editing.footsteps import plant_others
+from ..core.editing.footsteps import feet_but, plant_others
 from ..core.goals import LAST_PRIORITY, AnyGoal
 from ..core.rotation import Array
 from ..core.skeleton import Indices
@@ -33,19 +33,25 @@ class HeldRig:
     free: the rig as it is without that.
     goals: for the parts that stay where controls have them, and do not go with the part before them.
     still_poles: the names of poles that stay -> their parts.
+    plants: whether feet on IK stay where their controls are, out of reach, too, see `bridge.hold_controls`.
     Raises CoreError if no control is left.
     """
 
-    def __init__(self, armature: Any, rig: Rig, controlled: ControlledBody | None, held: Held) -> None:
+    def __init__(
+        self, armature: Any, rig: Rig, controlled: ControlledBody | None, held: Held, plants: bool = False
+    ) -> None:
         self.free, self._whole, self._held = rig, controlled, held
         self.rig, self.controlled = held.lock(rig), controlled
         self.goals: list[Goal] = []
         self.still_poles = dict[str, int]()
+        self._planted: Sequence[int] = ()
         self._pivots: Mapping[int, Array] = {}
         self._unturned = held.turned(rig).any(axis=1)  # of the body's parts
         if controlled is not None:
             self._matrices = matrices = bridge.read_matrices(armature)
-            left = bridge.hold_controls(rig, controlled, held, matrices)
+            if plants:
+                self._planted = feet_but(controlled.skeleton, controlled.roles, controlled.planted, ())
+            left = bridge.hold_controls(rig, controlled, held, matrices, self._planted)
             self.controlled, self._staying = left.controlled, bridge.StayingParts(left, matrices)
             still = self.controlled.still_poles.items()
             self.still_poles = {rig.skeleton.names[bone]: part for bone, part in still}
@@ -105,7 +111,7 @@ class HeldRig:
 
     def hold(self, controlled: ControlledBody) -> ControlledBody:
         """Return the body with other controls, without those of them that stay."""
-        return bridge.hold_controls(self.free, controlled, self._held, self._matrices).controlled
+        return bridge.hold_controls(self.free, controlled, self._held, self._matrices, self._planted).controlled
 
     def unsteered(self, controlled: ControlledBody, asked: Sequence[int]) -> Indices:
         """Return the parts of limbs on IK that bend as Blender has it, in the drag of a body.

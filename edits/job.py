@@ -59,7 +59,7 @@ from .shown import WantedPose, wanted_body
 _MOST: Final = 4_000_000  # frames times bones that are taken: about one gigabyte
 # Of posing the controls, of a motion and of one pose: what joins the parts of a driven body may give way a little.
 _ROUNDS: Final = 4
-_ROUNDS_OF_ONE: Final = 24
+_ROUNDS_OF_ONE: Final = 48
 _NOBODY: Final = -1  # the place of a goal that none of the job's asks for
 _SETTLED: Final = 1e-4  # radians and armature units up to which two poses of a driven body are the same
 SHARPER: Final = 0.5  # of the tolerance, for the solver: single precision and scale need the rest
@@ -127,7 +127,8 @@ class JobEdit(MotionEdit):
                 for place, (frame, one) in zip(places, held.items(), strict=True)
             }
         stays = bridge.find_held(context, armature) if hold else bridge.Held()
-        self.held = HeldRig(armature, self.rig, None if self.controlled is None else self.controlled.now, stays)
+        now, plants = None if self.controlled is None else self.controlled.now, job.ccd is None and job.humanoid is None
+        self.held = HeldRig(armature, self.rig, now, stays, plants and job.frames is None)
         self.rig = self.held.rig
         if self.controlled is None:
             self.body = self.rig.skeleton
@@ -152,7 +153,7 @@ class JobEdit(MotionEdit):
         self._asked = [(place, one) for place, one, _ in yielding] + [(_NOBODY, goal) for goal in self.held.goals]
         self._yielding = {place: turn for place, _, turn in yielding if turn is not None}
         on_ik = list[int]()
-        if self.controlled is not None and job.ccd is None and job.humanoid is None:
+        if self.controlled is not None and plants:
             on_ik = sorted(set.intersection(*(set(body.planted) for body in self.controlled.bodies)))
         self._loose = feet_but(self.body, self.roles, on_ik, [one.bone for _, one in asked])  # as under G
         if job.humanoid is None:  # which knows no priorities

@@ -76,7 +76,8 @@ class DragBody:
         grabs = self._able(armature, self._acting(grabs), turning)
         if self.controlled is not None:
             self.rig = bridge.with_ik_starts(self.rig, self.controlled)
-        self.held = HeldRig(armature, self.rig, self.controlled, bridge.find_held(context, armature))
+        plants, held = not self.alone and armature.poise_method != "HUMANOID", bridge.find_held(context, armature)
+        self.held = HeldRig(armature, self.rig, self.controlled, held, plants)
         self.rig, self.controlled = self.held.rig, self.held.controlled
         still = self.held.still_poles
         if grabs[0].bone in still:
@@ -183,10 +184,10 @@ class DragBody:
         index = self.rig.skeleton.index
         own = [index(grab.bone) for grab in grabs]
         pinned = [index(pin.name) for pin in armature.poise_pins if pin.name in armature.pose.bones]
-        self.besides = (*own, *pinned)
+        moved = [*map(index, with_other_side(armature, [grab.bone for grab in grabs]))]
+        self.besides = (*moved, *pinned)
         controlled = bridge.find_controlled(armature, self.rig, self.roles, self.besides)
         parts = {} if controlled is None else controlled.parts()
-        moved = [*map(index, with_other_side(armature, [grab.bone for grab in grabs]))]
         chain = bridge.find_curled(armature, self.rig, self.roles, moved, controlled)
         poles = () if controlled is None else controlled.own_poles
         parts = parts.keys() - {pole for pole in poles if _has_location(self.rig, pole)}

@@ -311,14 +311,31 @@ def test_a_body_with_ik_keeps_the_locks_of_an_elbow_on_fk() -> None:
     assert turns[1] < 1e-6
 
 
-def test_a_control_beyond_the_reach_of_its_limb_stays_there_while_something_else_is_dragged() -> None:
-    """It was pulled to the hand, and keyed there, by 65 mm while a foot moved by 1."""
-    rig, parts = RIGS["Auto-Rig Pro on IK"]()
-    size, control = size_of(rig), rig.pose.bones["c_hand_ik.l"]
-    control.matrix = Matrix.Translation((0.4 * size, 0.0, 0.0)) @ control.matrix
-    bpy.context.view_layer.update()
-    beyond = np.linalg.norm(world(rig, parts["hand.L"]) - world(rig, "c_hand_ik.l"))
+@pytest.mark.parametrize(
+    ("name", "hand", "foot"),
+    [
+        ("Auto-Rig Pro on IK", "c_hand_ik.l", "c_foot_ik.l"),
+        pytest.param("Rigify on IK", "hand_ik.L", "foot_ik.L", marks=pytest.mark.skipif(
+            not SHARED.exists(), reason="without the rigs of the shared data"
+        )),
+    ],
+)  # fmt: skip
+def test_controls_beyond_the_reach_of_their_limbs_stay_there_while_something_else_is_dragged(
+    name: str, hand: str, foot: str
+) -> None:
+    """They were pulled to the hand and the foot, and keyed there, by 65 and 80 mm while the hips moved by 1."""
+    rig, parts = RIGS[name]()
+    for bone in rig.pose.bones:  # Rigify limits the target of IK to the limb's length then
+        if "IK_Stretch" in bone:
+            bone["IK_Stretch"] = 0.0
+    size = size_of(rig)
+    for control, way in ((hand, (0.4, 0.0, 0.0)), (foot, (0.03, 0.05, -0.08))):
+        rig.pose.bones[control].matrix = Matrix.Translation(size * Vector(way)) @ rig.pose.bones[control].matrix
+        bpy.context.view_layer.update()
+    beyond = np.linalg.norm(world(rig, parts["hand.L"]) - world(rig, hand))
     assert beyond > 0.03 * size
-    assert bpy.ops.poise.drag(bone=parts["foot.R"], shift=(0.0, -0.03 * size, 0.03 * size)) == {"FINISHED"}
-    after = np.linalg.norm(world(rig, parts["hand.L"]) - world(rig, "c_hand_ik.l"))
+    placed = np.array(rig.pose.bones[foot].matrix_basis)
+    assert bpy.ops.poise.drag(bone=parts["hips"], shift=(0.001 * size, 0.0, -0.001 * size)) == {"FINISHED"}
+    after = np.linalg.norm(world(rig, parts["hand.L"]) - world(rig, hand))
     assert after == pytest.approx(beyond, rel=0.02)
+    assert (np.array(rig.pose.bones[foot].matrix_basis) == placed).all()
