@@ -63,7 +63,8 @@ class ControlledBody:
     asked             bones of the rig that are dragged or pinned
     poles             poles that may go where their limb needs them -> the first part of the limb
     hinged            the limbs that IK bends about one axis
-    untwisted         the parts that copy the turns of their control without that about their own Y
+    untwisted         the parts that follow the turns of their control but for those about their own Y: they copy them
+                      without, or IK aims them from a bone that stays
     idle              riding bones that neither pose their part now nor go with it: controls that are off
     planted           the parts at the ends of limbs on IK whose target does not go with what moves the body
     beyond            whether a control further up than usual was asked to move the body, such as the root of the rig

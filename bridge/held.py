@@ -346,6 +346,7 @@ def hold_controls(
         riding={bone: part for bone, part in parts.items() if bone in body.riding or bone not in body.bones},
         poles={pole: first for pole, first in body.poles.items() if pole not in moves},
         planted=tuple(end for end in body.planted if end not in short),
+        untwisted=(*body.untwisted, *(part for part in others["begins"] if controls[part].turns >= 0)),
         unheld=body.controls,
         skeleton=replace(
             skeleton,
