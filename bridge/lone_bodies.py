@@ -40,14 +40,14 @@ def find_ik_chain(armature: ArmatureObject, rig: Rig, roles: Roles, bone: int) -
     return replace(body, roles=replace(body.roles, limbs={}), controls=controls)
 
 
-def ik_goals(armature: ArmatureObject, rig: Rig) -> set[int]:
-    """Return the bones (indices) that are targets or poles of IK constraints of the armature's own bones."""
+def ik_goals(armature: ArmatureObject, rig: Rig, which: Sequence[str] = ("", "pole_")) -> set[int]:
+    """Return the bones (indices) that are targets ("") or poles ("pole_") of IK constraints of the armature's bones."""
     constraints = (one for bone in armature.pose.bones for one in bone.constraints if one.type == "IK")
     named = {
-        name
+        getattr(one, f"{what}subtarget")
         for one in constraints
-        for target, name in ((one.target, one.subtarget), (one.pole_target, one.pole_subtarget))
-        if target == armature
+        for what in which
+        if getattr(one, f"{what}target") == armature
     }
     return {number for number, name in enumerate(rig.skeleton.names) if name in named}
 

@@ -70,8 +70,8 @@ class DragBody:
         self.alone = False
         self.moves: Flags | None = None  # bones beside a body of controls, which stays
         self.besides: tuple[int, ...] = ()  # bones of the rig that are dragged or pinned
-        self.controlled = self._find_controlled(armature, grabs) if whole else None
         self.notes: list[str] = []  # sentences about what is posed in place of what was grabbed
+        self.controlled = self._find_controlled(armature, grabs) if whole else None
         self.locked: list[str] = []  # that a lock holds it, if it does not go with what is posed
         grabs = self._able(armature, self._acting(grabs), turning)
         if self.controlled is not None:
@@ -177,9 +177,9 @@ class DragBody:
         """Return the body of the controls, if the grabbed bones are of it and one of them, or a pin, needs a control.
 
         Else return the grabbed bone alone, where it has a location of its own and is beside a body of controls, or IK
-        leads to it, or it is a pole: as under G, its limb bends that way, and nothing else moves. Or return the chain
-        of IK alone that it is of, or hangs on, or the chain that curls. Beside a body of controls nothing of that moves
-        in any case, as where a tail is dragged.
+        leads to it, or it is a pole, be it off: as under G, its limb bends that way, and nothing else moves. Or return
+        the chain of IK alone that it is of, or hangs on, or the chain that curls. Beside a body of controls nothing of
+        that moves in any case, as where a tail is dragged.
         """
         index = self.rig.skeleton.index
         own = [index(grab.bone) for grab in grabs]
@@ -189,18 +189,19 @@ class DragBody:
         controlled = bridge.find_controlled(armature, self.rig, self.roles, self.besides)
         parts = {} if controlled is None else controlled.parts()
         chain = bridge.find_curled(armature, self.rig, self.roles, moved, controlled)
-        poles = () if controlled is None else controlled.own_poles
-        parts = parts.keys() - {pole for pole in poles if _has_location(self.rig, pole)}
-        if chain is None and controlled is not None and own[0] in parts:
-            return controlled
+        located = {bone for bone in moved if _has_location(self.rig, bone)}
         if controlled is None:
-            goals = bridge.ik_goals(armature, self.rig)
-            lone = [bone for bone in moved if bone in goals and _has_location(self.rig, bone)]
+            lone = located & bridge.ik_goals(armature, self.rig)
         else:
-            lone = [bone for bone in moved if bone not in parts and _has_location(self.rig, bone)]
+            off = located & controlled.idle & bridge.ik_goals(armature, self.rig, ("pole_",))
+            poles = controlled.own_poles.keys() | off
+            if chain is None and own[0] in parts.keys() - poles:
+                return controlled
+            lone = (located - parts.keys()) | (poles & {*moved})
+            self.notes += [bridge.explain_idle(self.rig, controlled, grabs[0].bone)] if own[0] in off else []
         self.alone = own[0] in lone
         if self.alone:
-            return bridge.free_controls(self.rig, self.roles, lone)
+            return bridge.free_controls(self.rig, self.roles, [bone for bone in moved if bone in lone])
         if chain is None and self.rig.is_stuck(own[0]):
             chain = bridge.find_ik_chain(armature, self.rig, self.roles, own[0])
         if chain is None and controlled is not None:

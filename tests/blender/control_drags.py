@@ -207,7 +207,7 @@ def drag_bone(rig: Any, bone: str, way: Sequence[float]) -> Shown:
         seen = bridge.read_pose(rig, body.rig)
     else:
         seen, bones = bridge.read_controlled(body.controlled, matrices), body.controlled.bones
-    own, names = np.flatnonzero(body.skeleton.movable), body.skeleton.names
+    own, names = np.flatnonzero(body.skeleton.movable | body.skeleton.translatable.any(axis=1)), body.skeleton.names
     frames = [forward(body.skeleton, pose) for pose in (session.pose, seen)]
     places = np.stack([frames[1][0], matrices[bones, :, 3]])  # of the bones that deform, too
     off = np.linalg.norm(places - frames[0][0], axis=-1).max(axis=0)[own] / size

@@ -45,6 +45,9 @@ NAMES = RIGS if FULL else (*THREE, *(("Rigify on IK",) if SHARED.exists() else (
 DOWN = (0.0, 0.0, -0.05)  # metres of a human of 1.7 m
 SAID = 1e-3, 0.5  # metres of such a human, degrees: what a limb on IK is further beside is said
 SAME = 1e-5  # of the size
+POLES = (  # the last one hangs on a Child Of constraint
+    ("Quaternius", "PoleTarget.L"), ("CloudRig on IK", "IK-POLE-UpperArm.L"), ("Auto-Rig Pro on IK", "c_leg_pole.l"),
+)  # fmt: skip
 
 
 def no_auto() -> None:
@@ -182,7 +185,13 @@ def test_a_limb_whose_pole_has_no_keys_is_solved_as_blender_bends_it(name: str, 
     assert tuple(rig.pose.bones[pole].location) == before
 
 
-@pytest.mark.parametrize(("name", "pole"), [("Quaternius", "PoleTarget.L"), ("CloudRig on IK", "IK-POLE-UpperArm.L")])
+@pytest.mark.parametrize(
+    ("name", "pole"),
+    [
+        *POLES,
+        *([("Rigify on IK", "thigh_ik_target.L")] if SHARED.exists() else ()),  # it is off: IK has no poles
+    ],
+)
 def test_a_dragged_pole_and_its_limb_move_as_under_g_and_nothing_else(name: str, pole: str) -> None:
     """The body went along by what the limb cannot turn: the foot by 9 cm where the pole was dragged 10 cm forward."""
     rig, _ = RIGS[name]()
@@ -197,7 +206,7 @@ def test_a_dragged_pole_and_its_limb_move_as_under_g_and_nothing_else(name: str,
     np.testing.assert_allclose(bridge.read_matrices(rig), by_g, atol=SAME * size_of(rig))
 
 
-@pytest.mark.parametrize(("name", "pole"), [("Quaternius", "PoleTarget.L"), ("CloudRig on IK", "IK-POLE-UpperArm.L")])
+@pytest.mark.parametrize(("name", "pole"), POLES)
 def test_a_pole_without_keys_takes_no_body_with_it(name: str, pole: str) -> None:
     """The body went where the pole was dragged, by up to its half: without the pole."""
     rig, _ = RIGS[name]()
