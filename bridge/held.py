@@ -365,12 +365,25 @@ def hold_controls(
 
 
 def _out_of_reach(rig: Rig, body: ControlledBody, matrices: Array, near: float) -> set[int]:
-    """Return the ends of limbs that are not at their target, a bone, in evaluated matrices (J, 3, 4), but lax ones."""
-    frames, at_rest = body.frames.tolist(), rig.skeleton.rest_matrices
-    return {
-        end for end, target in body.targets.items() if target >= 0 and end not in body.lax
-        and rotation.lengths(_beside(matrices, target, frames[end]) - _beside(at_rest, target, frames[end])) > near
-    }  # fmt: skip
+    """Return the ends of limbs that IK does not bring to their target, a bone, in evaluated matrices (J, 3, 4).
+
+    But not lax ones. What ends with its target's rotation has the chain before it beside the target, as at rest.
+    """
+    tips = body.leaders[body.skeleton.parents]
+    tails = rig.skeleton.lengths[tips][:, None] * np.array([0.0, 1.0, 0.0])
+
+    def beside(at: Array, target: int, end: int) -> Array:
+        turn, place = _frame(at, target)
+        tip = at[tips[end]]
+        return rotation.rotate(rotation.inv(turn), tip[:, :3] @ tails[end] + tip[:, 3] - place)
+
+    found = set[int]()
+    for end, target in body.targets.items():
+        if target >= 0 and end not in body.lax:
+            here = beside(matrices, target, end)
+            away = here, here - beside(rig.skeleton.rest_matrices, target, end)
+            found |= {end} if rotation.lengths(np.stack(away)).min() > near else set[int]()
+    return found
 
 
 def _pivots(rig: Rig, body: ControlledBody, near: float) -> dict[int, Array]:
@@ -382,9 +395,3 @@ def _pivots(rig: Rig, body: ControlledBody, near: float) -> dict[int, Array]:
     own = rotation.mul(frame_rotations(rest[frames, :, :3]), body.aligned)
     points = rotation.rotate(rotation.inv(own), rest[turners, :, 3] - rest[frames, :, 3])
     return {part: points[part] for part in np.flatnonzero(beside).tolist()}
-
-
-def _beside(matrices: Array, bone: int, other: int) -> Array:
-    """Return where another bone is beside a bone, in its frame (3,)."""
-    turn, place = _frame(matrices, bone)
-    return rotation.rotate(rotation.inv(turn), matrices[other, :, 3] - place)

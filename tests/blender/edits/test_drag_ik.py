@@ -339,3 +339,14 @@ def test_controls_beyond_the_reach_of_their_limbs_stay_there_while_something_els
     after = np.linalg.norm(world(rig, parts["hand.L"]) - world(rig, hand))
     assert after == pytest.approx(beyond, rel=0.02)
     assert (np.array(rig.pose.bones[foot].matrix_basis) == placed).all()
+
+
+def test_a_leg_that_falls_short_of_a_foot_without_a_parent_is_solved_as_blender_shows_it() -> None:
+    """The knee was shown 25 mm beside, since the solved leg went on with the gap between the two."""
+    rig, parts = RIGS["Quaternius"]()
+    foot = rig.pose.bones[parts["foot.L"]]
+    foot.matrix = Matrix.Translation(size_of(rig) * Vector((0.03, 0.05, -0.08))) @ foot.matrix
+    bpy.context.view_layer.update()
+    shown = drag_bone(rig, parts["foot.R"], (0.02, -0.05, 0.04))
+    assert max(shown.off, shown.short) < NEAR
+    assert shown.turned < TURNED
