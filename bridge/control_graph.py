@@ -28,7 +28,7 @@ from .constraints import (
 )
 from .controlled_body import SAME_PLACE, Control, begins_at_end
 from .driven import constrained_bones
-from .shown import read_shown
+from .shown import read_for_posing
 
 _ALIGNED: Final = float(np.cos(np.radians(15.0)))
 _BY_PLACE: Final = {
@@ -79,9 +79,9 @@ class Graph:
         self._unlocked = ~skeleton.connected & ~placed.any(axis=1)
         self.free = skeleton.translatable.all(axis=1) | (hung & self._unlocked)
         self.moving = self.turning & self.free
-        self.shown = read_shown(armature)
-        # what only its locks hold; of bones that are not shown these are the rigger's
-        alone = self.shown & ~skeleton.connected & ~skeleton.driven
+        self.for_posing = read_for_posing(armature)
+        # what only its locks hold; of bones that are not for posing these are the rigger's
+        alone = self.for_posing & ~skeleton.connected & ~skeleton.driven
         self.placed, self.locked = placed.any(axis=1) & alone, (locks.any(axis=1) | placed.any(axis=1)) & alone
         self.carrier, self.beyond = -1, False  # the bone that carries the body of a search, see `mover`
         self.shared = frozenset[int]()  # bones of a search that carry the targets of several limbs
@@ -248,7 +248,7 @@ class Graph:
 
         That turns it, too, unless something else does, or what is between looks at something. A bone at the place of
         the part is preferred, else the last one that carries neither the `body` nor what the chain starts from; bones
-        that are shown before others; one of `wanted` that carries this one comes before it. A bone that limbs
+        for posing before others; one of `wanted` that carries this one comes before it. A bone that limbs
         share moves none but that at its place, unless nothing else does. A part that IK aims keeps its twist. A bone
         whose location is locked holds the part, and none below it comes in its place.
         """
@@ -275,9 +275,9 @@ class Graph:
         return Control(turns, self._unless_locked(moves, part), begins=part if part in self.aiming else -1)
 
     def _preferred(self, bones: Iterable[int]) -> list[int]:
-        """Return those of the bones that are shown, or all if none is."""
+        """Return those of the bones that are for posing, or all if none is."""
         found = list(bones)
-        return [bone for bone in found if self.shown[bone]] or found
+        return [bone for bone in found if self.for_posing[bone]] or found
 
     @property
     def poles(self) -> dict[int, int]:
@@ -311,10 +311,10 @@ class Graph:
     def leader(self, part: int, before: int, control: int, behind: Iterable[int], bent: bool) -> int:
         """Return the bone, free to turn or (`bent`) of an IK chain, that turns a part but not the one before it, or -1.
 
-        It has the place and direction of the part, or else carries it; if none of the former is shown, one that carries
-        the part at its place and is shown comes before them. Of several one that turns the parts `behind` is preferred,
-        then one that is shown, then one below the `control` of the part before, then the nearest; of a part with none
-        behind the farthest: tweaks are nearer.
+        It has the place and direction of the part, or else carries it; if none of the former is for posing, one that
+        is and that carries the part at its place comes before them. Of several one that turns the parts `behind` is
+        preferred, then one for posing, then one below the `control` of the part before, then the nearest; of a part
+        with none behind the farthest: tweaks are nearer.
         """
         others = {before, *reach(self.turned_by, before)} if before >= 0 else set[int]()
         steps = {part: 0, **self.upstream(part)}
@@ -328,12 +328,12 @@ class Graph:
             carries = any(bone in found for found in after)
             away = steps[bone] if after else -steps[bone]
             apart = control not in self.upstream(bone)
-            return bone not in self.in_chains, not carries, not self.shown[bone], apart, away
+            return bone not in self.in_chains, not carries, not self.for_posing[bone], apart, away
 
         carriers = takewhile(lambda bone: bone not in self.in_chains, self._carriers(part))
         able = [bone for bone in carriers if bone not in others and self.turning[bone]]
-        seen = next((bone for bone in able if self.shown[bone] and self._at(bone, part)), -1)
-        if near and (seen < 0 or self.shown[near].any() or not self.in_chains.keys().isdisjoint(near)):
+        seen = next((bone for bone in able if self.for_posing[bone] and self._at(bone, part)), -1)
+        if near and (seen < 0 or self.for_posing[near].any() or not self.in_chains.keys().isdisjoint(near)):
             return min(near, key=order)
         return seen if seen >= 0 else next(iter(able), -1)
 
@@ -389,7 +389,7 @@ class Graph:
 
         def order(other: int) -> tuple[Any, ...]:
             root = self._carries(other, able) + bool(self._targets and self._carries(other, self._targets))
-            return other not in wanted, not self.shown[other], root, not moving[other], float(away[other])
+            return other not in wanted, root, not self.for_posing[other], not moving[other], float(away[other])
 
         found = self.carrier = min(able, key=order, default=bone)
         self.beyond = found != min(able, key=lambda other: order(other)[1:], default=bone)

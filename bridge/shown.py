@@ -1,4 +1,4 @@
-"""Which bones of an armature are shown."""
+"""Which bones of an armature are shown, and which are for posing."""
 
 from typing import Any
 
@@ -21,3 +21,9 @@ def read_shown(armature: ArmatureObject) -> Flags:
     )  # Blender 4.5
     seen = np.array([bone.name in shown or bone.name not in every for bone in armature.data.bones])
     return seen & ~flags(owners, "hide", 1)[:, 0]
+
+
+def read_for_posing(armature: ArmatureObject) -> Flags:
+    """Return which bones (J,) are for posing: shown, or with a custom shape, as controls that an animator hid."""
+    shaped = np.array([bone.custom_shape is not None for bone in armature.pose.bones], bool)
+    return read_shown(armature) | shaped

@@ -127,9 +127,10 @@ class DragWriter:
         if self.controlled is not None:
             self.write(armature, pose)
             take = self.shown(armature, pose, still=True)
-            self.kept = pose if take is None else take(pose)
             _evaluate()
             shown, posed = bridge.read_matrices(armature)[None], bridge.repeated(self.controlled, 1)
+            bent = posed.bent(pose[None], posed.read(shown))[0]  # how far a limb bends is for IK to say
+            self.kept = bent if take is None else take(bent)
             self.misfit = bridge.explain_misfit(armature, posed, self.kept[None], shown, but={*said, *self.stopped})
             pose = bridge.read_pose(armature, body.rig)
         turned, moved, grown = self._changed(pose)

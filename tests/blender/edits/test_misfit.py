@@ -18,7 +18,7 @@ from edits.job import perform_job
 from edits.pin_list import set_pins
 from edits.pins import job_from_pins
 from edits.retarget import Retargeted, imported
-from tests.blender.control_drags import RIGS, STILL, shared
+from tests.blender.control_drags import RIGS, STILL, drag_bone, shared, size_of
 from tests.blender.control_rigs import BODY, auto_rig_pro, build, constrain, ik, reverse_foot, shown
 from tests.blender.rigs import make_empty, make_ik_body, select, world
 from tests.paths import DATA, SHARED
@@ -188,3 +188,16 @@ def test_an_elbow_that_has_a_location_of_its_own_is_dragged_with_it() -> None:
     context.view_layer.update()
     np.testing.assert_allclose(world(rig, elbow), start + shift, atol=1e-5)
     assert not explain(session)
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")
+def test_a_leg_that_ik_no_longer_stretches_is_shown_as_it_is_solved() -> None:
+    human, _ = RIGS["Rigify on IK"]()
+    size = size_of(human)
+    human.pose.bones["torso"].location.z = 0.02 * size
+    context.view_layer.update()
+    hip, knee, foot = (world(human, f"DEF-{part}.R") for part in ("thigh", "shin", "foot"))
+    assert np.linalg.norm(foot - hip) > 0.9999 * (np.linalg.norm(knee - hip) + np.linalg.norm(foot - knee))
+    shown = drag_bone(human, "hand_ik.L", (0.03, -0.04, -0.05))
+    assert shown.off < 1e-3
+    assert not any("misses" in sentence for sentence in shown.said)
