@@ -40,6 +40,7 @@ class Found:
     back: Array  # (D, M) the step that takes an error of each held row away
     push: Array  # (D,) slope of the model at its end, which bounds balance
     slopes: Slopes
+    least: bool  # the model has a least value, to which the step goes
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +52,7 @@ class End:
     slips: Flags  # (L,)
     strengths: Array  # (L,)
     cut: bool  # at the target of a level that slips, which may hold there
+    whole: bool  # it went to the least value of the model
     better: bool  # the merit did not rise
     stiffness: float  # of the model along the step
 
@@ -82,7 +84,7 @@ class NewtonStep:
         The active limits are then those of the step.
         """
         at = local.at
-        local, found, there, slips, cut = self._rounds(local, slipped, least, turn)
+        local, found, there, slips, cut, whole = self._rounds(local, slipped, least, turn)
         loads = np.where(slips, local.strengths, self.aims.sizes(found.forces))
         weights = np.where(self.strength.firm, walls(loads, local.strengths), local.strengths)
         # as the model has it; a step that was cut is not brought to its goals, but keeps the first level
@@ -108,12 +110,15 @@ class NewtonStep:
         noise = numbers.DAMPING * (1.0 + before) + float(weights[~slips].sum()) * float(np.max(exact, initial=0.0))
         better = after <= before + noise
         stiffness = 0.0 if better else self._stiffness(local, found, slips)
-        return End(there, self._forces(there, local, found, slips), slips, local.strengths, cut, better, stiffness)
+        forces = self._forces(there, local, found, slips)
+        return End(there, forces, slips, local.strengths, cut, whole, better, stiffness)
 
     def _rounds(
         self, local: Local, slipped: Flags, least: Array, turn: float
-    ) -> tuple[Local, Found, Placed, Flags, bool]:
-        """Return the step under the limits that it meets, its end, the levels that slip in it, and whether it was cut.
+    ) -> tuple[Local, Found, Placed, Flags, bool, bool]:
+        """Return the step under the limits that it meets, its end, the levels that slip in it, and how it ended.
+
+        That is whether it was cut, and whether it is whole.
 
         And the model with the strengths that levels have by their forces in this step. Levels that slipped in the last
         step do so from the first round on, unless one would go past its target.
@@ -121,14 +126,14 @@ class NewtonStep:
         active, counts, none = dict(self.limits.active), local.counts.copy(), np.zeros(len(local.at.sizes), bool)
         slipped = slipped & (local.at.sizes > GIVES)
         found = self._rounds_from(local, least, turn, slipped)
-        if slipped.any() and found[-1]:
+        if slipped.any() and found[-2]:
             self.limits.active = active
             found = self._rounds_from(replace(local, counts=counts), least, turn, none)
         return found
 
     def _rounds_from(
         self, local: Local, least: Array, turn: float, slips: Flags
-    ) -> tuple[Local, Found, Placed, Flags, bool]:
+    ) -> tuple[Local, Found, Placed, Flags, bool, bool]:
         """See `_rounds`; some levels slip from the first round on."""
         last = numbers.ROUNDS + len(slips) - 1
         for round_ in range(last + 1):
@@ -162,7 +167,8 @@ class NewtonStep:
                 self.limits.release(found.push * self.stiff, found.slopes)
             if len(self.limits.active) == held_by:
                 break
-        return local, found, there, slips, share < 1.0 <= most  # pyright: ignore[reportPossiblyUnboundVariable]
+        whole = found.least and share >= 1.0 <= most  # pyright: ignore[reportPossiblyUnboundVariable]
+        return local, found, there, slips, share < 1.0 <= most, whole  # pyright: ignore[reportPossiblyUnboundVariable]
 
     def _share(self, local: Local, found: Found, slips: Flags) -> float:
         """Return the share of a step after which a level that slips would go past its target."""
@@ -219,7 +225,8 @@ class NewtonStep:
         buckles = np.zeros_like(slope)
         free = sides[:, 1:].T
         across = model + free.T.dot(free / numbers.DAMPING)  # where levels hold nothing moves
-        if not _has_least(across - numbers.NEARLY * self.eye):  # flatter, a solve finds none
+        least = _has_least(across - numbers.NEARLY * self.eye)  # flatter, a solve finds none
+        if not least:
             falls, ways = np.linalg.eigh(across)
             buckles = self._aside(ways[:, 0], slope)
             more = max(-2.0 * float(falls[0]), LEAST_DAMPED) * self.eye
@@ -235,7 +242,7 @@ class NewtonStep:
         multipliers, back = inverse.dot(gap), solved[:, 1:].dot(inverse)
         step = back.dot(gap) - solved[:, 0] + fixed + buckles
         push = slope + whole.dot(step) - multipliers.dot(kept)
-        return Found(step, multipliers * self.member.dot(shares), held, back, push, slopes)
+        return Found(step, multipliers * self.member.dot(shares), held, back, push, slopes, least)
 
     def _aside(self, way: Array, slope: Array) -> Array:
         """Return a step (D,) along a way of unit length on which the model falls to both sides, to the preferred one.

@@ -98,7 +98,7 @@ class FrameSolver:
             end = self.newton.take(local, self.slips, self.least, left, exact)
             went = end.at.x - self.at.x
             turned = max(self.newton.turned(went), float(np.abs(went[self.turning :]).max(initial=0.0)))
-            newton = end.better and not (damping or end.slips.any())
+            newton = end.better and end.whole and not (damping or end.slips.any())
             # what a step under the mouse leaves of a pose that meets its goals, the next tick takes
             met = live and newton and bool((np.abs(self.aims.pressing(end.at.rows)) <= exact).all())
             rests = met or turned < (still if newton else min(still, 2.0 * numbers.ROTATION_TOLERANCE))  # side to side
