@@ -135,16 +135,23 @@ class DragProblem:
         bent = held.planes(body.controlled, self._skeleton, wanted.pose, goals)
         self.bent = {self._skeleton.names[self._skeleton.index(goal.bone)] for goal in bent}
         goals += [*self.planted, *bent, *self.yielding]
-        limbs = () if body.controlled is None else body.controlled.hinged
+        self._limbs = () if body.controlled is None else body.controlled.hinged
         strength = share * self._method.strength
         method = replace(self._method, reference=wanted.start, strength=strength, strength_at=last, firm_at=held.first)
         if body.controlled is not None and body.controlled.beyond and not turning:
             method = replace(method, root="fixed" if method.root == "fixed" else "translate")
-        self.solver = method.prepare(*within_reach(self._skeleton, limbs, wanted.pose, body.start), goals)
+        self.solver = method.prepare(*within_reach(self._skeleton, self._limbs, wanted.pose, body.start), goals)
         tree = self.solver.tree
         solved = {*tree.nodes[tree.joints].tolist(), *tree.nodes[tree.roots].tolist()}
         asked = [self._skeleton.index(goal.bone) for goal in goals]
         return Solved([*solved], tree.nodes[tree.stretching].tolist(), tree.nodes.tolist(), asked)
+
+    def carry(self, start: Pose, pose: Pose) -> bool:
+        """Go on from another start and pose with the same goals; return whether these are still right."""
+        if not self.ranked or self.bent:
+            return False
+        self.solver = self.solver.carried(*within_reach(self._skeleton, self._limbs, pose, self.body.start), start)
+        return True
 
     def aim(self, number: int, place: Array, turn: Array | None) -> None:
         """Move the target of an effector: place (3,) and turn (4,) in armature space."""

@@ -83,7 +83,7 @@ class DragSession:
         """Solve for the effectors moved by `shift` (3,) and `turn` (4,) of the world from the start; write the pose."""
         begin = perf_counter()
         # what other bones turn or carry is seen now, as it was in the last tick
-        if self._live and (self.writer.carries or self.body.held.goals or self._beside):
+        if self._live and (self.writer.follows or self.body.held.goals or self._beside):
             self._takes_shown()
         shifted, turned = self.body.to_armature(shift, turn)
         self.targets = []
@@ -119,7 +119,8 @@ class DragSession:
         self.effectors = self.body.effectors
         if take is not None:
             self.pose, self.start = take(self.pose), take(self.start)
-        self.renew()
+        if went or moved or not self.problem.carry(self.start, self.pose):
+            self.renew()
         return True
 
     def _write(self, solution: Solution, begin: float) -> Solution:

@@ -17,6 +17,7 @@ from .problem import Solved
 
 _SAME: Final = 1e-5  # of the skeleton's size: a change of a length that does not count
 _TURNED: Final = 1e-4  # radians: a change of a carried bone that does not count
+_SEEN: Final = 5e-4, float(np.radians(1.0))  # of the size, radians: a change under the mouse that can be seen
 _ROUNDING: Final = 2e-5  # radians, or of the size: that of controls, which follow matrices in single precision
 
 
@@ -52,9 +53,11 @@ class DragWriter:
         self._heads = None
 
     @property
-    def carries(self) -> bool:
-        """Whether bones that something else drives are carried between the bones that count."""
-        return bool(len(self._carried))
+    def follows(self) -> bool:
+        """Whether Blender decides a part of the pose that counts in the solve, see `shown`."""
+        controlled = self.controlled
+        loose = controlled is not None and (controlled.stretched.any() or controlled.untwisted or len(self._loose))
+        return bool(len(self._carried) or loose)
 
     def write(self, armature: Any, pose: Pose, frames: Callable[[], tuple[Array, Array]] | None = None) -> None:
         """Write a pose; `frames`, if other poses follow, returns heads (N, 3) and rotations (N, 4) of its bones.
@@ -91,10 +94,7 @@ class DragWriter:
         of shoulders on a bone of the spine between two parts, and carried bones that do not count in the solve.
         """
         controlled, carried = self.controlled, self._every if still else self._carried
-        decided = controlled is None or not (
-            still or controlled.stretched.any() or controlled.untwisted or len(self._loose)
-        )
-        if not len(carried) and decided:
+        if not (self.follows or (still and (len(carried) or controlled is not None))):
             return None
         _evaluate()
         matrices = bridge.read_matrices(armature)
@@ -103,7 +103,7 @@ class DragWriter:
             if controlled is None:
                 return take_over(one, bridge.with_carried(self._body.rig, pose, matrices), carried, carried)
             seen = bridge.read_controlled(controlled, matrices)
-            places = controlled.stretched | (controlled.bones_that("moves") < 0 if still else False)
+            places = controlled.stretched | (controlled.bones_that("moves") < 0)
             return undecided_of(controlled, one, pose, seen, carried, self._loose, places)
 
         taken = take(pose)
@@ -111,8 +111,10 @@ class DragWriter:
         turned = rotation.angle_between(taken.rotations, pose.rotations).max()
         if controlled is not None:
             off[[*controlled.poles]] = 0.0  # they go where their limbs need them
-        same = _SAME if controlled is None else _ROUNDING
-        return take if off.max() >= same * self._body.skeleton.size or turned >= _TURNED else None
+        same, angle = _SAME if controlled is None else _ROUNDING, _TURNED
+        if self._live and not still:
+            same, angle = _SEEN
+        return take if off.max() >= same * self._body.skeleton.size or turned >= angle else None
 
     def restore(self, armature: Any) -> None:
         """Give the armature the exact channels at the press."""

@@ -6,12 +6,13 @@ import numpy as np
 
 from ...errors import CoreError
 from ...goals import AnyGoal, Goal
+from ...pose import Pose
 from ...rotation import Array
-from ...skeleton import is_whole
+from ...skeleton import Skeleton, is_whole
 from ...solution import Explains, Solution
 from . import pipeline
 from .goals.targets import check_replacement, checked_target
-from .problem import Problem
+from .problem import Problem, carried
 from .tree import LinkTree
 
 
@@ -88,6 +89,16 @@ class Drag:
         problem = self.problem
         pose = problem.pose_at(self.state.x).reshape(problem.batch_shape)
         return Drag(self.method, Problem.of(problem.settings, problem.skeleton, pose, goals))
+
+    def carried(self, skeleton: Skeleton, pose: Pose, reference: Pose) -> "Drag":
+        """Return a drag with the same goals from another pose and reference (J), with the limits of a skeleton.
+
+        As where something else has changed lengths. It goes on with the forces that this one has, in a single frame.
+        """
+        drag = Drag(self.method, carried(self.problem, skeleton, pose, reference))
+        if drag.state.frame is not None and self.state.frame is not None:
+            drag.state.frame.resume(self.state.frame.state())
+        return drag
 
     def solve(self) -> Solution:
         """Return the solution, from the reference if it settles, else from the last one, at first the start pose."""

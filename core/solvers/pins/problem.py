@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Self
+from typing import Any, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,12 +73,9 @@ class Problem:
         root, stretch, axes, root_bone = settings.root, settings.stretch, settings.axes, settings.root_bone
         rows = GoalRows(skeleton, started, shape, root, stretch, axes, root_bone)
         tree = rows.tree
-        limit_rows, start, brought_in = _limits_of(settings, skeleton, tree, given, reference, same_pose)
+        limit_rows, start, reference, brought_in = _started(settings, skeleton, tree, given, reference, same_pose)
         bends = _bends_of(settings, tree)
         prior = _prior_of(settings, skeleton, tree, goals, bends)
-        if len(tree.stretching) and start.scales is None:
-            ones = np.ones_like(start.translations)
-            start, reference = replace(start, scales=ones), replace(reference, scales=ones)
         far = settings.position_tolerance
         far = numbers.POSITION_TOLERANCE * skeleton.size if far is None else far
         tolerances = np.where(rows.turning, settings.rotation_tolerance, far / skeleton.size)
@@ -91,11 +88,9 @@ class Problem:
             far, tolerances, plain,
         )  # fmt: skip
 
-    def aimed(self, rows: GoalRows) -> Self:
+    def aimed(self, rows: GoalRows) -> "Problem":
         """Return the problem with other targets; in a tick, where `replace` is slow."""
-        other = object.__new__(type(self))
-        vars(other).update(vars(self), rows=rows)
-        return other
+        return _but(self, rows=rows)
 
     @property
     def tree(self) -> LinkTree:
@@ -195,6 +190,25 @@ class Problem:
         return np.all(lengths <= self.tolerances, axis=1)
 
 
+def carried(problem: Problem, skeleton: Skeleton, pose: Pose, reference: Pose) -> Problem:
+    """Return the problem with the same goals at another pose and reference (J), with the limits of a skeleton."""
+    settings = replace(problem.settings, reference=reference)
+    given, reference = (flat_pose(some, problem.batch_shape) for some in (pose, reference))
+    limit_rows, start, reference, brought_in = _started(
+        settings, skeleton, problem.tree, given, reference, problem.same_pose
+    )
+    return _but(
+        problem, settings=settings, skeleton=skeleton, given=given, start=start, reference=reference,
+        brought_in=brought_in, limit_rows=limit_rows,
+    )  # fmt: skip
+
+
+def _but(problem: Problem, **other: Any) -> Problem:
+    changed = object.__new__(type(problem))
+    vars(changed).update(vars(problem), **other)
+    return changed
+
+
 def missing(problem: Problem) -> tuple[Array, Array]:
     """Return position errors (B, G), armature units, and rotation errors (B, G), radians, in the start pose."""
     x, links = problem.begin()
@@ -216,10 +230,13 @@ def _check(settings: Settings, skeleton: Skeleton, pose: Pose, goals: Sequence[A
             raise CoreError(f'"{goal.bone}" cannot be a target for itself; name another bone.')
 
 
-def _limits_of(
+def _started(
     settings: Settings, skeleton: Skeleton, tree: LinkTree, given: Pose, reference: Pose, same_pose: bool
-) -> tuple[LimitRows, Pose, NDArray[np.bool_]]:
-    """Return the limit rows, the given pose clamped to them, and the bones (B, J) that were outside."""
+) -> tuple[LimitRows, Pose, Pose, NDArray[np.bool_]]:
+    """Return the limit rows, the given pose clamped to them, the reference, and the bones (B, J) that were outside.
+
+    Both poses have scales where bones stretch.
+    """
     joints = {int(tree.nodes[place]): order for order, place in enumerate(tree.joints)}
     # locked angles stay, with or without limits
     groups = [*locked_angles(skeleton, given.rotations, joints)]
@@ -237,7 +254,11 @@ def _limits_of(
         brought_in = np.broadcast_to(brought_in & far, rotations.shape[:-1])
         start = replace(given, rotations=np.broadcast_to(inside, rotations.shape))
     softness = float(_LIMIT_SOFTNESS) if settings.limits == "soft" else 0.0
-    return LimitRows(tuple(groups), joints, reference.rotations, settings.axes, softness), start, brought_in
+    if len(tree.stretching) and start.scales is None:
+        ones = np.ones_like(start.translations)
+        start, reference = replace(start, scales=ones), replace(reference, scales=ones)
+    rows = LimitRows(tuple(groups), joints, reference.rotations, settings.axes, softness)
+    return rows, start, reference, brought_in
 
 
 def _bends_of(settings: Settings, tree: LinkTree) -> Array | None:

@@ -78,6 +78,30 @@ def test_a_body_far_out_of_reach_stays_where_it_is_while_targets_do() -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "bone", "way"),
+    [
+        ("Auto-Rig Pro on FK", "head.x", (0.2, -0.6, -0.5)),  # steps were shorter than the way, and passed for the last
+        ("CloudRig on IK", "DEF-Shin1.L", (0.08, -0.12, 0.1)),  # lengths by IK were taken over at rest alone
+        pytest.param("Rigify on IK", "DEF-shin.L", (0.08, -0.12, 0.1), marks=SHARED_DATA),
+    ],
+)
+def test_a_body_is_about_at_rest_when_the_mouse_stops(name: str, bone: str, way: Sequence[float]) -> None:
+    """It went on by 136, 20 and 21 mm."""
+    rig, _ = RIGS[name]()
+    session = DragSession(bpy.context, rig, [Grab(rig.name, bone, (0.0, 0.0, 0.0))], live=True)
+    for share in np.linspace(0.04, 1.0, 25):
+        session.drag(share * size_of(rig) * np.array(way), STILL)
+        bpy.context.view_layer.update()
+    assert session.body.controlled is not None
+    parts = session.body.controlled.bones
+    before = bridge.read_matrices(rig)[parts, :, 3]
+    session.settle()
+    bpy.context.view_layer.update()
+    far = np.linalg.norm(bridge.read_matrices(rig)[parts, :, 3] - before, axis=-1)
+    assert far.max() < 6e-3 * size_of(rig)
+
+
+@pytest.mark.parametrize(
     ("name", "roll"),
     [("CloudRig on IK", "ROLL-Foot.L"), pytest.param("Rigify on IK", "foot_heel_ik.L", marks=SHARED_DATA)],
 )

@@ -46,6 +46,12 @@ class FrameSolver:
         """Go back to where the frame was."""
         self.at, self.forces, self.slips, self.least, self.limits.active = kept
 
+    def resume(self, kept: Kept) -> None:
+        """Go on here with what a frame of the same goals knows; where limits have moved is seen in the next step."""
+        _, self.forces, self.slips, self.least, active = kept
+        rows = range(len(self.limits.lower))
+        self.limits.active = {row: bound for row, bound in active.items() if row in rows} | self.limits.active
+
     def fit(self, links: Links) -> None:
         """Take over other links of the problem."""
         self.places.fit(links)
