@@ -94,6 +94,7 @@ class ControlPoser:
         self.posed = used[used >= 0]
         self._writer = PoseWriter(rig, self.posed)
         self._written: tuple[dict[str, Array], Pose] | None = None  # channels and the pose of them by the last step
+        self._ways = np.zeros(len(self._led))  # that the last step was to take the parts that controls turn
         self._modes = {mode: group[np.isin(group, self.posed)] for mode, group in rig.modes.items()}
         matrices = rig.skeleton.rest_matrices
         own = rotation.mul(frame_rotations(matrices[controlled.frames, :, :3]), controlled.aligned)
@@ -137,6 +138,7 @@ class ControlPoser:
         channels, now = self._written
         task = _Task(self, pose, now, matrices, frames)
         task.look(matrices)
+        self._ways = rotation.lengths(matrices[self._shown, :, 3] - task.heads[self._led])
         if task.is_done():
             return ControlPose(now, [], [], task.heads, True, task.at_limits)
         after = self._writer.write(armature, task.next(now), channels)
@@ -151,7 +153,7 @@ class ControlPoser:
         """
         context: Any = bpy.context
         update(context)
-        self._written = None
+        self._written, self._ways = None, np.zeros(len(self._led))
         rig, controlled = self.rig, self.controlled
         channels = read_channels(armature, rig.channels)
         start = now = read_pose(armature, rig)
@@ -209,9 +211,12 @@ class ControlPoser:
         return np.where(straight, share, 0.0)
 
     def shows(self, matrices: Array, heads: Array) -> bool:
-        """Return whether the parts that controls turn are about where they were wanted, heads (N, 3), in (J, 3, 4)."""
+        """Return whether the parts that controls turn are about where they were wanted, heads (N, 3), in (J, 3, 4).
+
+        Or come at least half as near in a step: the next one goes on.
+        """
         away = rotation.lengths(matrices[self._shown, :, 3] - heads[self._led])
-        return bool(away.max(initial=0.0) < APART * self.controlled.skeleton.size)
+        return bool((away < np.maximum(APART * self.controlled.skeleton.size, 0.5 * self._ways)).all())
 
     def _agree(self, before: Pose, after: Pose) -> bool:
         """Return whether two poses of the controls are the same but for rounding."""
