@@ -17,7 +17,7 @@ from .problem import Solved
 
 _SAME: Final = 1e-5  # of the skeleton's size: a change of a length that does not count
 _TURNED: Final = 1e-4  # radians: a change of a carried bone that does not count
-_SEEN: Final = 5e-4, float(np.radians(1.0))  # of the size, radians: a change under the mouse that can be seen
+_SEEN: Final = 5e-4, float(np.radians(0.1))  # of the size, radians: a change under the mouse that can be seen
 _ROUNDING: Final = 2e-5  # radians, or of the size: that of controls, which follow matrices in single precision
 
 
@@ -53,11 +53,9 @@ class DragWriter:
         self._heads = None
 
     @property
-    def follows(self) -> bool:
-        """Whether Blender decides a part of the pose that counts in the solve, see `shown`."""
-        controlled = self.controlled
-        loose = controlled is not None and (controlled.stretched.any() or controlled.untwisted or len(self._loose))
-        return bool(len(self._carried) or loose)
+    def carries(self) -> bool:
+        """Whether bones that something else drives are carried between the bones that count."""
+        return bool(len(self._carried))
 
     def write(self, armature: Any, pose: Pose, frames: Callable[[], tuple[Array, Array]] | None = None) -> None:
         """Write a pose; `frames`, if other poses follow, returns heads (N, 3) and rotations (N, 4) of its bones.
@@ -90,11 +88,15 @@ class DragWriter:
         """Return a function that takes over into poses what Blender shows and controls do not decide; None if it is so.
 
         That is the lengths of limbs that IK stretches, how they bend where neither pole nor start may move, how carried
-        bones are at their parents, and twists. If `still`, it is the places of all parts that no control moves, too, as
-        of shoulders on a bone of the spine between two parts, and carried bones that do not count in the solve.
+        bones are at their parents, and twists; and, with any of these, the places of all parts that no control moves,
+        as of shoulders on a bone of the spine between two parts. If `still`, it is that in any case, carried bones that
+        do not count in the solve, too, and what cannot be seen.
         """
         controlled, carried = self.controlled, self._every if still else self._carried
-        if not (self.follows or (still and (len(carried) or controlled is not None))):
+        decided = controlled is None or not (
+            still or controlled.stretched.any() or controlled.untwisted or len(self._loose)
+        )
+        if not len(carried) and decided:
             return None
         _evaluate()
         matrices = bridge.read_matrices(armature)
