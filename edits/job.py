@@ -100,8 +100,6 @@ class JobEdit(MotionEdit):
     `body` is the skeleton that is solved: the rig's own, or where the goals need it that of the `controlled` body.
     """
 
-    pose_tolerance = np.inf, np.inf  # goals are what is asked for, and measured each; the pose is only reported
-
     def __init__(self, context: Any, armature: Any, job: Job, hold: bool = False) -> None:
         self._context, self._armature, self.job = context, armature, job
         self.method = job.method
@@ -301,7 +299,7 @@ class JobEdit(MotionEdit):
                 if _is_settled(self.solution.pose, wanted):
                     break
             pose = self.solution.pose
-            self.control_motion, _, reached = yield from find_control_motion(
+            self.control_motion, self._wanted, reached = yield from find_control_motion(
                 self._context, armature, self.rig, self.controlled, self.before, pose, framed
             )
 
@@ -360,7 +358,7 @@ class JobEdit(MotionEdit):
     def wanted(self, armature: Any, part: Frames) -> WantedPose:
         if self.controlled is None:
             return super().wanted(armature, part)
-        return wanted_body(self.body, self.roles, self.solution.pose[part])
+        return wanted_body(self.body, self.roles, self._wanted[part])
 
     def shown(self, armature: Any, part: Frames) -> Evaluation:
         return self.take.part(part)

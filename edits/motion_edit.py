@@ -147,7 +147,8 @@ class MotionEdit:
             explained = self.explain(goals)
         except bridge.Stopped:  # what is written stays
             explained = (UNMEASURED,)
-        missed = [] if pose is None or pose.met.all() else [pose.sentence([Cause(self.pose_cause)])]
+        told = self.control_motion is not None and bool(self.control_motion.misfit)  # which limbs, and what helps
+        missed = [] if told or pose is None or pose.met.all() else [pose.sentence([Cause(self.pose_cause)])]
         missed += [floor.sentence()] if floor is not None and floor.told else []
         self.stays = [] if written is None else self.said_staying(armature)
         return Report(

@@ -10,6 +10,7 @@ from mathutils import Matrix
 import bridge
 from bridge import Grab
 from core import Motion, Pose, forward, rotation
+from core.formats import job
 from core.steps import run_steps
 from edits.controls import find_control_motion
 from edits.drag.explain import explain
@@ -98,14 +99,21 @@ def _pose(rig: Any, whole: Any, controlled: Any, pose: Pose) -> tuple[list[str],
     return found.misfit, reached
 
 
-def test_solve_here_measures_limbs_with_the_lengths_that_ik_gives_them() -> None:
+def test_jobs_measure_limbs_with_the_lengths_that_ik_gives_them() -> None:
     if not SHARED.is_dir():
         pytest.skip("the larger test data (../shared/data) is not here")
     rig, _ = RIGS["Rigify on IK"]()
     with imported(context, DATA / "motion" / "cmu_07_12.bvh") as (source, _):
-        edit = Retargeted(context, rig, source, (20, 21), plant=False)
+        edit = Retargeted(context, rig, source, (20, 24), plant=False)
     edit.solve()
     edit.write(rig)
+    goals = [{"role": "foot.L", "pin": ["position", "rotation"]}, {"role": "hand.R", "position": [-0.35, -0.5, 1.1]}]
+    report = perform_job(
+        context, rig, job.parse({"version": 1, "armature": rig.name, "frames": [20, 24], "goals": goals})
+    )
+    assert report.pose is not None
+    assert report.pose.position_error is not None
+    assert report.pose.position_error.max() < 1e-3
     context.scene.frame_set(20)
     set_pins(context, rig, ["foot_ik.L", "foot_ik.R"], "BOTH", "WORLD")
     torso = rig.pose.bones["torso"]
