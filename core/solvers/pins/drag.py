@@ -97,7 +97,7 @@ class Drag:
         """
         drag = Drag(self.method, carried(self.problem, skeleton, pose, reference))
         if drag.state.frame is not None and self.state.frame is not None:
-            drag.state.frame.resume(self.state.frame.state())
+            drag.state.frame.resume(self.state.frame)
         return drag
 
     def solve(self) -> Solution:

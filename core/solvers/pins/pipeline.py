@@ -160,6 +160,16 @@ def again(problem: Problem, state: State) -> State:
     return _at(state, _nearer(frame, kept, progress, after))
 
 
+def elsewhere(problem: Problem, state: State) -> State:
+    """Try other starts of a drag at rest, until none is better: once more only where targets have moved."""
+    frame = state.frame
+    if frame is None or frame.tried or not _rests(problem, state):
+        return state
+    state = again(problem, unlock(problem, state))
+    frame.tried = _rests(problem, state)
+    return state
+
+
 def refit_tick(problem: Problem, state: State) -> State:
     """Fit the links again, until goals are met in them."""
     return _refitted(problem, state, tick, met_is_enough=True)
@@ -177,7 +187,7 @@ def refit_calm(problem: Problem, state: State) -> State:
 
 STAGES: tuple[Stage, ...] = (start, steps, other_starts, unlock, rest, refit)
 TICK: tuple[Stage, ...] = (tick, refit_tick)
-STILL: tuple[Stage, ...] = (calm, unlock, again, refit_calm)  # a tick in which no target moves
+STILL: tuple[Stage, ...] = (calm, elsewhere, refit_calm)  # a tick in which no target moves
 
 # -- steps -----------------------------------------------------------------------------------------------------------
 

@@ -29,6 +29,7 @@ class FrameSolver:
         self.largest_turn = problem.settings.turn if problem.dragged else np.inf
         self.tolerances = problem.tolerances
         self.by_row = np.repeat(problem.tolerances[self.aims.blocks], 3)
+        self.tried = False  # other starts, since targets moved
 
     def begin(self, x: Array) -> None:
         """Begin at x (D,), before any force is known."""
@@ -46,10 +47,10 @@ class FrameSolver:
         """Go back to where the frame was."""
         self.at, self.forces, self.slips, self.least, self.limits.active = kept
 
-    def resume(self, kept: Kept) -> None:
+    def resume(self, other: "FrameSolver") -> None:
         """Go on here with what a frame of the same goals knows; where limits have moved is seen in the next step."""
-        _, self.forces, self.slips, self.least, active = kept
-        rows = range(len(self.limits.lower))
+        _, self.forces, self.slips, self.least, active = other.state()
+        self.tried, rows = other.tried, range(len(self.limits.lower))
         self.limits.active = {row: bound for row, bound in active.items() if row in rows} | self.limits.active
 
     def fit(self, links: Links) -> None:
@@ -83,7 +84,7 @@ class FrameSolver:
         damping, steps, bent, begun = 0.0, 0, False, self.at.x if begun is None else begun
         moved = float(np.abs(self.at.rows - rows).max(initial=0.0))  # of the targets
         if moved:
-            self.least = np.zeros(len(self.slips))
+            self.least, self.tried = np.zeros(len(self.slips)), False
         turn = bound * max(1.0, moved / numbers.CENTIMETRE)
         # a tick under the mouse, from which the next one goes on, need not be more exact than its goals
         exact = 0.5 * self.by_row * self.aims.scales
