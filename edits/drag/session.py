@@ -83,7 +83,7 @@ class DragSession:
         """Solve for the effectors moved by `shift` (3,) and `turn` (4,) of the world from the start; write the pose."""
         begin = perf_counter()
         # what other bones turn or carry is seen now, as it was in the last tick
-        if self._live:
+        if self._live and (self.writer.carries or self.body.held.goals or self._beside):
             self._takes_shown()
         shifted, turned = self.body.to_armature(shift, turn)
         self.targets = []
@@ -112,9 +112,7 @@ class DragSession:
         """Take over what the rig does by itself: lengths by IK, and carried bones; return whether that has changed."""
         armature = self.body.find()
         take, went = self.writer.shown(armature, self.pose, still), self.body.held.follow(bpy.context, armature)
-        # under the mouse controls stay where they are at their parts unless something carries these, or one has not
-        watched = still or not self._live or self._beside or self.writer.carries or bool(self.body.held.goals)
-        moved = watched and self.body.follow(bpy.context, armature, self.pins.targets)
+        moved = self.body.follow(bpy.context, armature, self.pins.targets)
         self._beside |= moved
         if take is None and not went and not moved:
             return False

@@ -17,7 +17,6 @@ from .problem import Solved
 
 _SAME: Final = 1e-5  # of the skeleton's size: a change of a length that does not count
 _TURNED: Final = 1e-4  # radians: a change of a carried bone that does not count
-_SEEN: Final = 5e-4, float(np.radians(0.1))  # of the size, radians: a change under the mouse that can be seen
 _ROUNDING: Final = 2e-5  # radians, or of the size: that of controls, which follow matrices in single precision
 
 
@@ -88,9 +87,8 @@ class DragWriter:
         """Return a function that takes over into poses what Blender shows and controls do not decide; None if it is so.
 
         That is the lengths of limbs that IK stretches, how they bend where neither pole nor start may move, how carried
-        bones are at their parents, and twists; and, with any of these, the places of all parts that no control moves,
-        as of shoulders on a bone of the spine between two parts. If `still`, it is that in any case, carried bones that
-        do not count in the solve, too, and what cannot be seen.
+        bones are at their parents, and twists. If `still`, it is the places of all parts that no control moves, too, as
+        of shoulders on a bone of the spine between two parts, and carried bones that do not count in the solve.
         """
         controlled, carried = self.controlled, self._every if still else self._carried
         decided = controlled is None or not (
@@ -105,7 +103,7 @@ class DragWriter:
             if controlled is None:
                 return take_over(one, bridge.with_carried(self._body.rig, pose, matrices), carried, carried)
             seen = bridge.read_controlled(controlled, matrices)
-            places = controlled.stretched | (controlled.bones_that("moves") < 0)
+            places = controlled.stretched | (controlled.bones_that("moves") < 0 if still else False)
             return undecided_of(controlled, one, pose, seen, carried, self._loose, places)
 
         taken = take(pose)
@@ -113,10 +111,8 @@ class DragWriter:
         turned = rotation.angle_between(taken.rotations, pose.rotations).max()
         if controlled is not None:
             off[[*controlled.poles]] = 0.0  # they go where their limbs need them
-        same, angle = _SAME if controlled is None else _ROUNDING, _TURNED
-        if self._live and not still:
-            same, angle = _SEEN
-        return take if off.max() >= same * self._body.skeleton.size or turned >= angle else None
+        same = _SAME if controlled is None else _ROUNDING
+        return take if off.max() >= same * self._body.skeleton.size or turned >= _TURNED else None
 
     def restore(self, armature: Any) -> None:
         """Give the armature the exact channels at the press."""
