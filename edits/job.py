@@ -125,7 +125,8 @@ class JobEdit(MotionEdit):
                 for place, (frame, one) in zip(places, held.items(), strict=True)
             }
         stays = bridge.find_held(context, armature) if hold else bridge.Held()
-        now, plants = None if self.controlled is None else self.controlled.now, job.ccd is None and job.humanoid is None
+        now = None if self.controlled is None else self.controlled.now
+        plants = job.ccd is None and job.humanoid is None  # neither of these keeps feet that merely stay
         self.held = HeldRig(armature, self.rig, now, stays, plants and job.frames is None)
         self.rig = self.held.rig
         if self.controlled is None:

@@ -269,6 +269,12 @@ def select(object: bpy.types.Object, bones: Iterable[str]) -> None:
         owner.select = bone.name in names
 
 
+def set_hidden(bone: Any, hidden: bool = True) -> None:
+    """Hide a pose bone, or show it."""
+    owner = bone if hasattr(bone, "hide") else bone.bone  # Blender 4.5 has it on the bone
+    owner.hide = hidden
+
+
 def choose(object: Any, *bones: str) -> None:
     """Go to pose mode with these bones selected, the last one active."""
     select(object, bones)

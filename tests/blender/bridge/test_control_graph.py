@@ -8,7 +8,7 @@ import pytest
 from bridge.pick_order import FIRST, LAST, read_pick_order
 from edits.info import describe
 from tests.blender.control_rigs import BUILT
-from tests.blender.rigs import put_on_fk, select
+from tests.blender.rigs import put_on_fk, select, set_hidden
 
 
 @pytest.mark.parametrize("fk", [0.0, 1.0])
@@ -26,17 +26,13 @@ def test_the_controls_are_those_that_an_animator_keys(human: Any, fk: float) -> 
         assert controls[f"index.{side}"] == [f"f_index.0{joint}.{side}" for joint in (1, 2, 3)]
 
 
-def hide(bone: Any) -> None:
-    (bone if hasattr(bone, "hide") else bone.bone).hide = True  # Blender 4.5
-
-
 def test_the_mouse_does_not_take_the_root_for_a_control_of_the_hips_that_is_hidden(empty_file: None) -> None:
     rig = BUILT["Auto-Rig Pro on IK"].make()
     select(rig, [])
     controls, order = describe(rig)["controls"], read_pick_order(rig)
     assert order["c_root_master.x"] == FIRST
     assert order["c_traj"] == LAST
-    hide(rig.pose.bones["c_root_master.x"])
+    set_hidden(rig.pose.bones["c_root_master.x"])
     assert describe(rig)["controls"] == controls
     assert read_pick_order(rig) == order
 
@@ -44,7 +40,7 @@ def test_the_mouse_does_not_take_the_root_for_a_control_of_the_hips_that_is_hidd
 @pytest.mark.parametrize("control", ["torso", "foot_ik.L", "hand_ik.L", "spine_fk.003", "head"])
 def test_a_control_that_an_animator_has_hidden_still_poses_its_part(human: Any, control: str) -> None:
     controls = describe(human)["controls"]
-    hide(human.pose.bones[control])
+    set_hidden(human.pose.bones[control])
     assert describe(human)["controls"] == controls
 
 

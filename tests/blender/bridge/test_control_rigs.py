@@ -11,7 +11,7 @@ import bridge
 from bridge import Grab, pick
 from edits.drag.session import DragSession
 from tests.blender.control_drags import RIGS, STILL, WAYS, key_step, pin_feet
-from tests.blender.rigs import BODY, Bones, make_armature, make_empty, make_view, world
+from tests.blender.rigs import BODY, Bones, make_armature, make_empty, make_view, set_hidden, world
 
 context: Any = bpy.context
 
@@ -59,7 +59,7 @@ def test_a_part_is_grabbed_however_many_tweaks_and_gears_are_nearer_to_the_mouse
     for collection in rig.data.collections_all if shown == "all" else ():
         collection.is_visible = True
     for bone in rig.pose.bones if shown == "all" else ():
-        (bone if hasattr(bone, "hide") else bone.bone).hide = False
+        set_hidden(bone, False)
     context.view_layer.update()
     whole = bridge.read_rig(rig)
     roles = bridge.read_roles(rig, whole.skeleton)

@@ -10,7 +10,7 @@ from mathutils import Matrix, Vector
 from bridge.grab import Grab, pick, picks, ranked, step
 from bridge.pick_order import FIRST, SECOND
 from tests.blender.control_rigs import BUILT
-from tests.blender.rigs import load, make_armature, make_skin, make_view, select, world
+from tests.blender.rigs import load, make_armature, make_skin, make_view, select, set_hidden, world
 from tests.paths import SHARED
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -59,9 +59,7 @@ def test_nothing_is_grabbed_beside_the_body_or_of_hidden_bones(rig: Any) -> None
     mouse = tuple(view.pixels(world(rig, "hand.L")))
     assert pick(bpy.context, view, mouse) is not None
     for name in ("hand.L", "forearm.L"):
-        bone = rig.pose.bones[name]
-        owner = bone if hasattr(bone, "hide") else bone.bone
-        owner.hide = True
+        set_hidden(rig.pose.bones[name])
     assert pick(bpy.context, view, mouse) is None
 
 

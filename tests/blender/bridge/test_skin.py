@@ -16,7 +16,7 @@ from bridge.skin import find_cover
 from core import rotation
 from core.pose import frame_rotations
 from edits.drag.session import DragSession
-from tests.blender.rigs import load, make_armature, make_skin, make_view, select, skin_of, turn, world
+from tests.blender.rigs import load, make_armature, make_skin, make_view, select, set_hidden, skin_of, turn, world
 from tests.paths import SHARED
 
 STILL = np.array([1.0, 0.0, 0.0, 0.0])
@@ -26,8 +26,7 @@ HUMAN = SHARED / "rigs" / "scripted" / "rigify_generated_human.blend"
 def show(rig: Any, *names: str) -> None:
     """Show these bones alone."""
     for bone in rig.pose.bones:
-        owner = bone if hasattr(bone, "hide") else bone.bone
-        owner.hide = bone.name not in names
+        set_hidden(bone, bone.name not in names)
     bpy.context.view_layer.update()
 
 

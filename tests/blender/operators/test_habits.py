@@ -18,6 +18,7 @@ from tests.blender.rigs import (
     make_walk,
     pin_feet,
     select,
+    set_hidden,
     turn,
     world,
 )
@@ -39,8 +40,7 @@ def stored(object: Any) -> dict[str, Any]:
 
 def hide_bone(rig: Any) -> None:
     for name in ("hand.L", "forearm.L"):
-        bone = rig.pose.bones[name]
-        (bone if hasattr(bone, "hide") else bone.bone).hide = True
+        set_hidden(rig.pose.bones[name])
 
 
 def hide_collection(rig: Any) -> None:
@@ -90,8 +90,7 @@ def test_what_is_hidden_or_not_to_be_selected_moves_with_the_body(rig: Any, hide
     assert stored(rig) == {name: values.tolist() for name, values in start.items()}
     hide(rig)
     for foot in FEET:  # pins of hidden bones hold, too
-        hide_foot = rig.pose.bones[foot]
-        (hide_foot if hasattr(hide_foot, "hide") else hide_foot.bone).hide = True
+        set_hidden(rig.pose.bones[foot])
     bpy.ops.poise.drag(bone="chest", shift=(0.0, -0.2, -0.3))
     assert stored(rig) == shown
 
