@@ -495,7 +495,9 @@ def test_a_control_that_goes_with_a_part_is_dragged_by_its_name() -> None:
 
 
 @pytest.mark.parametrize("make", [captured, rigify_on_fk])
-@pytest.mark.parametrize(("role", "way"), [("hips", (0.0, 0.0, -0.05)), ("foot.L", (0.03, 0.0, 0.0))])
+@pytest.mark.parametrize(
+    ("role", "way"), [("hips", (0.0, 0.0, -0.05)), pytest.param("foot.L", (0.03, 0.0, 0.0), marks=pytest.mark.long)]
+)
 def test_what_stands_between_few_keys_gets_the_keys_that_hold_it(make: Any, role: str, way: Sequence[float]) -> None:
     rig = make()
     leave(rig, {2, *range(3, 70, 8), 66})

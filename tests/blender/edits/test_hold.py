@@ -69,6 +69,7 @@ def shown(rig: Any) -> np.ndarray:
     return np.array([rig.matrix_world @ bone.tail for bone in rig.pose.bones if bone.bone.use_deform])
 
 
+@pytest.mark.long
 def test_holding_again_replaces_what_was_held(monkeypatch: Any) -> None:
     """In the same frames and in others that overlap; nothing was changed by hand."""
     rig = body("mixamo")
@@ -106,6 +107,7 @@ def test_two_hands_go_along_with_one_prop_and_its_fingers_touch_it(hand: str, mo
         np.testing.assert_allclose(shown(rig), rest, atol=1e-4)
 
 
+@pytest.mark.long
 def test_feet_stay_on_the_floor_under_what_goes_out_of_reach(monkeypatch: Any) -> None:
     rig = body("mixamo")
     prop = barbell(rig, "mixamo")
@@ -145,6 +147,7 @@ def test_it_is_one_undo_step_and_the_action_that_was_there_is_kept() -> None:
     assert prop is not None
 
 
+@pytest.mark.long
 def test_without_pins_fingers_close_at_every_frame_round_what_moves_through_the_hand() -> None:
     rig = body("mixamo")
     prop = prop_for(rig, "cylinder", "L", "mixamo")

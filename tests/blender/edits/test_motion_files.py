@@ -106,6 +106,7 @@ def test_every_motion_of_a_folder_becomes_an_action_as_one_by_one_and_a_second_r
     assert next(row for row in rows if row.file == "bad.bvh").reason.startswith("There is no armature with a motion")
 
 
+@pytest.mark.long
 def test_stopped_in_the_middle_it_keeps_what_is_finished_and_the_next_run_does_the_rest(folder: Path) -> None:
     rig = open_rig()
     before = contents()
@@ -226,6 +227,7 @@ def test_several_motions_need_an_output_and_one_makes_no_strips(
     assert not output.exists()
 
 
+@pytest.mark.long
 def test_after_ctrl_c_the_verb_writes_what_is_finished(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -64,7 +64,7 @@ def walk(keys: Collection[int], negated: bool) -> Any:
     return rig
 
 
-@pytest.mark.parametrize("tool", TOOLS)
+@pytest.mark.parametrize("tool", ["smooth", *(pytest.param(tool, marks=pytest.mark.long) for tool in [*TOOLS][1:])])
 def test_negated_keys_change_nothing(tool: str) -> None:
     keys, make = TOOLS[tool]
     shown: list[np.ndarray] = []

@@ -247,7 +247,9 @@ def test_feet_on_ik_stay_where_the_elbow_of_a_pinned_hand_is_dragged_further_tha
     )
 
 
-@pytest.mark.parametrize("name", MOVERS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.long) if name == "Rigify on IK" else name for name in MOVERS]
+)
 def test_no_control_above_the_body_comes_unless_it_is_dragged(name: str) -> None:
     rig, _ = RIGS[name]()
     above = [bone.name for bone in rig.data.bones[MOVERS[name]].parent_recursive]
@@ -359,6 +361,7 @@ def test_a_line_that_shows_a_pole_goes_with_its_knee_or_elbow() -> None:
     assert drag_bone(rig, parts["hips"], (0.03, -0.02, -0.05)).pins < NEAR
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")
 def test_fingers_of_a_hand_that_is_locked_in_full_bend_as_far_as_they_reach() -> None:
     """The hand was no part of the body: the arm was solved without its IK, and fingers stayed where they were."""

@@ -400,7 +400,10 @@ TOOLS: dict[str, Callable[[], set[str]]] = {
 
 
 @pytest.mark.parametrize("name", MADE)
-@pytest.mark.parametrize("what", ["axes", "one key", "cycles", *BLENDS])
+@pytest.mark.parametrize(
+    "what",
+    ["axes", BLENDS[-1], *(pytest.param(what, marks=pytest.mark.long) for what in ("one key", "cycles", *BLENDS[:-1]))],
+)
 def test_solve_here_body_tools_and_breakdown(name: str, what: str, capfd: Any) -> None:
     rig, parts = MADE[name]()
     animate(rig)

@@ -228,7 +228,10 @@ def test_a_pole_without_keys_takes_no_body_with_it(name: str, pole: str) -> None
     ("name", "knee", "keyed", "stays", "pinned"),
     [
         ("legs on IK with poles", "shin.L", ("hips", "foot_ik.L", "foot_ik.R"), "knee.L", True),
-        ("reverse feet without poles", "shin.L", ("root", "hips", "ik_foot.L", "ik_foot.R"), "thigh.L", False),
+        pytest.param(
+            *("reverse feet without poles", "shin.L", ("root", "hips", "ik_foot.L", "ik_foot.R"), "thigh.L", False),
+            marks=pytest.mark.long,
+        ),
         ("Quaternius", "LowerLeg.L", ("Body", "Foot.L", "Foot.R"), "PoleTarget.L", False),
     ],
 )
@@ -411,7 +414,7 @@ def test_a_foot_goes_with_what_carries_its_control_without_keys() -> None:
     np.testing.assert_allclose(place, world(rig, "foot.L"), atol=NEAR)
 
 
-@pytest.mark.parametrize("keying", ["off", "available"])
+@pytest.mark.parametrize("keying", ["off", pytest.param("available", marks=pytest.mark.long)])
 def test_solve_here_and_body_tools_change_no_other_frame(keying: str, capfd: Any) -> None:
     forbid, reason = KEYING[keying]
     acts: dict[str, Callable[[], set[str]]] = {
