@@ -15,7 +15,7 @@ from .control_frames import read_state
 from .control_graph import Graph
 from .controlled_body import ControlledBody
 from .roles import read_corrections, read_roles
-from .shown import read_shown
+from .shown import read_for_posing
 
 FIRST, SECOND, THIRD, LAST = range(4)
 _ENDS: Final = ("hips", "head", *(f"{end}.{side}" for end in ("hand", "foot") for side in SIDES))
@@ -49,8 +49,9 @@ def read_posers(armature: ArmatureObject) -> Mapping[str, str]:
 
 
 def _read(armature: ArmatureObject) -> _Found:
-    """Return what drives the body now; it is found once for the same constraints and the same bones that are shown."""
-    state = armature.data.bones.keys(), read_corrections(armature), read_state(armature), read_shown(armature).tobytes()
+    """Return what drives the body now; it is found once for the same constraints and the same bones for posing."""
+    posing = read_for_posing(armature).tobytes()
+    state = armature.data.bones.keys(), read_corrections(armature), read_state(armature), posing
     known = _known.get(armature.session_uid)
     if known is None or known.state != state:
         known = _known[armature.session_uid] = _find(armature, state)

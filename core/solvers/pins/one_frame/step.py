@@ -44,6 +44,28 @@ class Found:
 
 
 @dataclass(frozen=True, eq=False)
+class Trial:
+    """A step under the limits that it meets, before it is brought back to what holds."""
+
+    local: Local  # the model with the strengths that levels have by their forces in this step
+    found: Found
+    there: Placed  # where it ends
+    slips: Flags  # (L,) levels that slip in it
+    share: float  # of the step, after which a level that slips would go past its target; 1 if none would
+    most: float  # of that, after which it is too long; 1 if it is not
+
+    @property
+    def cut(self) -> bool:
+        """Whether it ends at the target of a level that slips."""
+        return self.share < 1.0 <= self.most
+
+    @property
+    def whole(self) -> bool:
+        """Whether it goes to the least value of the model."""
+        return self.found.least and self.share >= 1.0 <= self.most
+
+
+@dataclass(frozen=True, eq=False)
 class End:
     """The end of a step."""
 
@@ -84,7 +106,8 @@ class NewtonStep:
         The active limits are then those of the step.
         """
         at = local.at
-        local, found, there, slips, cut, whole = self._rounds(local, slipped, least, turn)
+        trial = self._rounds(local, slipped, least, turn)
+        local, found, there, slips = trial.local, trial.found, trial.there, trial.slips
         loads = np.where(slips, local.strengths, self.aims.sizes(found.forces))
         weights = np.where(self.strength.firm, walls(loads, local.strengths), local.strengths)
         # as the model has it; a step that was cut is not brought to its goals, but keeps the first level
@@ -111,29 +134,22 @@ class NewtonStep:
         better = after <= before + noise
         stiffness = 0.0 if better else self._stiffness(local, found, slips)
         forces = self._forces(there, local, found, slips)
-        return End(there, forces, slips, local.strengths, cut, whole, better, stiffness)
+        return End(there, forces, slips, local.strengths, trial.cut, trial.whole, better, stiffness)
 
-    def _rounds(
-        self, local: Local, slipped: Flags, least: Array, turn: float
-    ) -> tuple[Local, Found, Placed, Flags, bool, bool]:
-        """Return the step under the limits that it meets, its end, the levels that slip in it, and how it ended.
+    def _rounds(self, local: Local, slipped: Flags, least: Array, turn: float) -> Trial:
+        """Return the step under the limits that it meets.
 
-        That is whether it was cut, and whether it is whole.
-
-        And the model with the strengths that levels have by their forces in this step. Levels that slipped in the last
-        step do so from the first round on, unless one would go past its target.
+        Levels that slipped in the last step do so from the first round on, unless one would go past its target.
         """
         active, counts, none = dict(self.limits.active), local.counts.copy(), np.zeros(len(local.at.sizes), bool)
         slipped = slipped & (local.at.sizes > GIVES)
-        found = self._rounds_from(local, least, turn, slipped)
-        if slipped.any() and found[-2]:
+        trial = self._rounds_from(local, least, turn, slipped)
+        if slipped.any() and trial.cut:
             self.limits.active = active
-            found = self._rounds_from(replace(local, counts=counts), least, turn, none)
-        return found
+            trial = self._rounds_from(replace(local, counts=counts), least, turn, none)
+        return trial
 
-    def _rounds_from(
-        self, local: Local, least: Array, turn: float, slips: Flags
-    ) -> tuple[Local, Found, Placed, Flags, bool, bool]:
+    def _rounds_from(self, local: Local, least: Array, turn: float, slips: Flags) -> Trial:
         """See `_rounds`; some levels slip from the first round on."""
         last = numbers.ROUNDS + len(slips) - 1
         for round_ in range(last + 1):
@@ -167,8 +183,7 @@ class NewtonStep:
                 self.limits.release(found.push * self.stiff, found.slopes)
             if len(self.limits.active) == held_by:
                 break
-        whole = found.least and share >= 1.0 <= most  # pyright: ignore[reportPossiblyUnboundVariable]
-        return local, found, there, slips, share < 1.0 <= most, whole  # pyright: ignore[reportPossiblyUnboundVariable]
+        return Trial(local, found, there, slips, share, most)  # pyright: ignore[reportPossiblyUnboundVariable]
 
     def _share(self, local: Local, found: Found, slips: Flags) -> float:
         """Return the share of a step after which a level that slips would go past its target."""
