@@ -44,6 +44,7 @@ _PLACED: Final = 1e-5  # of the size: knees that are nearly straight are beside 
 _GLANCE: Final = float(np.radians(1.0))
 _SEEN: Final = 5e-4
 _EASED: Final = 0.7  # if this share of a twist error remains after a round, the control does not determine the twist
+_Y: Final = np.array([0.0, 1.0, 0.0])
 _STRAIGHT: Final = 2e-6  # of the size: a limb that is as straight as it was, in single precision
 
 
@@ -259,6 +260,7 @@ class _Task:
         self._held = np.zeros(count, bool)  # parts whose control is at its limit, and parts below them
         self._at_limit: Indices = np.zeros(0, int)
         self._twist = np.full(count, np.inf)
+        self._about = self._went = np.zeros(np.sum(poser.begins >= 0))  # see `_eased`
         self._turns = np.tile(rotation.IDENTITY, (len(matrices), 1))  # of the bones that are read
 
     @property
@@ -278,7 +280,7 @@ class _Task:
         self._turns[poser.read] = frame_rotations(matrices[poser.read, :, :3])
         own = rotation.mul(self._turns[frames], poser.controlled.aligned)
         change = rotation.mul(self._wanted, rotation.inv(own))  # (N, 4) the error of each part
-        swing, twisted = rotation.swing_twist(change, rotation.rotate(own, np.array([0.0, 1.0, 0.0])))
+        swing, twisted = rotation.swing_twist(change, rotation.rotate(own, _Y))
         before, self._twist = self._twist, rotation.angle_between(twisted, rotation.IDENTITY)
         # judged while the part before rests: what turns it twists those below it
         parents = self._poser.controlled.skeleton.parents
@@ -357,6 +359,16 @@ class _Task:
         added[poser.copying] = rotation.mul(rotation.inv(now), then)
         return added
 
+    def _eased(self, about: Array) -> Array:
+        """Return by how much starts of IK go round themselves for limbs that are off `about` their lines (b,).
+
+        By less if their last turns went past: the foot of a paw goes with the start, and turns its leg once more.
+        """
+        past = self._about - about
+        share = np.divide(self._went, past, out=np.ones_like(past), where=past * self._went > 0.0)
+        self._about, self._went = about, np.minimum(share, 1.0) * about
+        return self._went
+
     def _turned(self, now: Pose) -> Pose:
         """Return the next pose of the controls but for those of FK that are mixed with IK."""
         poser = self._poser
@@ -384,8 +396,8 @@ class _Task:
         # a start with locks that its part has not cannot be as that is: it goes round itself by what the limb, which IK
         # brings to another direction, is off round its own line
         _, swivel = rotation.swing_twist(self._change[parts], self._limbs[parts])
-        about = np.sum(swivel[:, 1:] * self._limbs[parts], axis=-1)
-        own = np.stack([swivel[:, 0], 0.0 * about, about, 0.0 * about], axis=-1)
+        about = self._eased(np.sum(rotation.log(swivel) * self._limbs[parts], axis=-1))
+        own = rotation.exp(about[:, None] * _Y)
         drawn = poser.drawn[parts][:, None]
         after = np.where(drawn, rotation.mul(self._change[parts], rotation.mul(base, now.rotations[bones])), after)
         locked = (skeleton.rotation_locks[bones] & ~controlled.skeleton.rotation_locks[parts]).any(axis=-1)[:, None]

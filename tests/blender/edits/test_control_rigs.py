@@ -434,8 +434,10 @@ def test_a_drag_keys_no_control_that_only_rounding_has_changed(monkeypatch: Any)
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")
-def test_a_control_beside_a_paw_that_turns_with_its_leg_is_where_the_mouse_is() -> None:
-    for bone, way in (("front_foot_ik.L", (-0.03, -0.08, -0.1)), ("foot_ik.L", (0.0, 0.06, 0.2))):
+def test_a_paw_that_turns_with_its_leg_and_the_control_beside_it_are_where_the_mouse_is() -> None:
+    """Far from its place the leg went past where it was to be, from side to side, until the drag was refused."""
+    near, far = (("front_foot_ik.L", (-0.03, -0.08, -0.1)), ("foot_ik.L", (0.0, 0.06, 0.2))), (0.12, -0.6, 0.48)
+    for bone, way in (*near, ("DEF-foot.L", far)):
         rig, _ = RIGS["Rigify's wolf"]()
         shift = size_of(rig) * np.array(way)
         wanted = world(rig, bone) + shift
