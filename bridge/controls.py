@@ -86,7 +86,9 @@ class ControlPoser:
         self.drawn = np.isin(controlled.ends, [end for end in controlled.lax if self.moved[end] < 0])
         # only Blender knows where IK bends what these hang on
         self.carried = controlled.carried & ~np.isin(controlled.skeleton.parents, self.bent)
-        self.steered = np.isin(self.bent, list(controlled.poles.values()))
+        self.poles, self.steerers = (np.array([*some], int) for some in (controlled.poles, controlled.poles.values()))
+        self.steered = np.isin(self.bent, self.steerers)
+        self.steered_at: Array | None = None  # (p, 2) where poles were first seen, see `at_limbs`
         self.untwisted = np.isin(np.arange(len(begins)), controlled.untwisted)
         # IK keeps its limits by itself, and reaches what it can
         self.limits_of_parts = limits_of(controlled.skeleton, {*range(len(begins))} - {*self.bent.tolist()})
@@ -201,6 +203,19 @@ class ControlPoser:
         here = matrices[self.controlled.frames, :, 3]
         self._beyond = rotation.lengths(matrices[self.targets, :, 3] - here)
         self._reached = rotation.lengths(here - here[self._firsts])
+        if self.steered_at is None:
+            self.steered_at = self.at_limbs(here)[1]
+
+    def at_limbs(self, heads: Array) -> tuple[Array, Array, Array]:
+        """Return the directions (p, 3) of the limbs that poles steer, and where the poles are: along and beside (p, 2).
+
+        And the directions (p, 3) in which they are beside. Parts are at heads (N, 3).
+        """
+        firsts = heads[self.steerers]
+        ways, away = directions(heads[self.controlled.ends[self.steerers]] - firsts), heads[self.poles] - firsts
+        along = np.sum(away * ways, axis=-1, keepdims=True)
+        beside = away - along * ways
+        return ways, np.hstack([along, rotation.lengths(beside)[:, None]]), directions(beside)
 
     def kept_beyond(self, heads: Array, beside: Array) -> Array:
         """Return the share of what targets are `beside` the parts (N,) that stays: what a limb was short of at first.
@@ -309,18 +324,24 @@ class _Task:
         self._errors = np.maximum(self._errors, rotation.angle_between(self._beside, rotation.IDENTITY))
         self._far = rotation.lengths(self.heads - self._places[frames]) / poser.rig.skeleton.size
         self._errors[self._held] = self._far[self._held] = 0.0
-        self._turn_poles(swivel)
+        self._place_poles()
 
-    def _turn_poles(self, swivel: Array) -> None:
-        """Let poles about where they are wanted go round their limbs from there by what these are off (b, 4)."""
-        frames = self._poser.controlled.frames
-        for pole, first in self._poser.controlled.poles.items():
-            if self._far[pole] < APART:
-                here = self._places[frames[pole]] - self.heads[first]
-                around = rotation.rotate(swivel[self._poser.bent == first][0], here)
-                self.heads = np.array(self.heads)  # those of the drag stay as they are
-                self.heads[pole] = self.heads[first] + around
-                self._far[pole] = 0.0  # the limb says where it is right
+    def _place_poles(self) -> None:
+        """Have poles as far along their limbs, and beside them, as at first, and as far round them as limbs bend."""
+        poser, poles, firsts = self._poser, self._poser.poles, self._poser.steerers
+        assert poser.steered_at is not None
+        here = self._places[poser.controlled.frames]
+        self.heads = np.array(self.heads)  # those of the drag stay as they are
+        self.heads[poles] = here[poles]
+        after, at, _ = poser.at_limbs(self.heads)
+        off = rotation.lengths(at - poser.steered_at) / poser.rig.skeleton.size
+        self._far[poles] = np.where(off < _SEEN, 0.0, off)  # the limb says where it is right
+        before, _, beside = poser.at_limbs(here)
+        swung = rotation.shortest(before, after)
+        _, swivel = rotation.swing_twist(rotation.mul(self._change[firsts], rotation.inv(swung)), after)
+        beside = rotation.rotate(rotation.mul(swivel, swung), beside)
+        along, far = poser.steered_at.T[..., None]
+        self.heads[poles] = self.heads[firsts] + along * after + far * beside
 
     def is_done(self, passing: bool = False) -> bool:
         """Return whether the parts are where they are wanted; if `passing`, as far as that can be seen."""

@@ -50,6 +50,8 @@ class DragWriter:
     def enter(self) -> None:
         """Forget the last tick: the rig shows the pose of another frame."""
         self._heads = None
+        if self._poser is not None:
+            self._poser.steered_at = None
 
     @property
     def carries(self) -> bool:
@@ -96,6 +98,18 @@ class DragWriter:
         )
         if not len(carried) and decided:
             return None
+        take = self._take(armature, pose, still)
+        taken = take(pose)
+        off = rotation.lengths(taken.translations - pose.translations)
+        turned = rotation.angle_between(taken.rotations, pose.rotations).max()
+        if controlled is not None:
+            off[[*controlled.poles]] = 0.0  # they go where their limbs need them
+        same = _SAME if controlled is None else _ROUNDING
+        return take if off.max() >= same * self._body.skeleton.size or turned >= _TURNED else None
+
+    def _take(self, armature: Any, pose: Pose, still: bool) -> Callable[[Pose], Pose]:
+        """Return the function of `shown`, whether or not Blender shows anything else than the pose."""
+        controlled, carried = self.controlled, self._every if still else self._carried
         _evaluate()
         matrices = bridge.read_matrices(armature)
 
@@ -106,13 +120,7 @@ class DragWriter:
             places = controlled.stretched | (controlled.bones_that("moves") < 0 if still else False)
             return undecided_of(controlled, one, pose, seen, carried, self._loose, places)
 
-        taken = take(pose)
-        off = rotation.lengths(taken.translations - pose.translations)
-        turned = rotation.angle_between(taken.rotations, pose.rotations).max()
-        if controlled is not None:
-            off[[*controlled.poles]] = 0.0  # they go where their limbs need them
-        same = _SAME if controlled is None else _ROUNDING
-        return take if off.max() >= same * self._body.skeleton.size or turned >= _TURNED else None
+        return take
 
     def restore(self, armature: Any) -> None:
         """Give the armature the exact channels at the press."""
@@ -126,11 +134,10 @@ class DragWriter:
         body = self._body
         if self.controlled is not None:
             self.write(armature, pose)
-            take = self.shown(armature, pose, still=True)
-            _evaluate()
+            take = self._take(armature, pose, still=True)
             shown, posed = bridge.read_matrices(armature)[None], bridge.repeated(self.controlled, 1)
             bent = posed.bent(pose[None], posed.read(shown))[0]  # how far a limb bends is for IK to say
-            self.kept = bent if take is None else take(bent)
+            self.kept = take(bent)
             self.misfit = bridge.explain_misfit(armature, posed, self.kept[None], shown, but={*said, *self.stopped})
             pose = bridge.read_pose(armature, body.rig)
         turned, moved, grown = self._changed(pose)
