@@ -434,6 +434,7 @@ def iterate_frames(context: Any, frames: Array | None, count: int = 1) -> Genera
 @contextmanager
 def preserve_channels(context: Any, armature: Any, but: Sequence[int] = ()) -> Iterator[None]:
     """Restore the armature's channels, keyed or not, after frame changes inside, except those of the bones `but`."""
+    update(context)  # keys that were just written are not in the channels before
     before = read_channels(armature, CHANNELS)
     try:
         yield

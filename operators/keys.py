@@ -130,7 +130,8 @@ class POISE_OT_reduce_keys(KeysTool, ToleranceTool, bpy.types.Operator):
         report = self.written(armature, edit)
         off = (goal.position_error for goal in report.goals if goal.position_error is not None)
         worst = max((float(one.max()) for one in off), default=0.0)
-        return "INFO" if report.met else "WARNING", f"{edit.summary()}; the largest error is {1e3 * worst:.2g} mm"
+        error = bridge.say_length(context.scene, worst)
+        return "INFO" if report.met else "WARNING", f"{edit.summary()}; the largest error is {error}"
 
 
 class POISE_OT_bake_motion(KeysTool, bpy.types.Operator):

@@ -488,10 +488,11 @@ def rigify_on_fk() -> Any:
 
 def test_a_control_that_goes_with_a_part_is_dragged_by_its_name() -> None:
     rig = rigify_on_fk()
-    before = [(context.scene.frame_set(30), world(rig, bone))[1] for bone in ("hips", "DEF-spine")]
+    before = np.array([(context.scene.frame_set(30), world(rig, bone))[1] for bone in ("hips", "DEF-spine")])
     assert bpy.ops.poise.drag_frame(bone="hips", frame=30, shift=(0.0, 0.0, -0.04), before=4, after=4) == {"FINISHED"}
-    moved = [(context.scene.frame_set(30), world(rig, bone))[1] for bone in ("hips", "DEF-spine")] - np.array(before)
-    np.testing.assert_allclose(moved, [[0.0, 0.0, -0.04]] * 2, atol=NEAR * size(rig))
+    shown = np.array([world(rig, bone) for bone in ("hips", "DEF-spine")])
+    keyed = [(context.scene.frame_set(30), world(rig, bone))[1] for bone in ("hips", "DEF-spine")]
+    np.testing.assert_allclose([shown - before, keyed - before], [[[0.0, 0.0, -0.04]] * 2] * 2, atol=NEAR * size(rig))
 
 
 @pytest.mark.parametrize("make", [captured, rigify_on_fk])
