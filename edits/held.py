@@ -34,6 +34,7 @@ class HeldRig:
     goals: for the parts that stay where controls have them, and do not go with the part before them.
     still_poles: the names of poles that stay -> their parts.
     plants: whether feet on IK stay where their controls are, out of reach, too, see `bridge.hold_controls`.
+    feet: these feet.
     Raises CoreError if no control is left.
     """
 
@@ -44,14 +45,14 @@ class HeldRig:
         self.rig, self.controlled = held.lock(rig), controlled
         self.goals: list[Goal] = []
         self.still_poles = dict[str, int]()
-        self._planted: Sequence[int] = ()
+        self.feet: Sequence[int] = ()
         self._pivots: Mapping[int, Array] = {}
         self._unturned = held.turned(rig).any(axis=1)  # of the body's parts
         if controlled is not None:
             self._matrices = matrices = bridge.read_matrices(armature)
             if plants:
-                self._planted = feet_but(controlled.skeleton, controlled.roles, controlled.planted, ())
-            left = bridge.hold_controls(rig, controlled, held, matrices, self._planted)
+                self.feet = feet_but(controlled.skeleton, controlled.roles, controlled.planted, ())
+            left = bridge.hold_controls(rig, controlled, held, matrices, self.feet)
             self.controlled, self._staying = left.controlled, bridge.StayingParts(left, matrices)
             still = self.controlled.still_poles.items()
             self.still_poles = {rig.skeleton.names[bone]: part for bone, part in still}
@@ -111,7 +112,7 @@ class HeldRig:
 
     def hold(self, controlled: ControlledBody) -> ControlledBody:
         """Return the body with other controls, without those of them that stay."""
-        return bridge.hold_controls(self.free, controlled, self._held, self._matrices, self._planted).controlled
+        return bridge.hold_controls(self.free, controlled, self._held, self._matrices, self.feet).controlled
 
     def unsteered(self, controlled: ControlledBody, asked: Sequence[int]) -> Indices:
         """Return the parts of limbs on IK that bend as Blender has it, in the drag of a body.

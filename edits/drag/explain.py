@@ -11,6 +11,7 @@ import numpy as np
 from ... import bridge
 from ...core import Goal, rotation
 from ...core.causes import Cause, Explanation, Kind
+from ...core.editing.footsteps import feet_but
 from ...core.pose import frame_rotations
 from .session import DragSession
 
@@ -130,9 +131,11 @@ def _short(session: DragSession) -> list[str]:
 
 
 def _moved_feet(session: DragSession) -> list[str]:
-    """Return a sentence about feet that were to stay, and gave way to what is dragged or pinned."""
-    skeleton, (heads, turns), far = session.body.skeleton, session.frames(), dict[int, float]()
-    for goal in session.problem.planted:
+    """Return a sentence about feet on IK that nobody asked for and that are not where they were."""
+    body, (heads, turns), far = session.body, session.frames(), dict[int, float]()
+    skeleton, feet = body.skeleton, feet_but(body.skeleton, body.roles, body.held.feet, session.pins.asked)
+    stood, *_ = body.held.plant(body.roles, body.start, feet, (), 0)
+    for goal in stood:
         foot = skeleton.index(goal.bone)
         far[foot] = float(rotation.lengths(heads[foot] + rotation.rotate(turns[foot], goal.point) - goal.position))
     moved = [bone for bone in far if bridge.say_beside(skeleton.size, far[bone], 0.0, str)]

@@ -50,8 +50,8 @@ class DragProblem:
     """The problem of a whole body with its pins.
 
     refusals: sentences about settings that have no effect; yielding: the rotations of pins that parts without keys
-    cannot have, which are the last goals; planted: feet that stay; asked: the number of goals that somebody asked for;
-    bent: the names of joints that Blender alone bends, in planes that it has.
+    cannot have, which are the last goals; asked: the number of goals that somebody asked for; bent: the names
+    of joints that Blender alone bends, in planes that it has.
     """
 
     can_turn = True  # the effectors
@@ -61,7 +61,6 @@ class DragProblem:
         self._settle, self._live = settle, live and not settle  # which comes from the reference each time, all the way
         self._on_ik: Sequence[int] = ()
         self.yielding: list[Goal] = []
-        self.planted: list[Goal] = []
         self.asked = 0
         self.bent = set[str]()
         self.solver: Any = None
@@ -121,7 +120,7 @@ class DragProblem:
         self.yielding = [turn for _, turn in pins if turn is not None]
         goals += [*(pin for pin, _ in pins), *held.goals]
         self.asked = len(goals)
-        self.planted, last, share = held.plant(body.roles, body.start, self._on_ik, goals, last)
+        planted, last, share = held.plant(body.roles, body.start, self._on_ik, goals, last)
         try:
             goals += self.pins.balance(self._balance, turning, last + 1)
         except CoreError as error:
@@ -134,7 +133,7 @@ class DragProblem:
             return Solved(everything, nodes=everything)
         bent = held.planes(body.controlled, self._skeleton, wanted.pose, goals)
         self.bent = {self._skeleton.names[self._skeleton.index(goal.bone)] for goal in bent}
-        goals += [*self.planted, *bent, *self.yielding]
+        goals += [*planted, *bent, *self.yielding]
         self._limbs = () if body.controlled is None else body.controlled.hinged
         strength = share * self._method.strength
         method = replace(self._method, reference=wanted.start, strength=strength, strength_at=last, firm_at=held.first)

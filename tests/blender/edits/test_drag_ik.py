@@ -321,7 +321,7 @@ def test_a_body_with_ik_keeps_the_locks_of_an_elbow_on_fk() -> None:
     ],
 )  # fmt: skip
 def test_controls_beyond_the_reach_of_their_limbs_stay_there_while_something_else_is_dragged(
-    name: str, hand: str, foot: str
+    name: str, hand: str, foot: str, capfd: Any
 ) -> None:
     """They were pulled to the hand and the foot, and keyed there, by 65 and 80 mm while the hips moved by 1."""
     rig, parts = RIGS[name]()
@@ -339,6 +339,8 @@ def test_controls_beyond_the_reach_of_their_limbs_stay_there_while_something_els
     after = np.linalg.norm(world(rig, parts["hand.L"]) - world(rig, hand))
     assert after == pytest.approx(beyond, rel=0.02)
     assert (np.array(rig.pose.bones[foot].matrix_basis) == placed).all()
+    assert bpy.ops.poise.drag(bone=parts["hips"], shift=(0.0, 0.0, -0.02 * size)) == {"FINISHED"}
+    assert "Feet that are not pinned moved by up to" in capfd.readouterr().out  # the foot goes down, as under G
 
 
 def test_a_leg_that_falls_short_of_a_foot_without_a_parent_is_solved_as_blender_shows_it() -> None:
