@@ -19,7 +19,7 @@ from .channels import ArmatureObject
 from .control_bodies import find_bodies, may_be_controlled
 from .control_graph import Graph
 from .control_switch import find_switch
-from .controlled_body import ControlledBody, read_controlled, with_ik_starts
+from .controlled_body import APART, ASTRAY, ControlledBody, read_controlled, with_ik_starts
 from .driven import pole_object
 from .motion import iterate_frames, preserve_channels
 from .roles import read_roles
@@ -228,23 +228,25 @@ def explain_misfit(
     near = _BESIDE * controlled.skeleton.size
     found = (one for one in find_misfits(controlled, pose, matrices) if one.end not in but)
     return [
-        Explanation(
-            one.sentence(armature, controlled.skeleton),
-            remedy="Mute what else moves its bones" if one.end < 0 else _off_ik(armature, controlled.now, one.end),
-        )
+        Explanation(one.sentence(armature, controlled.skeleton), remedy=_remedy(armature, controlled.now, one))
         for one in found
         if one.beyond(near, _TURNED)
     ]
 
 
-def _off_ik(armature: ArmatureObject, body: ControlledBody, end: int) -> str:
+def _remedy(armature: ArmatureObject, body: ControlledBody, misfit: Misfit) -> str:
     """Return what a user can do to have a limb posed by other controls than those of its IK, or by its pole elsewhere.
 
-    No control moves a pole that is another object.
+    Nothing where the limb is as near as parts of a body are to their leaders. No control moves a pole that is another
+    object.
     """
+    if not misfit.beyond(APART * body.skeleton.size, ASTRAY):
+        return ""
+    if misfit.end < 0:
+        return "Mute what else moves its bones"
     rig = read_rig(armature)
-    pole = pole_object(armature, (rig.skeleton.names[bone] for bone in body.leaders[body.ends == end]))
+    pole = pole_object(armature, (rig.skeleton.names[bone] for bone in body.leaders[body.ends == misfit.end]))
     if pole is not None:
         return f'Move its pole "{pole}"'
-    switch = find_switch(armature, rig, read_roles(armature, rig.skeleton), body, end)
+    switch = find_switch(armature, rig, read_roles(armature, rig.skeleton), body, misfit.end)
     return "Mute its IK" if switch is None else f'Set {switch.name} of "{switch.bone}" to {switch.fk:g} or mute its IK'
