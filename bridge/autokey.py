@@ -100,12 +100,12 @@ def _is_refused(owner: Any, path: str, index: int, here: float, options: Collect
 
     It compares values as Blender does (`new_key_needed` in source/blender/animrig/intern/fcurve.cc).
     """
-    curve, data = _curve_of(owner, path, index), owner.animation_data
+    curve = _curve_of(owner, path, index)
     if curve is None:
         return "INSERTKEY_REPLACE" in options
     if curve.lock or (curve.group is not None and curve.group.lock):
         return True
-    if len(data.nla_tracks) and data.use_nla:  # which changes the values
+    if is_layer(owner):  # which changes the values
         return False
     if "INSERTKEY_REPLACE" in options and key_at(curve, here) is None:
         return True

@@ -45,9 +45,11 @@ def curves_in_force(armature: ArmatureObject, frame: float | None) -> Iterator[t
 
 
 def is_layer(armature: ArmatureObject) -> bool:
-    """Return whether the object's action is mixed with NLA strips."""
+    """Return whether Blender mixes the action of the object with NLA strips, which it does not with muted tracks."""
     data = armature.animation_data
-    return data is not None and data.use_nla and not data.use_tweak_mode and len(data.nla_tracks) > 0
+    if data is None or not data.use_nla or data.use_tweak_mode:
+        return False
+    return any(track.is_solo or (len(track.strips) and not track.mute) for track in data.nla_tracks)
 
 
 def why_no_layer(armature: ArmatureObject, frame: float) -> Cause | None:

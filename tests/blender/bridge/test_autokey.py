@@ -157,15 +157,22 @@ def test_bones_that_a_drag_makes_longer_are_keyed(edit: Any) -> None:
     assert rig.pose.bones["forearm.L"].scale.y > 1.01
 
 
+@pytest.mark.parametrize("stashed", [False, True])
 @pytest.mark.parametrize("needed", [True, False])
 @pytest.mark.parametrize("mode", ["ADD_REPLACE_KEYS", "REPLACE_KEYS"])
-def test_blender_warns_of_no_channel_that_needs_no_key(edit: Any, needed: bool, mode: str, capfd: Any) -> None:
+def test_blender_warns_of_no_channel_that_needs_no_key(
+    edit: Any, stashed: bool, needed: bool, mode: str, capfd: Any
+) -> None:
     rig = make_armature()
     hand, scene = rig.pose.bones[BONE], bpy.context.scene
     hand.rotation_mode = "XYZ"
     hand.keyframe_insert("rotation_euler", frame=1)
     hand.keyframe_insert("location", frame=1)
     action_get_channelbag_for_slot(rig.animation_data.action, rig.animation_data.action_slot).fcurves[-1].lock = True
+    if stashed:
+        track = rig.animation_data.nla_tracks.new()
+        track.strips.new("stash", 1, rig.animation_data.action.copy())
+        track.mute = True
     edit.use_auto_keyframe_insert_needed = needed
     scene.tool_settings.auto_keying_mode = mode
     for frame in (1, 5):
