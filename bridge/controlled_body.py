@@ -214,7 +214,6 @@ def read_controlled(controlled: ControlledBody, matrices: Array) -> Pose:
     """
     skeleton, parents = controlled.skeleton, controlled.skeleton.parents
     own = matrices[..., controlled.frames, :, :]
-    rigid = controlled.rigid & ~controlled.stretched
     heads, turns = own[..., 3], rotation.mul(frame_rotations(own[..., :3]), controlled.aligned)
     if controlled.idle:
         heads = heads + (own[..., :3] @ controlled.beside[..., None])[..., 0]
@@ -223,7 +222,7 @@ def read_controlled(controlled: ControlledBody, matrices: Array) -> Pose:
     origin = np.where(hangs, heads[..., parents, :], 0.0)
     base = rotation.mul(above, skeleton.rest_rotations)
     away = rotation.rotate(rotation.inv(above), heads - origin) - skeleton.offsets
-    moved = rotation.rotate(rotation.inv(skeleton.rest_rotations), away) * ~rigid[:, None]
+    moved = rotation.rotate(rotation.inv(skeleton.rest_rotations), away)
     return Pose(rotation.normalize(rotation.mul(rotation.inv(base), turns)), moved)
 
 

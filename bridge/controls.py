@@ -160,7 +160,7 @@ class ControlPoser:
         rig, controlled = self.rig, self.controlled
         channels = read_channels(armature, rig.channels)
         start = now = read_pose(armature, rig)
-        matrices = read_matrices(armature)
+        first = matrices = read_matrices(armature)
         self._note_beyond(matrices)
         task = _Task(self, pose, start, matrices)
         try:
@@ -176,14 +176,14 @@ class ControlPoser:
                     break  # controls cannot reduce the error further, e.g. because of IK limits
             matrices = read_matrices(armature)
             now = within_limits(rig, now, matrices)
-            apart = astray(matrices, rig.skeleton.size, controlled.bones, controlled.leaders)
-            off = (task.fails | apart) & (self.blends < 0)  # what is between IK and FK need not be where IK alone is
+            strays = self._strays(first, matrices)
+            off = (task.fails | strays) & (self.blends < 0)  # what is between IK and FK need not be where IK alone is
             off[controlled.ends[controlled.unsteered_but()]] = False  # they may roll with the limb
             if passing:
                 off &= ~self._below
             if off.any():
-                first = int(np.flatnonzero(off)[0])  # parts below it are off as well
-                raise CoreError(_astray(armature, controlled.skeleton.names[first], controlled.controls[first], rig))
+                part = int(np.flatnonzero(off)[0])  # parts below it are off as well
+                raise CoreError(_astray(armature, controlled.skeleton.names[part], controlled.controls[part], rig))
         except CoreError:
             write_channels(armature, channels)
             raise
@@ -197,6 +197,19 @@ class ControlPoser:
         write_channels(armature, channels)  # channels that did not change keep their exact values
         write_pose(armature, rig, now, {*new_turned, *new_moved})
         return ControlPose(now, new_turned, new_moved, task.heads, True, task.at_limits, task.loose)
+
+    def _strays(self, first: Array, matrices: Array) -> Flags:
+        """Return which parts (N,) did not go with their leaders from evaluated matrices (J, 3, 4) to others.
+
+        Those that tweaks had beside their leaders stay beside them, but go with them for at least half of the way.
+        """
+        bones, leaders = self.controlled.bones, self.controlled.leaders
+        before, now = (astray(some, self.rig.skeleton.size, bones, leaders) for some in (first, matrices))
+        turned, back = (frame_rotations(some[leaders, :, :3]) for some in (matrices, first))
+        was, way = (directions(some[bones, :, 1]) for some in (first, matrices))
+        there = rotation.rotate(rotation.mul(turned, rotation.inv(back)), was)  # a leader takes its part along
+        along = rotation.lengths(there - way) < np.maximum(ASTRAY, 0.5 * rotation.lengths(there - was))
+        return np.where(before, ~along, now)
 
     def _note_beyond(self, matrices: Array) -> None:
         """Note how far the targets of limbs are from where IK has their ends, and how far these reach."""

@@ -76,6 +76,26 @@ def test_a_control_ends_where_the_mouse_has_it(name: str) -> None:
     assert [said for one in found.values() for said in one.said if " is off while " in said] == []
 
 
+@pytest.mark.parametrize(
+    ("name", "bone", "channel", "value"),
+    [
+        ("CloudRig on FK", "ROOT", "scale", (1.2, 1.2, 1.2)),
+        ("Auto-Rig Pro on FK", "c_traj", "scale", (0.8, 0.8, 0.8)),
+        ("CloudRig on IK", "STR-UpperArm2.L", "location", (0.03, 0.0, 0.0)),
+        ("CloudRig on FK", "STR-Shin1.L", "location", (0.03, 0.0, 0.0)),
+    ],
+)
+def test_a_character_that_is_scaled_or_tweaked_is_dragged(name: str, bone: str, channel: str, value: Any) -> None:
+    for role in ("hips", "hand.L"):
+        rig, parts = RIGS[name]()
+        setattr(rig.pose.bones[bone], channel, value)
+        context.view_layer.update()
+        shown = drag(rig, parts, role)
+        assert max(shown.short, shown.pins) < NEAR
+        assert shown.said == ()
+        np.testing.assert_allclose(getattr(rig.pose.bones[bone], channel), value)
+
+
 @pytest.mark.parametrize("name", taken())
 def test_pins_are_where_solve_here_says(name: str) -> None:
     assert missed(solve_here, name) == {}
