@@ -164,11 +164,6 @@ class ControlledBody:
         found = (next((self.ends[one] for one in up if bent[one] or one in self.ends[bent]), -1) for up in above)
         return [*dict.fromkeys(int(end) for end in found if end >= 0)]
 
-    def unstretched(self, pose: Pose) -> Pose:
-        """Return a pose (...) without the lengths to which IK stretches limbs, but for those that are on IK here."""
-        rigid = (self.rigid & ~self.stretched)[:, None]
-        return replace(pose, translations=np.where(rigid, 0.0, pose.translations))
-
     def serves(self, rig: Rig, bones: Iterable[int]) -> bool:
         """Return whether a bone can only be posed with this body: driven, below a driven bone, an IK goal, or off."""
         led, own = [bone for bone in bones if bone in self.parts()], self.goals | self.idle

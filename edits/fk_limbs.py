@@ -41,7 +41,7 @@ class Posed(Protocol):
         ...
 
     def pose_by(self, armature: Any, controlled: ControlledBody) -> None:
-        """Solve once more for other controls, which stretch no limbs on FK."""
+        """Solve once more for other controls."""
         ...
 
     def keep(self) -> Callable[[], None]:

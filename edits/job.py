@@ -305,9 +305,8 @@ class JobEdit(MotionEdit):
             )
 
     def pose_by(self, armature: Any, controlled: bridge.ControlledBody) -> None:
-        """Solve the one pose once more, and pose it by other controls, which stretch no limbs on FK."""
+        """Solve the one pose once more, and pose it by other controls."""
         self.controlled = bridge.repeated(self.held.hold(controlled), 1)
-        self._start = controlled.unstretched(self._start)
         self.solution = self._solve(self._start)
         run_steps(self.pose_controls(armature))
 

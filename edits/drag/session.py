@@ -148,10 +148,9 @@ class DragSession:
         self.renew()
 
     def pose_by(self, writer: DragWriter) -> None:
-        """Pose by other controls from now on, which stretch no limbs on FK; solve and write until nothing moves."""
+        """Pose by other controls from now on; solve and write until nothing moves."""
         assert writer.controlled is not None
         self.writer = writer
-        self.pose, self.start = (writer.controlled.unstretched(pose) for pose in (self.pose, self.start))
         self.renew()
         self._write(self.problem.solve(), perf_counter())
         self.settle()
