@@ -339,6 +339,13 @@ def hold_controls(
     carried = np.isin(places, [*turns, *others["aims"]]) & (rooted | body.hangs | (body.bones_that("aims") >= 0))
     short = idle | (far & ends.keys())
     carried |= np.isin(body.ends, [*short]) & (np.array([one.turns for one in controls]) < 0)
+    # what IK aims from a bone that stays is twisted by its control only where that takes the pole of its limb along
+    above = {
+        int(body.ends[first]): rig.skeleton.ancestors(int(body.bones[pole]))
+        for pole, first in body.poles.items() if pole in moves
+    }  # fmt: skip
+    aimed = {part: controls[part].turns for part in others["begins"]}
+    untwisted = [part for part, turner in aimed.items() if turner >= 0 and turner not in above.get(part, ())]
     left = replace(
         body,
         controls=controls,
@@ -346,7 +353,7 @@ def hold_controls(
         riding={bone: part for bone, part in parts.items() if bone in body.riding or bone not in body.bones},
         poles={pole: first for pole, first in body.poles.items() if pole not in moves},
         planted=tuple(end for end in body.planted if end not in short),
-        untwisted=(*body.untwisted, *(part for part in others["begins"] if controls[part].turns >= 0)),
+        untwisted=(*body.untwisted, *untwisted),
         unheld=body.controls,
         skeleton=replace(
             skeleton,
