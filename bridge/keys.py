@@ -270,7 +270,7 @@ def check_target(armature: ArmatureObject, action: str | None = None, new: bool 
         )
     old = data.action if data is not None else None
     if old is not None and not new and not old.is_editable:
-        raise BridgeError(f'The action "{old.name}" is linked from another file. Write to a new one.')
+        raise BridgeError(f'The action "{old.name}" is linked from another file. Make it local, or write to a new one.')
 
 
 def _write_all(

@@ -141,8 +141,8 @@ def _moved_feet(session: DragSession) -> list[str]:
     moved = [bone for bone in far if bridge.say_beside(skeleton.size, far[bone], 0.0, str)]
     if not moved:
         return []
-    feet = bridge.listed([f'"{skeleton.names[bone]}"' for bone in moved])
-    return [f"Feet that are not pinned moved by up to {_say_length(session, max(far.values()))}: {feet}"]
+    feet = bridge.listed([f'"{skeleton.names[bone]}" ({_say_length(session, far[bone])})' for bone in moved])
+    return [f"Feet that are not pinned moved: {feet}"]
 
 
 def _limiting(session: DragSession, armature: Any, part: int) -> list[Cause]:
