@@ -295,7 +295,8 @@ class JobEdit(MotionEdit):
                 self.solution = self._solve(start, near=reached)
                 if _is_settled(self.solution.pose, reached):
                     assert self.control_motion is not None
-                    self.control_motion = replace(self.control_motion, misfit=[])  # what is shown is what is solved
+                    self.control_motion = replace(self.control_motion, misfit=[])
+                    self._wanted = reached  # what is shown is what is solved
                     break
                 if _is_settled(self.solution.pose, wanted):
                     break

@@ -10,8 +10,10 @@ from mathutils import Matrix, Vector
 
 from bridge import Grab, read_channels
 from core import rotation
+from core.formats import job
 from edits.drag.explain import explain, explain_held
 from edits.drag.session import DragSession
+from edits.job import perform_job
 from edits.pin_list import set_pins
 from tests.blender.control_drags import NEAR, RIGS, TURNED, WAYS, drag_bone, size_of
 from tests.blender.rigs import Bones, load, make_armature, make_empty, make_ik_body, select, turn, world
@@ -340,6 +342,10 @@ def test_controls_beyond_the_reach_of_their_limbs_stay_there_while_something_els
     assert (np.array(rig.pose.bones[foot].matrix_basis) == placed).all()
     assert bpy.ops.poise.drag(bone=parts["hips"], shift=(0.0, 0.0, -0.02 * size)) == {"FINISHED"}
     assert "Feet that are not pinned moved:" in capfd.readouterr().out  # the foot goes down, as under G
+    lower = world(rig, parts["hips"]) - size * np.array([0.0, 0.0, 0.02])
+    goals = [{"bone": parts["hips"], "position": lower.tolist()}]
+    report = perform_job(bpy.context, rig, job.parse({"version": 1, "armature": rig.name, "goals": goals}))
+    assert report.explanations == ()  # the leg is where Blender shows it
 
 
 def test_a_leg_that_falls_short_of_a_foot_without_a_parent_is_solved_as_blender_shows_it() -> None:
