@@ -108,17 +108,12 @@ class ControlPoser:
         # locations that are not local ignore the rest frame
         rest = rotation.inv(frame_rotations(matrices[self.moved, :, :3]))
         self.unturned = np.where(rig.skeleton.local_location[self.moved, None], rotation.IDENTITY, rest)
-        heads, same = matrices[controlled.frames, :, 3], SAME_PLACE * rig.skeleton.size
-        away = rotation.lengths(heads - matrices[self.moved, :, 3])
-        # IK brings the end of its last bone to its target, and the part behind that may begin elsewhere
-        off = ~begins_at_end(rig, controlled.frames, controlled.leaders[controlled.skeleton.parents])
-        targets = np.array([controlled.targets.get(part, -1) for part in range(len(away))])
-        self.apart = (away >= same) | (off & (targets >= 0))
-        # where IK is to bring a part says its target, which heels and rolls may take away from the control
-        self.targeted = (targets >= 0) & ~off & (rotation.lengths(heads - matrices[targets, :, 3]) < same)
-        self.targets = np.where(self.targeted, targets, controlled.frames)
+        # IK brings the end of its last bone to its target
+        self._tips = controlled.leaders[controlled.skeleton.parents]
+        self._targets = np.array([controlled.targets.get(part, -1) for part in range(len(aims))])
+        self._led_to = (self._targets >= 0) & begins_at_end(rig, controlled.frames, self._tips)
         self._firsts = controlled.firsts
-        self._beyond = self._reached = np.zeros(len(away))  # when the pose or the drag began, see `kept_beyond`
+        self._beyond = self._reached = np.zeros(len(aims))  # when the pose or the drag began, see `kept_beyond`
         self.copying = np.array([*controlled.copies], int)
         self.copied_axes = np.array([*controlled.copies.values()])
         copied = self.turned[controlled.skeleton.parents[self.copying]]
@@ -214,10 +209,16 @@ class ControlPoser:
     def _note_beyond(self, matrices: Array) -> None:
         """Note how far the targets of limbs are from where IK has their ends, and how far these reach."""
         here = matrices[self.controlled.frames, :, 3]
-        self._beyond = rotation.lengths(matrices[self.targets, :, 3] - here)
+        self._beyond = rotation.lengths(self.gaps(matrices))
         self._reached = rotation.lengths(here - here[self._firsts])
         if self.steered_at is None:
             self.steered_at = self.at_limbs(here)[1]
+
+    def gaps(self, matrices: Array) -> Array:
+        """Return what limbs are short of the targets of their IK (N, 3), in evaluated matrices (J, 3, 4)."""
+        tips = matrices[self._tips]
+        ends = tips[:, :, 3] + self.rig.skeleton.lengths[self._tips, None] * tips[:, :, 1]
+        return np.where(self._led_to[:, None], matrices[self._targets, :, 3] - ends, 0.0)
 
     def at_limbs(self, heads: Array) -> tuple[Array, Array, Array]:
         """Return the directions (p, 3) of the limbs that poles steer, and where the poles are: along and beside (p, 2).
@@ -447,15 +448,13 @@ class _Task:
         base = rotation.mul(base, poser.unturned[parts])
         # IK ends a little beside its target; a control whose limb falls short goes to the part's place, and is no
         # further beyond than it was
-        here, target = self._places[controlled.frames], self._places[poser.targets]
-        beside = rotation.lengths(here - target)
-        kept = poser.kept_beyond(self.heads, beside)[:, None]
+        gaps = poser.gaps(self._matrices)
+        beside = rotation.lengths(gaps)
         # and one that is mixed with FK, which has other lengths, goes beyond
         short = (beside >= SAME_PLACE * skeleton.size) & (poser.blends < 0)
-        end = np.where(short[:, None], target + kept * (here - target), here)[parts]
+        left = np.where(short, 1.0 - poser.kept_beyond(self.heads, beside), 0.0)[:, None]
+        end = (self._places[controlled.frames] + left * gaps)[parts]
         lever = end - self._places[bones]
-        near = poser.targeted[parts] | (rotation.lengths(lever) < SAME_PLACE * skeleton.size)
-        lever *= (poser.apart[parts] | near)[:, None]
         # what turns a part, which need not be what moves it, swings its head round its own, as the heel of a paw
         pivots = poser.pivots[parts]
         turns = (pivots >= 0) & lever.any(axis=1)

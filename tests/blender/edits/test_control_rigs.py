@@ -83,6 +83,9 @@ def test_a_control_ends_where_the_mouse_has_it(name: str) -> None:
         ("Auto-Rig Pro on FK", "c_traj", "scale", (0.8, 0.8, 0.8)),
         ("CloudRig on IK", "STR-UpperArm2.L", "location", (0.03, 0.0, 0.0)),
         ("CloudRig on FK", "STR-Shin1.L", "location", (0.03, 0.0, 0.0)),
+        ("Auto-Rig Pro on FK", "c_root.x", "location", (0.03, 0.0, 0.0)),
+        ("CloudRig on IK", "MSTR-Hips", "location", (0.03, 0.0, 0.0)),
+        ("CloudRig on IK", "STR-Foot.L", "location", (0.03, 0.0, 0.0)),
     ],
 )
 def test_a_character_that_is_scaled_or_tweaked_is_dragged(name: str, bone: str, channel: str, value: Any) -> None:
