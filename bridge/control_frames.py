@@ -199,23 +199,30 @@ def find_misfits(controlled: ControlledFrames, pose: Pose, matrices: Array) -> l
     seen = controlled.parts(matrices)
     far = rotation.lengths(seen[..., 3] - heads)
     turned = rotation.angle_between(frame_rotations(seen[..., :3]), turns)
-    limbs, known = (np.array(some)[controlled.which] for some in zip(*map(_limbs, controlled.bodies), strict=True))
+    limbs, known, turning = (
+        np.array(some)[controlled.which] for some in zip(*map(_limbs, controlled.bodies), strict=True)
+    )
     found: list[Misfit] = []
     for end in np.unique(limbs).tolist():
-        away, angles = ((values * ((limbs == end) & known)).max(axis=0) for values in (far, turned))  # (N,)
+        own = (limbs == end) & known
+        away, angles = (far * own).max(axis=0), (turned * (own & turning)).max(axis=0)  # (N,)
         most = away if away.max() > _BESIDE * controlled.skeleton.size else angles
         found.append(Misfit(end, float(away.max()), float(angles.max()), int(most.argmax())))
     return found
 
 
-def _limbs(body: ControlledBody) -> tuple[Indices, Flags]:
-    """Return for each part (N,) the end of the limb on IK that it is of, or hangs on, or -1; and if it is posed."""
+def _limbs(body: ControlledBody) -> tuple[Indices, Flags, Flags]:
+    """Return for each part (N,) the end of the limb on IK that it is of, or hangs on, or -1; and if it is posed.
+
+    And if it turns: not what is moved itself, and turned by nothing, as the target of a chain beside the body.
+    """
     parts = np.arange(len(body.ends))
     of_limb = (body.ends != parts) | np.isin(parts, body.ends[body.ends != parts])
     limbs = np.where(of_limb, body.ends, -1)
     for part, parent in enumerate(body.skeleton.parents.tolist()):
         limbs[part] = limbs[parent] if limbs[part] < 0 <= parent else limbs[part]
-    return limbs, of_limb | body.skeleton.movable
+    still = (body.bones_that("moves") == body.bones) & (body.bones_that("turns") < 0)
+    return limbs, of_limb | body.skeleton.movable, ~still
 
 
 def explain_misfit(

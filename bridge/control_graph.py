@@ -217,6 +217,11 @@ class Graph:
             and not any(chain.tip in (part, *self.upstream(part)) for part in trunk)
         )
 
+    def is_led(self, bone: int) -> bool:
+        """Return whether a bone is of an IK chain that bends no part of the body, or hangs on one, as of a tail."""
+        above = [self.in_chains[one] for one in self.rig.skeleton.ancestors(bone) if one in self.in_chains]
+        return any(not chain.parts for chain in above)
+
     def _carriers(self, target: int) -> list[int]:
         """Return a bone and those that carry it: from parent to parent, from the end of a chain to its target."""
         found, bone = list[int](), target

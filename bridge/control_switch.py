@@ -64,9 +64,10 @@ def find_switch(
                 found = find_bodies(rig, roles, [graph, Graph(armature, rig)], besides)
             finally:
                 _set(armature, bone, name, now)
-            if not found:
+            name_of_end = body.skeleton.names[end]
+            if not found or name_of_end not in found[0].skeleton.names:  # the limb is beside the body
                 continue
-            limb = found[0].ends == found[0].skeleton.index(body.skeleton.names[end])
+            limb = found[0].ends == found[0].skeleton.index(name_of_end)
             if _switches(found[0], found[1], limb):
                 return Switch(bone, name, now, value, limb, found[1])
     return None

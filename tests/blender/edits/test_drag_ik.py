@@ -357,3 +357,31 @@ def test_a_leg_that_falls_short_of_a_foot_without_a_parent_is_solved_as_blender_
     shown = drag_bone(rig, parts["foot.R"], (0.02, -0.05, 0.04))
     assert max(shown.off, shown.short) < NEAR
     assert shown.turned < TURNED
+
+
+def test_ik_of_a_tail_is_dragged_beside_the_body_and_does_not_hold_it() -> None:
+    """The tail was taken for a rigid part of the body, and a pin of its end turned that over."""
+    rig, parts = RIGS["legs on IK with poles"]()
+    bpy.ops.object.mode_set(mode="EDIT")
+    edited, joint = rig.data.edit_bones, rig.data.edit_bones["hips"].head + Vector((0.0, 0.08, 0.0))
+    for name, above, way in (
+        *((f"tail.{n}", f"tail.{n - 1}" if n else "hips", (0.0, 0.1, -0.05 + 0.01 * (n % 2))) for n in range(4)),
+        ("tail_ik", "", (0.0, 0.1, 0.0)),
+    ):
+        bone = edited.new(name)
+        bone.head, bone.tail = joint, joint + Vector(way)
+        bone.parent, joint = edited.get(above), bone.tail
+    bpy.ops.object.mode_set(mode="POSE")
+    ik = rig.pose.bones["tail.3"].constraints.new("IK")
+    ik.target, ik.subtarget, ik.chain_count = rig, "tail_ik", 4
+    bpy.context.view_layer.update()
+    hand = world(rig, parts["hand.R"])
+    shown = drag_bone(rig, "tail.3", (0.06, -0.06, 0.06))
+    assert shown.short < NEAR
+    assert shown.said == ()
+    np.testing.assert_allclose(world(rig, parts["hand.R"]), hand, atol=1e-6)
+    set_pins(bpy.context, rig, ["tail.3", parts["foot.L"], parts["foot.R"]], "BOTH")
+    down = np.array([0.0, 0.0, -0.05])
+    shown = drag_bone(rig, "hips", down)
+    assert shown.short < NEAR
+    np.testing.assert_allclose(world(rig, parts["hand.R"]) - hand, size_of(rig) * down, atol=0.01)
