@@ -6,6 +6,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
+from mathutils import Matrix
 
 from bridge import Grab, read_channels, write_channels
 from core import rotation
@@ -442,6 +443,21 @@ def test_with_x_mirror_the_other_side_does_the_same(rig: Any) -> None:
     left, right = world(rig, "hand.L"), world(rig, "hand.R")
     np.testing.assert_allclose(right, np.array(left) * [-1.0, 1.0, 1.0], atol=NEAR)
     assert abs(world(rig, "head")[0]) < 1e-3
+
+
+def test_with_x_mirror_a_body_that_is_turned_and_aside_is_mirrored_about_itself(rig: Any) -> None:
+    rig.pose.use_mirror_x = True
+    bpy.ops.poise.clear_pins()
+    hips = rig.pose.bones["hips"]
+    hips.matrix = Matrix.Translation((0.6, 0.2, 0.0)) @ Matrix.Rotation(0.8, 4, "Z") @ hips.matrix
+    bpy.context.view_layer.update()
+    names = ["hand.L", "hand.R", "foot.L", "foot.R", "head"]
+    before = [world(rig, name) for name in names]
+    lead(session_of(rig, "hand.L"), [0.0, 0.0, 0.0])
+    np.testing.assert_allclose([world(rig, name) for name in names], before, atol=NEAR)
+    lead(session_of(rig, "hand.L"), [0.0, 0.0, 0.1])
+    up = [world(rig, name)[2] - start[2] for name, start in zip(names, before, strict=True)]
+    np.testing.assert_allclose(up[:2], 0.1, atol=NEAR)
 
 
 def test_with_x_mirror_the_grabbed_side_leads_the_other_even_if_both_are_selected(rig: Any) -> None:
