@@ -11,15 +11,14 @@ from ... import bridge
 from ...bridge import ControlledBody, Grab
 from ...bridge.turns import update
 from ...core import CoreError, forward, rotation
-from ...core.body.anatomy import carrier_of
 from ...core.causes import Cause, Kind
-from ...core.pose import frame_rotations
 from ...core.rotation import Array
 from ...core.skeleton import Flags, Skeleton
 from ..controls import SHIFTED, TURNED
 from ..held import HeldRig
 from ..pin_list import with_other_side
 from ..pins import PinTarget, part_of
+from .mirror import Middle
 
 _ACROSS: Final = np.array([-1.0, 1.0, 1.0])  # a point in a bone's frame, in that of the bone on the other side
 
@@ -111,6 +110,7 @@ class DragBody:
         frame = rotation.from_matrix(rotation.nearest_rotation(self.world[:3, :3]))
         self._turn_to_armature = rotation.mul(rotation.inv(frame), rotation.mul(np.eye(4), frame)).T
         self.heads, self.turns = forward(self.skeleton, self.start)
+        self.middle = Middle.of(self.skeleton, self.roles, self.heads, self.turns)
 
     def enter(self, armature: Any) -> None:
         """Read the pose of another frame; the effectors' places stay where they were in the world.
@@ -262,22 +262,6 @@ class DragBody:
         beside = matrix[:, :3] @ np.asarray(grabbed, float) + matrix[:, 3] - place
         return Effector(bone, point, place, self.turns[bone], name, tuple(np.asarray(grabbed, float).tolist()), beside)
 
-    def _middle(self) -> tuple[Array, Array]:
-        """Return how what carries the body is rotated (4,) and shifted (3,) from rest, where both sides are alike."""
-        carrier = carrier_of(self.skeleton, self.roles)
-        if carrier is None:
-            return rotation.IDENTITY, np.zeros(3)
-        rest = self.skeleton.rest_matrices[carrier]
-        turn = rotation.mul(self.turns[carrier], rotation.inv(frame_rotations(rest[:, :3])))
-        return turn, self.heads[carrier] - rotation.rotate(turn, rest[:, 3])
-
-    def mirrored(self, way: Array, spin: Array) -> tuple[Array, Array]:
-        """Return how the other side moves (3,) and turns (4,) where one side does so, in armature space."""
-        turn, _ = self._middle()
-        own = rotation.inv(turn)
-        way, spin = bridge.mirrored(rotation.rotate(own, way), rotation.mul(rotation.mul(own, spin), turn))
-        return rotation.rotate(turn, way), rotation.mul(rotation.mul(turn, spin), own)
-
     def _with_twins(self, armature: Any, effectors: Sequence[Effector]) -> list[Effector]:
         """Return the effectors with those of the other side (X-Axis Mirror); the grabbed side goes first."""
         skeleton, found = self.skeleton, {effector.bone: effector for effector in effectors}
@@ -294,10 +278,8 @@ class DragBody:
                 point, grabbed = effector.point * _ACROSS, _ACROSS * effector.grabbed
                 twin = self._effector(skeleton.index(other), point, controls.get(effector.name, other), grabbed)
                 if not armature.pose.use_mirror_relative:  # the other side is posed as this one, not moved alike
-                    turn, origin = self._middle()
-                    own, back = rotation.inv(turn), effector.place - origin
-                    place, turned = bridge.mirrored(rotation.rotate(own, back), rotation.mul(own, effector.turn))
-                    twin = replace(twin, place=origin + rotation.rotate(turn, place), turn=rotation.mul(turn, turned))
+                    place, turn = self.middle.placed(effector.place, effector.turn)
+                    twin = replace(twin, place=place, turn=turn)
                 found[twin.bone] = replace(twin, mirrored=True)
         return list(found.values())
 

@@ -88,7 +88,7 @@ class DragSession:
         shifted, turned = self.body.to_armature(shift, turn)
         self.targets = []
         for number, effector in enumerate(self.effectors):
-            way, spin = self.body.mirrored(shifted, turned) if effector.mirrored else (shifted, turned)
+            way, spin = self.body.middle.moved(shifted, turned) if effector.mirrored else (shifted, turned)
             target = effector.place + way, rotation.mul(spin, effector.turn)
             self.targets.append(target)
             self.problem.aim(number, target[0], target[1] if self.turning else None)
