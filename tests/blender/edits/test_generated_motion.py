@@ -18,7 +18,7 @@ from tests.blender.edits.rigs import again, curve, keyed, overridden, phases_of,
 from tests.blender.rigs import contents, context, drawn_by, load, make_armature, select, turn
 from tests.paths import DATA
 
-pytestmark = pytest.mark.usefixtures("empty_file")
+pytestmark = [pytest.mark.usefixtures("empty_file"), pytest.mark.long]
 
 
 @pytest.fixture

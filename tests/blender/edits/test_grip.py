@@ -12,7 +12,7 @@ from tests.blender.props import finger_names, palm_of, put_in_hand, skin_distanc
 from tests.blender.rigs import load, said_by, select
 from tests.paths import DATA, SHARED
 
-pytestmark = pytest.mark.usefixtures("empty_file")
+pytestmark = [pytest.mark.usefixtures("empty_file"), pytest.mark.long]
 context: Any = bpy.context
 
 DEEPEST = 1e-3  # metres of skin inside a prop, at most

@@ -19,7 +19,7 @@ from edits.retarget import Retargeted, imported
 from tests.blender.rigs import context, load, select
 from tests.paths import DATA, SHARED
 
-pytestmark = pytest.mark.usefixtures("empty_file")
+pytestmark = [pytest.mark.usefixtures("empty_file"), pytest.mark.long]
 
 CLIMB = SHARED / "motion" / "bvh30" / "cmu_01_03.bvh"  # hands go from bar to bar of a playground
 RIGS = [DATA / "rigs" / "named_mixamo_cm.blend", SHARED / "rigs" / "scripted" / "rigify_generated_human.blend"]

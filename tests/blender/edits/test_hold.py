@@ -13,7 +13,7 @@ from tests.blender.edits.test_grip import DEEPEST, TOUCHING, body, prop_for
 from tests.blender.props import skin_distances
 from tests.blender.rigs import FULL, contents, curves, said_by, select
 
-pytestmark = pytest.mark.usefixtures("empty_file")
+pytestmark = [pytest.mark.usefixtures("empty_file"), pytest.mark.long]
 context: Any = bpy.context
 
 HELD = 5e-3  # metres that a hand may be beside its place on the prop

@@ -14,7 +14,7 @@ from edits.loop import LoopEdit
 from tests.blender.rigs import contents, context, curves, load
 from tests.paths import DATA, SHARED
 
-pytestmark = pytest.mark.usefixtures("empty_file")
+pytestmark = [pytest.mark.usefixtures("empty_file"), pytest.mark.long]
 FRAMES = (2, 66)
 NEAR = 1e-3  # of the body's height
 

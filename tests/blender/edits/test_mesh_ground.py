@@ -25,7 +25,7 @@ from edits.smoothing import SmoothEdit
 from tests.blender.rigs import context, load, select
 from tests.paths import DATA
 
-pytestmark = pytest.mark.usefixtures("empty_file")
+pytestmark = [pytest.mark.usefixtures("empty_file"), pytest.mark.long]
 
 CLIP = DATA / "motion" / "cmu_07_12.bvh"
 WALK = standalone.ROOT / "docs" / "examples" / "cmu_35_01.bvh"

@@ -18,7 +18,7 @@ from edits.path import PathEdit
 from tests.blender.rigs import contents, context, load
 from tests.paths import DATA
 
-pytestmark = pytest.mark.usefixtures("empty_file")
+pytestmark = [pytest.mark.usefixtures("empty_file"), pytest.mark.long]
 FRAMES = (2, 66)
 
 

@@ -16,7 +16,7 @@ from tests.blender.edits.rigs import heads_over
 from tests.blender.rigs import contents, context, curves, load
 from tests.paths import DATA, SHARED
 
-pytestmark = pytest.mark.usefixtures("empty_file")
+pytestmark = [pytest.mark.usefixtures("empty_file"), pytest.mark.long]
 FRAMES = (2, 66)
 
 
