@@ -121,7 +121,6 @@ def test_without_a_skin_fingers_are_as_thick_as_fingers_are() -> None:
         assert 0.003 < min(far) < 0.02, finger  # of the bones: half the thickness of a finger
 
 
-@pytest.mark.long
 def test_fingers_that_reach_nothing_close_to_a_fist_and_hands_without_a_prop_stay() -> None:
     rig = body("mixamo")
     held = prop_for(rig, "sphere", "L", "mixamo")
@@ -156,7 +155,6 @@ def test_limits_and_locks_of_the_user_hold_and_the_other_joints_close() -> None:
     assert all(-DEEPEST < gaps.min() < TOUCHING for gaps in far.values())
 
 
-@pytest.mark.long
 def test_margin_and_close() -> None:
     rig = body("mixamo")
     held = prop_for(rig, "cylinder", "L", "mixamo")
@@ -182,7 +180,6 @@ def test_what_was_reached_is_said(monkeypatch: Any) -> None:
     assert (level, said.partition(";")[0]) == ("INFO", "5 fingers touch")
 
 
-@pytest.mark.long
 def test_fingers_that_do_not_reach_a_short_prop_are_named(monkeypatch: Any) -> None:
     rig = body("mixamo")
     held = prop_for(rig, "cylinder", "L", "mixamo")
@@ -195,7 +192,6 @@ def test_fingers_that_do_not_reach_a_short_prop_are_named(monkeypatch: Any) -> N
     assert {one for one in far if f"{one}.L" in said.partition(", but not ")[2]} == apart
 
 
-@pytest.mark.long
 def test_a_prop_that_is_moved_turned_and_mirrored_with_the_body_is_gripped_alike() -> None:
     found = []
     for moved in (False, True):

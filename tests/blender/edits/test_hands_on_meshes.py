@@ -203,7 +203,6 @@ def test_a_hand_slides_along_a_rail(path: Any, known: bool) -> None:
 
 
 @needs_data
-@pytest.mark.long
 @pytest.mark.parametrize("path", RIGS)
 def test_find_contacts_lists_a_hand_that_slides_below_a_rail_and_it_is_held_there(path: Any) -> None:
     """The rail is above the palm: nothing is below it."""

@@ -20,7 +20,7 @@ HELD = 5e-3  # metres that a hand may be beside its place on the prop
 FRAMES = (10, 30)
 HAND = {"mixamo": "mixamorig:{}Hand", "rigify": "DEF-hand.{}"}
 SIDES = {"mixamo": ("Left", "Right"), "rigify": ("L", "R")}
-HANDS = ("mixamo", pytest.param("rigify", marks=pytest.mark.long))
+HANDS = ("mixamo", "rigify")
 
 
 def barbell(rig: Any, hand: str) -> Any:
@@ -69,7 +69,6 @@ def shown(rig: Any) -> np.ndarray:
     return np.array([rig.matrix_world @ bone.tail for bone in rig.pose.bones if bone.bone.use_deform])
 
 
-@pytest.mark.long
 def test_holding_again_replaces_what_was_held(monkeypatch: Any) -> None:
     """In the same frames and in others that overlap; nothing was changed by hand."""
     rig = body("mixamo")
@@ -107,7 +106,6 @@ def test_two_hands_go_along_with_one_prop_and_its_fingers_touch_it(hand: str, mo
         np.testing.assert_allclose(shown(rig), rest, atol=1e-4)
 
 
-@pytest.mark.long
 def test_feet_stay_on_the_floor_under_what_goes_out_of_reach(monkeypatch: Any) -> None:
     rig = body("mixamo")
     prop = barbell(rig, "mixamo")
@@ -147,7 +145,6 @@ def test_it_is_one_undo_step_and_the_action_that_was_there_is_kept() -> None:
     assert prop is not None
 
 
-@pytest.mark.long
 def test_without_pins_fingers_close_at_every_frame_round_what_moves_through_the_hand() -> None:
     rig = body("mixamo")
     prop = prop_for(rig, "cylinder", "L", "mixamo")
@@ -191,7 +188,6 @@ def test_the_verb_grips_and_holds(tmp_path: Any, capsys: Any) -> None:
     assert np.linalg.norm(beside, axis=-1).max() < HELD
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("hand", ["mixamo", *(["rigify"] if FULL else [])])
 def test_few_keys_of_fingers_stay_at_what_moves_through_the_hand(hand: str, tmp_path: Any) -> None:
     """A bar that gets thinner in twelve frames, also between these; the arm keeps its key in every frame."""

@@ -29,7 +29,7 @@ pytestmark = [pytest.mark.usefixtures("empty_file"), pytest.mark.long]
 
 CLIP = DATA / "motion" / "cmu_07_12.bvh"
 WALK = standalone.ROOT / "docs" / "examples" / "cmu_35_01.bvh"
-RATES = [30, *(pytest.param(fps, marks=pytest.mark.long) for fps in (24, 60))]
+RATES = [24, 30, 60]
 RIG = DATA / "rigs" / "named_mixamo_cm.blend"
 STEP = 0.06  # metres
 STEEP = 0.36  # 20 degrees
@@ -120,7 +120,7 @@ def across(start: np.ndarray, end: np.ndarray, low: float, high: float) -> list[
 
 
 @pytest.mark.parametrize("tilt", [0.0, STEEP])
-@pytest.mark.parametrize("fps", [24, pytest.param(60, marks=pytest.mark.long)])
+@pytest.mark.parametrize("fps", [24, 60])
 def test_a_walk_is_brought_onto_a_step_or_a_slope(tilt: float, fps: int) -> None:
     """The ground begins in the midst of the way: a step of 6 cm, or a slope of 20 degrees."""
     (rig,) = load(RIG)
@@ -255,7 +255,6 @@ def test_a_motion_through_a_thin_roof_is_reported() -> None:
     )
 
 
-@pytest.mark.long
 def test_feet_of_a_rig_whose_object_moves_stand_on_the_ground() -> None:
     """The object goes along a curve while it turns, and the hips go back as much: in the world as if it stood."""
     rig, ground, walk, frames = on_ground(30, 0.1)
@@ -294,7 +293,7 @@ def test_a_rig_whose_object_grows_is_refused() -> None:
         LockedFeet(context, rig, (frames[0], frames[-1]))
 
 
-@pytest.mark.parametrize("tilt", [0.0, pytest.param(0.1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("tilt", [0.0, 0.1])
 def test_keypoints_are_keyed_on_the_ground(tilt: float) -> None:
     """Feet that stand touch it; toes may be raised, as they are on a plane."""
     (rig,) = load(RIG)
@@ -337,7 +336,7 @@ def stairs(start: np.ndarray, end: np.ndarray, rise: float) -> list[list[tuple[f
     ]
 
 
-@pytest.mark.parametrize("rise", [0.15, pytest.param(0.1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("rise", [0.15, 0.1])
 def test_a_walk_up_stairs_goes_up_those_of_another_body(rise: float) -> None:
     """The first body's stairs are its ground, so that the second one does not climb both."""
     (source,) = load(RIG)
@@ -370,7 +369,6 @@ def test_a_walk_up_stairs_goes_up_those_of_another_body(rise: float) -> None:
     assert len(stands(*soles_above(rig, ground, frames))) > 0.8 * standing
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("again", [False, True])
 def test_locked_feet_of_a_level_walk_go_up_stairs(again: bool) -> None:
     """And stay on them once they are there; the report says how far pins are off, as Blender shows them."""
@@ -398,7 +396,6 @@ def test_locked_feet_of_a_level_walk_go_up_stairs(again: bool) -> None:
         assert any(text.startswith(sunk) for text in locked.explain(report.goals))
 
 
-@pytest.mark.long
 def test_timed_pins_of_a_level_walk_go_up_stairs() -> None:
     """As the panel finds and solves them: the body goes up with its feet."""
     (rig,) = load(RIG)

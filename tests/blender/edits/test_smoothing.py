@@ -75,7 +75,6 @@ def test_feet_on_the_ground_stand_still(walker: Any) -> None:
         assert np.ptp(seen[on, edit.skeleton.index(pin.bone)], axis=0).max() < 1e-3 * height
 
 
-@pytest.mark.long
 def test_a_rest_pose_before_the_motion_stays_and_pulls_at_nothing(walker: Any) -> None:
     before = heads_over(walker, 1, FRAMES[1])
     found = []
@@ -207,7 +206,6 @@ def test_what_makes_no_sense_is_refused_and_nothing_changes(
     assert contents() == before
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     ("chosen", "moves"),
     [pytest.param("arm.L", "hand.L", marks=pytest.mark.long), ("hand_ik.L", "forearm.L"), ("torso", "spine.003")],
