@@ -8,6 +8,7 @@ import numpy as np
 
 from ... import bridge
 from ...bridge import ControlledBody
+from ...bridge.turns import update
 from ...core import Pose, rotation
 from ...core.rotation import Array
 from ...core.skeleton import Indices
@@ -81,8 +82,7 @@ class DragWriter:
         """
         if self._heads is None:
             return None
-        _evaluate()
-        matrices = bridge.read_matrices(armature)
+        matrices = _evaluated(armature)
         return matrices if poser.shows(matrices, self._heads) else None
 
     def shown(self, armature: Any, pose: Pose, still: bool) -> Callable[[Pose], Pose] | None:
@@ -98,7 +98,7 @@ class DragWriter:
         )
         if not len(carried) and decided:
             return None
-        take = self._take(armature, pose, still)
+        take = self._take(_evaluated(armature), pose, still)
         taken = take(pose)
         off = rotation.lengths(taken.translations - pose.translations)
         turned = rotation.angle_between(taken.rotations, pose.rotations).max()
@@ -107,11 +107,9 @@ class DragWriter:
         same = _SAME if controlled is None else _ROUNDING
         return take if off.max() >= same * self._body.skeleton.size or turned >= _TURNED else None
 
-    def _take(self, armature: Any, pose: Pose, still: bool) -> Callable[[Pose], Pose]:
-        """Return the function of `shown`, whether or not Blender shows anything else than the pose."""
+    def _take(self, matrices: Array, pose: Pose, still: bool) -> Callable[[Pose], Pose]:
+        """Return the function of `shown`, whether or not evaluated matrices show anything else than the pose."""
         controlled, carried = self.controlled, self._every if still else self._carried
-        _evaluate()
-        matrices = bridge.read_matrices(armature)
 
         def take(one: Pose) -> Pose:
             if controlled is None:
@@ -134,11 +132,12 @@ class DragWriter:
         body = self._body
         if self.controlled is not None:
             self.write(armature, pose)
-            take = self._take(armature, pose, still=True)
-            shown, posed = bridge.read_matrices(armature)[None], bridge.repeated(self.controlled, 1)
-            bent = posed.bent(pose[None], posed.read(shown))[0]  # how far a limb bends is for IK to say
-            self.kept = take(bent)
-            self.misfit = bridge.explain_misfit(armature, posed, self.kept[None], shown, but={*said, *self.stopped})
+            shown, posed = _evaluated(armature), bridge.repeated(self.controlled, 1)
+            bent = posed.bent(pose[None], posed.read(shown[None]))[0]  # how far a limb bends is for IK to say
+            self.kept = self._take(shown, pose, still=True)(bent)
+            self.misfit = bridge.explain_misfit(
+                armature, posed, self.kept[None], shown[None], but={*said, *self.stopped}
+            )
             pose = bridge.read_pose(armature, body.rig)
         turned, moved, grown = self._changed(pose)
         bridge.write_channels(armature, body.channels)
@@ -173,7 +172,7 @@ class DragWriter:
         return bridge.explain_limited_controls([name for name in self._held if name not in told])
 
 
-def _evaluate() -> None:
-    """Have Blender evaluate what was written; it does nothing where the view has been drawn since."""
-    context: Any = bpy.context
-    context.view_layer.update()
+def _evaluated(armature: Any) -> Array:
+    """Return the matrices of what was written; Blender evaluates nothing where the view has been drawn since."""
+    update(bpy.context)
+    return bridge.read_matrices(armature)
