@@ -21,7 +21,6 @@ from ..core.skeleton import Flags, Indices
 from .armature import PoseWriter, Rig, channels_to_pose, read_matrices, read_pose, within_limits, write_pose
 from .channels import ArmatureObject, read_channels, write_channels
 from .controlled_body import (
-    APART,
     ASTRAY,
     FIELDS,
     SAME_PLACE,
@@ -41,8 +40,8 @@ _NOISE: Final = 1e-4  # radians, or share of the size: rounding of a bone that d
 _THERE: Final = float(np.radians(0.02))
 _PLACED: Final = 1e-5  # of the size: knees that are nearly straight are beside by fifty times as much
 # Tolerated errors of a tick that others follow, radians and share of the size: they are not visible.
-_GLANCE: Final = float(np.radians(1.0))
-_SEEN: Final = 5e-4
+GLANCE: Final = float(np.radians(1.0))
+SEEN: Final = 5e-4
 _EASED: Final = 0.7  # if this share of a twist error remains after a round, the control does not determine the twist
 _Y: Final = np.array([0.0, 1.0, 0.0])
 _STRAIGHT: Final = 2e-6  # of the size: a limb that is as straight as it was, in single precision
@@ -52,7 +51,7 @@ _STRAIGHT: Final = 2e-6  # of the size: a limb that is as straight as it was, in
 class ControlPose:
     """A pose of the controls: the rig's pose, and the bones that were turned and moved (not known of one round).
 
-    heads   (N, 3) where the body's parts were wanted
+    wanted  (N, 4) the rotations that the body's parts were to have
     shown   whether Blender shows the pose, as far as the controls can have it
     held    the controls that one of their limits stops
     loose   (N,) the parts whose twist no control determines
@@ -61,7 +60,7 @@ class ControlPose:
     pose: Pose
     turned: list[int]
     moved: list[int]
-    heads: Array
+    wanted: Array
     shown: bool = True
     held: list[int] = field(default_factory=list[int])
     loose: Flags | None = None
@@ -77,8 +76,6 @@ class ControlPoser:
         self.seats = np.where(controlled.local, controlled.bones, self.turned)  # bones that turn as the channels do
         # what hangs on bones that something else drives is wanted where these are, once that is seen
         self._below = with_below(controlled.carried, controlled.skeleton.parents)
-        self._led = np.flatnonzero(((self.turned >= 0) | (aims >= 0)) & ~self._below)
-        self._shown = controlled.frames[self._led]
         self.aims = aims if looks else np.full_like(aims, -1)
         self.begins = np.where(rig.skeleton.movable[begins], begins, -1)
         self.bent = np.flatnonzero(controlled.ends != np.arange(len(begins)))
@@ -95,6 +92,12 @@ class ControlPoser:
         self.limits = limits_of(rig.skeleton, set(self.turned.tolist()))
         used = np.unique([self.turned, self.moved, self.aims, self.begins, self.blends])
         self.posed = used[used >= 0]
+        # what is between IK and FK need not be where IK alone is; ends of limbs that nothing steers may roll with these
+        self._follows = self.blends < 0
+        self._follows[controlled.ends[controlled.unsteered_but()]] = False
+        self._led = np.flatnonzero(((self.turned >= 0) | (self.aims >= 0)) & self._follows & ~self._below)
+        self._shown = controlled.frames[self._led]
+        self._along = rotation.rotate(controlled.aligned[self._led], _Y)[..., None]
         self._writer = PoseWriter(rig, self.posed)
         self._written: tuple[dict[str, Array], Pose] | None = None  # channels and the pose of them by the last step
         self._ways = np.zeros(len(self._led))  # that the last step was to take the parts that controls turn
@@ -136,12 +139,12 @@ class ControlPoser:
         channels, now = self._written
         task = _Task(self, pose, now, matrices, frames)
         task.look(matrices)
-        self._ways = rotation.lengths(matrices[self._shown, :, 3] - task.heads[self._led])
+        self._ways = self._away(matrices, task.wanted)
         if task.is_done():
-            return ControlPose(now, [], [], task.heads, True, task.at_limits)
+            return ControlPose(now, [], [], task.wanted, True, task.at_limits)
         after = self._writer.write(armature, task.next(now), channels)
         self._written = channels, after
-        return ControlPose(after, [], [], task.heads, self._agree(now, after), task.at_limits)
+        return ControlPose(after, [], [], task.wanted, self._agree(now, after), task.at_limits)
 
     def pose(self, armature: ArmatureObject, pose: Pose, passing: bool = False) -> ControlPose:
         """Pose the controls so that the body has `pose`, within their limits.
@@ -172,8 +175,7 @@ class ControlPoser:
             matrices = read_matrices(armature)
             now = within_limits(rig, now, matrices)
             strays = self._strays(first, matrices)
-            off = (task.fails | strays) & (self.blends < 0)  # what is between IK and FK need not be where IK alone is
-            off[controlled.ends[controlled.unsteered_but()]] = False  # they may roll with the limb
+            off = (task.fails | strays) & self._follows
             if passing:
                 off &= ~self._below
             if off.any():
@@ -191,7 +193,7 @@ class ControlPoser:
                      if np.any(np.abs(start.translations[bone] - now.translations[bone]) > step)]  # fmt: skip
         write_channels(armature, channels)  # channels that did not change keep their exact values
         write_pose(armature, rig, now, {*new_turned, *new_moved})
-        return ControlPose(now, new_turned, new_moved, task.heads, True, task.at_limits, task.loose)
+        return ControlPose(now, new_turned, new_moved, task.wanted, True, task.at_limits, task.loose)
 
     def _strays(self, first: Array, matrices: Array) -> Flags:
         """Return which parts (N,) did not go with their leaders from evaluated matrices (J, 3, 4) to others.
@@ -240,13 +242,17 @@ class ControlPoser:
         share = np.divide(self._beyond, beside, out=np.ones_like(beside), where=beside > self._beyond)
         return np.where(straight, share, 0.0)
 
-    def shows(self, matrices: Array, heads: Array) -> bool:
-        """Return whether the parts that controls turn are about where they were wanted, heads (N, 3), in (J, 3, 4).
+    def shows(self, matrices: Array, wanted: Array) -> bool:
+        """Return whether the parts that controls turn follow them: have about the rotations (N, 4), in (J, 3, 4).
 
         Or come at least half as near in a step: the next one goes on.
         """
-        away = rotation.lengths(matrices[self._shown, :, 3] - heads[self._led])
-        return bool((away < np.maximum(APART * self.controlled.skeleton.size, 0.5 * self._ways)).all())
+        return bool((self._away(matrices, wanted) < np.maximum(ASTRAY, 0.5 * self._ways)).all())
+
+    def _away(self, matrices: Array, wanted: Array) -> Array:
+        """Return how far the directions of the parts that controls turn are from those of rotations (N, 4)."""
+        shown = directions((matrices[self._shown, :, :3] @ self._along)[..., 0])
+        return rotation.lengths(shown - rotation.rotate(wanted[self._led], _Y))
 
     def _agree(self, before: Pose, after: Pose) -> bool:
         """Return whether two poses of the controls are the same but for rounding."""
@@ -278,7 +284,7 @@ class _Task:
             pose, self._stopped = _within(poser.limits_of_parts, present, pose)
             frames = None
             self.aims[rotation.angle_between(pose.rotations, present.rotations) < _NOISE] = -1
-        self.heads, self._wanted = frames or forward(controlled.skeleton, pose)
+        self.heads, self.wanted = frames or forward(controlled.skeleton, pose)
         self._limbs = directions(self.heads[controlled.ends] - self.heads)  # of parts that an IK chain bends
         self._follows = (poser.turned >= 0) | (self.aims >= 0)
         self._led = self._follows | (poser.begins >= 0)
@@ -308,7 +314,7 @@ class _Task:
         self._matrices, self._places = matrices, matrices[:, :, 3]
         self._turns[poser.read] = frame_rotations(matrices[poser.read, :, :3])
         own = rotation.mul(self._turns[frames], poser.controlled.aligned)
-        change = rotation.mul(self._wanted, rotation.inv(own))  # (N, 4) the error of each part
+        change = rotation.mul(self.wanted, rotation.inv(own))  # (N, 4) the error of each part
         swing, twisted = rotation.swing_twist(change, rotation.rotate(own, _Y))
         before, self._twist = self._twist, rotation.angle_between(twisted, rotation.IDENTITY)
         # judged while the part before rests: what turns it twists those below it
@@ -327,7 +333,7 @@ class _Task:
         self._led_by = np.where(aimed[:, None], swing, self._change)
         self._errors = np.where(self._led, rotation.angle_between(self._change, rotation.IDENTITY), 0.0)
         self._beside = rotation.mul(  # (N, 4) the errors of FK controls that are mixed with IK
-            rotation.mul(self._wanted, poser.blended), rotation.inv(self._turns[poser.blends])
+            rotation.mul(self.wanted, poser.blended), rotation.inv(self._turns[poser.blends])
         )
         self._beside[poser.blends < 0] = rotation.IDENTITY
         # a chain bends, and stretches, as it must: only the way it bends is for its first bones and its pole to say
@@ -349,7 +355,7 @@ class _Task:
         self.heads[poles] = here[poles]
         after, at, _ = poser.at_limbs(self.heads)
         off = rotation.lengths(at - poser.steered_at) / poser.rig.skeleton.size
-        self._far[poles] = np.where(off < _SEEN, 0.0, off)  # the limb says where it is right
+        self._far[poles] = np.where(off < SEEN, 0.0, off)  # the limb says where it is right
         before, _, beside = poser.at_limbs(here)
         swung = rotation.shortest(before, after)
         _, swivel = rotation.swing_twist(rotation.mul(self._change[firsts], rotation.inv(swung)), after)
@@ -362,7 +368,7 @@ class _Task:
         moved, error = self._poser.moved >= 0, self._errors.max()
         if error < _THERE and self._far[moved].max(initial=0.0) < _PLACED:
             return True
-        return bool(passing and error < _GLANCE and self._far[(self._poser.turned >= 0) | moved].max() < _SEEN)
+        return bool(passing and error < GLANCE and self._far[(self._poser.turned >= 0) | moved].max() < SEEN)
 
     def next(self, now: Pose) -> Pose:
         """Return the next pose of the controls, which have `now`."""
@@ -439,7 +445,7 @@ class _Task:
         after = np.where(locked, rotation.mul(base, rotation.mul(now.rotations[bones], own)), after)
         # between IK and FK it is as FK: the way to what is shown, of other lengths, would not end
         mixed = (poser.blends[parts] >= 0)[:, None]
-        after = np.where(mixed, rotation.mul(self._wanted, poser.begun)[parts], after)
+        after = np.where(mixed, rotation.mul(self.wanted, poser.begun)[parts], after)
         base = rotation.mul(np.where((above >= 0)[:, None], self._change[above], rotation.IDENTITY), base)
         rotations[bones] = rotation.normalize(rotation.mul(rotation.inv(base), after))
         parts = np.flatnonzero(movers >= 0)

@@ -82,8 +82,7 @@ class DragSession:
     def drag(self, shift: Array, turn: Array) -> Solution:
         """Solve for the effectors moved by `shift` (3,) and `turn` (4,) of the world from the start; write the pose."""
         begin = perf_counter()
-        # what other bones turn or carry is seen now, as it was in the last tick
-        if self._live and (self.writer.carries or self.body.held.goals or self._beside):
+        if self._live:  # what the last tick has made of the rig is seen now
             self._takes_shown()
         shifted, turned = self.body.to_armature(shift, turn)
         self.targets = []
@@ -112,7 +111,9 @@ class DragSession:
         """Take over what the rig does by itself: lengths by IK, and carried bones; return whether that has changed."""
         armature = self.body.find()
         take, went = self.writer.shown(armature, self.pose, still), self.body.held.follow(bpy.context, armature)
-        moved = self.body.follow(bpy.context, armature, self.pins.targets)
+        # under a moving mouse controls stay beside their parts as they are, unless other bones carry these
+        passing = self._live and not (still or self._beside or self.writer.carries or self.body.held.goals)
+        moved = not passing and self.body.follow(bpy.context, armature, self.pins.targets)
         self._beside |= moved
         if take is None and not went and not moved:
             return False

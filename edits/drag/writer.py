@@ -8,6 +8,7 @@ import numpy as np
 
 from ... import bridge
 from ...bridge import ControlledBody
+from ...bridge.controls import GLANCE, SEEN
 from ...bridge.turns import update
 from ...core import Pose, rotation
 from ...core.rotation import Array
@@ -34,7 +35,8 @@ class DragWriter:
         self._body, self.controlled, self._live = body, controlled, live
         self._poser = None if controlled is None else bridge.ControlPoser(body.rig, controlled, looks=False)
         self._held: list[str] = []  # controls at a limit
-        self._heads: Array | None = None  # where the last tick wanted the parts of a driven body
+        self._wanted: Array | None = None  # the rotations that the last tick wanted the parts of a driven body to have
+        self._matrices: Array | None = None  # that Blender shows, until something is written
         self.settled = True
         self.kept: Pose | None = None
         self.misfit: list[str] = []  # sentences about limbs that IK shows beside the pose that was kept
@@ -50,7 +52,7 @@ class DragWriter:
 
     def enter(self) -> None:
         """Forget the last tick: the rig shows the pose of another frame."""
-        self._heads = None
+        self._wanted = self._matrices = None
         if self._poser is not None:
             self._poser.steered_at = None
 
@@ -66,13 +68,15 @@ class DragWriter:
         """
         if self._poser is None:
             self._writer.write(armature, pose)
+            self._matrices = None
             return
         seen = self._follows(self._poser, armature) if self._live else None
         if frames is None or seen is None:
             led = self._poser.pose(armature, pose, passing=frames is not None)
         else:
             led = self._poser.step(armature, pose, frames(), seen)
-        self._heads, self.settled = led.heads, led.shown
+        self._matrices = None
+        self._wanted, self.settled = led.wanted, led.shown
         self._held = [self._body.rig.skeleton.names[bone] for bone in led.held]
 
     def _follows(self, poser: bridge.ControlPoser, armature: Any) -> Array | None:
@@ -80,17 +84,18 @@ class DragWriter:
 
         Else return None: this tick looks for the reason.
         """
-        if self._heads is None:
+        if self._wanted is None:
             return None
-        matrices = _evaluated(armature)
-        return matrices if poser.shows(matrices, self._heads) else None
+        matrices = self._look(armature)
+        return matrices if poser.shows(matrices, self._wanted) else None
 
     def shown(self, armature: Any, pose: Pose, still: bool) -> Callable[[Pose], Pose] | None:
         """Return a function that takes over into poses what Blender shows and controls do not decide; None if it is so.
 
         That is the lengths of limbs that IK stretches, how they bend where neither pole nor start may move, how carried
-        bones are at their parents, and twists. If `still`, it is the places of all parts that no control moves, too, as
-        of shoulders on a bone of the spine between two parts, and carried bones that do not count in the solve.
+        bones are at their parents, and twists; and, with any of these, the places of all parts that no control moves,
+        as of shoulders on a bone of the spine between two parts. If `still`, it is that in any case, carried bones that
+        do not count in the solve, too, and what cannot be seen.
         """
         controlled, carried = self.controlled, self._every if still else self._carried
         decided = controlled is None or not (
@@ -98,30 +103,37 @@ class DragWriter:
         )
         if not len(carried) and decided:
             return None
-        take = self._take(_evaluated(armature), pose, still)
+        take = self._take(self._look(armature), pose, still)
         taken = take(pose)
         off = rotation.lengths(taken.translations - pose.translations)
         turned = rotation.angle_between(taken.rotations, pose.rotations).max()
         if controlled is not None:
             off[[*controlled.poles]] = 0.0  # they go where their limbs need them
-        same = _SAME if controlled is None else _ROUNDING
-        return take if off.max() >= same * self._body.skeleton.size or turned >= _TURNED else None
+        same, angle = _SAME if controlled is None else _ROUNDING, _TURNED
+        if self._live and not still:
+            same, angle = SEEN, GLANCE  # the next tick follows
+        return take if off.max() >= same * self._body.skeleton.size or turned >= angle else None
+
+    def _look(self, armature: Any) -> Array:
+        """Return the matrices of what was written; Blender evaluates nothing where the view has been drawn since."""
+        if self._matrices is None:
+            update(bpy.context)
+            self._matrices = bridge.read_matrices(armature)
+        return self._matrices
 
     def _take(self, matrices: Array, pose: Pose, still: bool) -> Callable[[Pose], Pose]:
         """Return the function of `shown`, whether or not evaluated matrices show anything else than the pose."""
         controlled, carried = self.controlled, self._every if still else self._carried
-
-        def take(one: Pose) -> Pose:
-            if controlled is None:
-                return take_over(one, bridge.with_carried(self._body.rig, pose, matrices), carried, carried)
-            seen = bridge.read_controlled(controlled, matrices)
-            places = controlled.stretched | (controlled.bones_that("moves") < 0 if still else False)
-            return undecided_of(controlled, one, pose, seen, carried, self._loose, places)
-
-        return take
+        if controlled is None:
+            seen = bridge.with_carried(self._body.rig, pose, matrices)
+            return lambda one: take_over(one, seen, carried, carried)
+        shown, places = bridge.read_controlled(controlled, matrices), controlled.bones_that("moves") < 0
+        places |= controlled.stretched
+        return lambda one: undecided_of(controlled, one, pose, shown, carried, self._loose, places)
 
     def restore(self, armature: Any) -> None:
         """Give the armature the exact channels at the press."""
+        self._matrices = None
         bridge.write_channels(armature, self._body.channels)
 
     def finish(self, armature: Any, pose: Pose, said: Collection[int] = ()) -> tuple[tuple[str, ...], ...]:
@@ -132,7 +144,7 @@ class DragWriter:
         body = self._body
         if self.controlled is not None:
             self.write(armature, pose)
-            shown, posed = _evaluated(armature), bridge.repeated(self.controlled, 1)
+            shown, posed = self._look(armature), bridge.repeated(self.controlled, 1)
             bent = posed.bent(pose[None], posed.read(shown[None]))[0]  # how far a limb bends is for IK to say
             self.kept = self._take(shown, pose, still=True)(bent)
             self.misfit = bridge.explain_misfit(
@@ -170,9 +182,3 @@ class DragWriter:
     def at_limit(self, told: Container[str] = ()) -> list[str]:
         """Return sentences about the controls that are at a limit, but those of which that is `told`."""
         return bridge.explain_limited_controls([name for name in self._held if name not in told])
-
-
-def _evaluated(armature: Any) -> Array:
-    """Return the matrices of what was written; Blender evaluates nothing where the view has been drawn since."""
-    update(bpy.context)
-    return bridge.read_matrices(armature)
