@@ -338,7 +338,7 @@ class PoseWriter:
         `now`: the channels of the bones as float32, if these have been read.
         """
         now = read_channels(armature, self._channels, np.float32) if now is None else now
-        channels = {name: now[name] for name in self._channels}
+        channels, allowed = {name: now[name] for name in self._channels}, np.array(pose.rotations)
         if len(self._placed):
             channels["location"].put(self._placed, pose.translations.take(self._placed))
         if len(self._scaled) and pose.scales is not None:
@@ -350,11 +350,9 @@ class PoseWriter:
                 values[group] = rotations_to_channel(rotations, mode, present)
             else:
                 values[group] = left = _unlocked(present, rotations, mode, locks)
-                allowed = np.array(pose.rotations)
                 allowed[group] = to_rotations(left, mode)
-                pose = replace(pose, rotations=allowed)
         write_channels(armature, channels)
-        return pose
+        return Pose.trusted(allowed, pose.translations, pose.scales, pose.driven_matrices)
 
 
 def write_pose(

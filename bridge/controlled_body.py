@@ -218,7 +218,7 @@ def read_controlled(controlled: ControlledBody, matrices: Array) -> Pose:
     base = rotation.mul(above, skeleton.rest_rotations)
     away = rotation.rotate(rotation.inv(above), heads - origin) - skeleton.offsets
     moved = rotation.rotate(rotation.inv(skeleton.rest_rotations), away)
-    return Pose(rotation.normalize(rotation.mul(rotation.inv(base), turns)), moved)
+    return Pose.trusted(rotation.normalize(rotation.mul(rotation.inv(base), turns)), moved, None, None)
 
 
 def with_below(parts: Flags, parents: Indices) -> Flags:

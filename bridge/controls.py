@@ -81,8 +81,9 @@ class ControlPoser:
         self.bent = np.flatnonzero(controlled.ends != np.arange(len(begins)))
         # segments that IK draws in part to where nothing moves its target: their own channels make up for that
         self.drawn = np.isin(controlled.ends, [end for end in controlled.lax if self.moved[end] < 0])
-        # only Blender knows where IK bends what these hang on
-        self.carried = controlled.carried & ~np.isin(controlled.skeleton.parents, self.bent)
+        # only Blender knows where IK bends what these are parented to
+        on_ik = np.isin(controlled.skeleton.parents, self.bent)
+        self.carried = controlled.carried & ~on_ik
         self.poles, self.steerers = (np.array([*some], int) for some in (controlled.poles, controlled.poles.values()))
         self.steered = np.isin(self.bent, self.steerers)
         self.steered_at: Array | None = None  # (p, 2) where poles were first seen, see `at_limbs`
@@ -95,7 +96,8 @@ class ControlPoser:
         # what is between IK and FK need not be where IK alone is; ends of limbs that nothing steers may roll with these
         self._follows = self.blends < 0
         self._follows[controlled.ends[controlled.unsteered_but()]] = False
-        self._led = np.flatnonzero(((self.turned >= 0) | (self.aims >= 0)) & self._follows & ~self._below)
+        behind = self._below | with_below(on_ik & controlled.hangs, controlled.skeleton.parents)
+        self._led = np.flatnonzero(((self.turned >= 0) | (self.aims >= 0)) & self._follows & ~behind)
         self._shown = controlled.frames[self._led]
         self._along = rotation.rotate(controlled.aligned[self._led], _Y)[..., None]
         self._writer = PoseWriter(rig, self.posed)
@@ -349,7 +351,8 @@ class _Task:
     def _place_poles(self) -> None:
         """Have poles as far along their limbs, and beside them, as at first, and as far round them as limbs bend."""
         poser, poles, firsts = self._poser, self._poser.poles, self._poser.steerers
-        assert poser.steered_at is not None
+        if poser.steered_at is None or not len(poles):
+            return
         here = self._places[poser.controlled.frames]
         self.heads = np.array(self.heads)  # those of the drag stay as they are
         self.heads[poles] = here[poles]

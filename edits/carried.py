@@ -17,11 +17,11 @@ def take_over(pose: Pose, seen: Pose, turned: Indices, placed: Indices) -> Pose:
     rotations, translations = np.array(pose.rotations), np.array(pose.translations)
     rotations[..., turned, :] = seen.rotations[..., turned, :]
     translations[..., placed, :] = seen.translations[..., placed, :]
-    if pose.scales is None and seen.scales is None:
-        return replace(pose, rotations=rotations, translations=translations)
-    scales = np.ones_like(translations) if pose.scales is None else np.array(pose.scales)
-    scales[..., turned, :] = 1.0 if seen.scales is None else seen.scales[..., turned, :]
-    return replace(pose, rotations=rotations, translations=translations, scales=scales)
+    scales = pose.scales
+    if scales is not None or seen.scales is not None:
+        scales = np.ones_like(translations) if scales is None else np.array(scales)
+        scales[..., turned, :] = 1.0 if seen.scales is None else seen.scales[..., turned, :]
+    return Pose.trusted(rotations, translations, scales, pose.driven_matrices)
 
 
 def take_undecided(controlled: ControlledFrames, pose: Pose, wanted: Pose, seen: Pose) -> Pose:
@@ -48,7 +48,8 @@ def undecided_of(
     twists = rotation.swing_twist(change, _ALONG)[1]
     rotations[..., untwisted, :] = rotation.mul(rotations[..., untwisted, :], twists)
     placed = np.union1d(carried, np.flatnonzero(places))
-    return take_over(replace(pose, rotations=rotations), seen, np.union1d(carried, unsteered), placed)
+    twisted = Pose.trusted(rotations, pose.translations, pose.scales, pose.driven_matrices)
+    return take_over(twisted, seen, np.union1d(carried, unsteered), placed)
 
 
 def with_idle(before: Pose, after: Pose, idle: Flags) -> Pose:

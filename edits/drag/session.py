@@ -81,9 +81,9 @@ class DragSession:
 
     def drag(self, shift: Array, turn: Array) -> Solution:
         """Solve for the effectors moved by `shift` (3,) and `turn` (4,) of the world from the start; write the pose."""
-        begin = perf_counter()
+        begin, armature = perf_counter(), self.body.find()
         if self._live:  # what the last tick has made of the rig is seen now
-            self._takes_shown()
+            self._takes_shown(armature)
         shifted, turned = self.body.to_armature(shift, turn)
         self.targets = []
         for number, effector in enumerate(self.effectors):
@@ -91,25 +91,24 @@ class DragSession:
             target = effector.place + way, rotation.mul(spin, effector.turn)
             self.targets.append(target)
             self.problem.aim(number, target[0], target[1] if self.turning else None)
-        solution = self._write(self.problem.solve(), begin)
+        solution = self._write(armature, self.problem.solve(), begin)
         for _ in range(_AGREES if self._settle else 0):
-            if not self._takes_shown():
+            if not self._takes_shown(armature):
                 break
-            solution = self._write(self.problem.solve(), begin)
+            solution = self._write(armature, self.problem.solve(), begin)
         return solution
 
     def rest(self) -> Solution:
         """Let the body come nearer to rest, its targets as they are; write the pose."""
-        begin, before = perf_counter(), self.pose
-        self._takes_shown(still=True)
-        solution = self._write(self.problem.relax(), begin)
+        begin, armature, before = perf_counter(), self.body.find(), self.pose
+        self._takes_shown(armature, still=True)
+        solution = self._write(armature, self.problem.relax(), begin)
         moved = float(np.max(rotation.angle_between(before.rotations, self.pose.rotations))) > _STILL
         self.restless = moved or not self.writer.settled
         return solution
 
-    def _takes_shown(self, still: bool = False) -> bool:
+    def _takes_shown(self, armature: Any, still: bool = False) -> bool:
         """Take over what the rig does by itself: lengths by IK, and carried bones; return whether that has changed."""
-        armature = self.body.find()
         take, went = self.writer.shown(armature, self.pose, still), self.body.held.follow(bpy.context, armature)
         # under a moving mouse controls stay beside their parts as they are, unless other bones carry these
         passing = self._live and not (still or self._beside or self.writer.carries or self.body.held.goals)
@@ -124,9 +123,9 @@ class DragSession:
             self.renew()
         return True
 
-    def _write(self, solution: Solution, begin: float) -> Solution:
+    def _write(self, armature: Any, solution: Solution, begin: float) -> Solution:
         self.solution, self.pose, self.restless, self._frames = solution, solution.pose, True, None
-        self.writer.write(self.body.find(), self.pose, self.frames)
+        self.writer.write(armature, self.pose, self.frames)
         self.seconds = perf_counter() - begin
         return solution
 
@@ -153,7 +152,7 @@ class DragSession:
         assert writer.controlled is not None
         self.writer = writer
         self.renew()
-        self._write(self.problem.solve(), perf_counter())
+        self._write(self.body.find(), self.problem.solve(), perf_counter())
         self.settle()
 
     def settle(self) -> None:
