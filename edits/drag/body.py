@@ -155,6 +155,10 @@ class DragBody:
         """Return the bone of the skeleton that a bone is, or is carried by; there its point (3,) and its turn (4,)."""
         return part_of(self.rig, self.controlled, self._matrices, name, point)
 
+    def led_by(self, name: str, point: Sequence[float] = (0.0, 0.0, 0.0)) -> tuple[int, Array, Array]:
+        """Return the same of what goes where a bone is dragged: of a control that moves a part, and does not turn it."""
+        return self.part_of(*_led(self.rig, self.controlled, name, point))
+
     def follow(self, context: Any, armature: Any, pinned: Sequence[PinTarget]) -> bool:
         """Take over where controls are beside their parts, as those of paws that turn with the leg.
 
@@ -252,7 +256,7 @@ class DragBody:
     def _find_effectors(self, grabs: Sequence[Grab]) -> list[Effector]:
         found: dict[int, Effector] = {}
         for grab in grabs:
-            bone, point, _ = self.part_of(*_led(self.rig, self.controlled, grab.bone, grab.point))
+            bone, point, _ = self.led_by(grab.bone, grab.point)
             found.setdefault(bone, self._effector(bone, point, grab.bone, grab.point))
         return list(found.values())
 

@@ -49,7 +49,7 @@ class DragPins:
             except CoreError as error:
                 self.refusals.append(str(error))
         self.names = {
-            effector.bone: [target.bone for target in self.targets if body.part_of(target.bone)[0] == effector.bone]
+            effector.bone: [target.bone for target in self.targets if body.led_by(target.bone)[0] == effector.bone]
             or [effector.name]
             for effector in body.effectors
         }
@@ -69,7 +69,7 @@ class DragPins:
         """Return what the pins hold now: of an effector its rotation, as long as that is pinned and not turned."""
         found: list[PinTarget] = []
         for target in self.targets:
-            kind = self.kinds.get(self._body.part_of(target.bone)[0])
+            kind = self.kinds.get(self._body.led_by(target.bone)[0])
             if kind is None:
                 found.append(target)
             elif target.rotation is not None and kind in TURN_KINDS and not turning:

@@ -202,6 +202,22 @@ def test_a_control_that_is_let_go_before_the_body_rests_is_where_the_mouse_has_i
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")
+@pytest.mark.parametrize("kind", ["BOTH", "POSITION"])
+@pytest.mark.parametrize(("paw", "foot"), [("front_foot_ik.L", "DEF-front_foot.L"), ("foot_ik.L", "DEF-foot.L")])
+def test_the_pin_of_a_paw_s_control_goes_along_where_that_is_dragged(paw: str, foot: str, kind: str) -> None:
+    """The pin held the toes while the paw was dragged: it stayed, or its joint went by 18 cm for 4."""
+    rig, _ = RIGS["Rigify's wolf"]()
+    set_pins(context, rig, [paw], kind)
+    shift = size_of(rig) * np.array((0.0, -0.02, 0.04))
+    wanted, before = world(rig, paw) + shift, world(rig, foot)
+    bpy.ops.poise.drag(bone=paw, shift=tuple(shift))  # pyright: ignore[reportAttributeAccessIssue]
+    context.view_layer.update()
+    np.testing.assert_allclose(world(rig, paw), wanted, atol=NEAR * size_of(rig))
+    np.testing.assert_allclose(rig.poise_pins[0].position, wanted, atol=NEAR * size_of(rig))
+    assert np.linalg.norm(world(rig, foot) - before) < 1.1 * np.linalg.norm(shift)
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")
 def test_a_leg_that_begins_beside_its_shoulder_is_dragged_from_there() -> None:
     """Its front foot stayed 9 mm of a human beside the mouse, and jumped by as much at the first move."""
     rig, _ = RIGS["Rigify's wolf"]()
