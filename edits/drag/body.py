@@ -156,7 +156,7 @@ class DragBody:
         return part_of(self.rig, self.controlled, self._matrices, name, point)
 
     def led_by(self, name: str, point: Sequence[float] = (0.0, 0.0, 0.0)) -> tuple[int, Array, Array]:
-        """Return the same of what goes where a bone is dragged: of a control that moves a part, and does not turn it."""
+        """Return the same of what goes where a bone is dragged, which a control that moves a part need not turn."""
         return self.part_of(*_led(self.rig, self.controlled, name, point))
 
     def follow(self, context: Any, armature: Any, pinned: Sequence[PinTarget]) -> bool:
