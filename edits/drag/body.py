@@ -155,10 +155,6 @@ class DragBody:
         """Return the bone of the skeleton that a bone is, or is carried by; there its point (3,) and its turn (4,)."""
         return part_of(self.rig, self.controlled, self._matrices, name, point)
 
-    def led_by(self, name: str, point: Sequence[float] = (0.0, 0.0, 0.0)) -> tuple[int, Array, Array]:
-        """Return the same of what goes where a bone is dragged, which a control that moves a part need not turn."""
-        return self.part_of(*_led(self.rig, self.controlled, name, point))
-
     def follow(self, context: Any, armature: Any, pinned: Sequence[PinTarget]) -> bool:
         """Take over where controls are beside their parts, as those of paws that turn with the leg.
 
@@ -167,7 +163,7 @@ class DragBody:
         if self.controlled is None or self.alone:
             return False
         update(context)
-        led = (_led(self.rig, self.controlled, one.name, one.grabbed) for one in self.effectors)
+        led = (led(self.rig, self.controlled, one.name, one.grabbed) for one in self.effectors)
         held = [*led, *((one.bone, one.point) for one in pinned)]
         before, self._matrices = [self.part_of(*one) for one in held], bridge.read_matrices(armature)
         after = [self.part_of(*one) for one in held]
@@ -256,7 +252,7 @@ class DragBody:
     def _find_effectors(self, grabs: Sequence[Grab]) -> list[Effector]:
         found: dict[int, Effector] = {}
         for grab in grabs:
-            bone, point, _ = self.led_by(grab.bone, grab.point)
+            bone, point, _ = self.part_of(*led(self.rig, self.controlled, grab.bone, grab.point))
             found.setdefault(bone, self._effector(bone, point, grab.bone, grab.point))
         return list(found.values())
 
@@ -288,8 +284,8 @@ class DragBody:
         return list(found.values())
 
 
-def _led(
-    rig: bridge.Rig, controlled: ControlledBody | None, name: str, point: Sequence[float]
+def led(
+    rig: bridge.Rig, controlled: ControlledBody | None, name: str, point: Sequence[float] = (0.0, 0.0, 0.0)
 ) -> tuple[str, Sequence[float]]:
     """Return the bone and the point that go where a grabbed bone and its point go.
 

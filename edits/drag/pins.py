@@ -14,7 +14,7 @@ from ...core.pose import forward_matrices
 from ...core.rotation import Array
 from ..pin_list import pin_kind
 from ..pins import ANIMATION, PinTarget, active_pins, find_ground, read_active_pin, support_bones
-from .body import DragBody
+from .body import DragBody, led
 
 TURN_KINDS: Final = ("BOTH", "ROTATION")  # of pins that hold a rotation
 _UP: Final = np.array([0.0, 0.0, 1.0])  # of the world
@@ -49,7 +49,7 @@ class DragPins:
             except CoreError as error:
                 self.refusals.append(str(error))
         self.names = {
-            effector.bone: [target.bone for target in self.targets if body.led_by(target.bone)[0] == effector.bone]
+            effector.bone: [target.bone for target in self.targets if _led(body, target.bone) == effector.bone]
             or [effector.name]
             for effector in body.effectors
         }
@@ -69,7 +69,7 @@ class DragPins:
         """Return what the pins hold now: of an effector its rotation, as long as that is pinned and not turned."""
         found: list[PinTarget] = []
         for target in self.targets:
-            kind = self.kinds.get(self._body.led_by(target.bone)[0])
+            kind = self.kinds.get(_led(self._body, target.bone))
             if kind is None:
                 found.append(target)
             elif target.rotation is not None and kind in TURN_KINDS and not turning:
@@ -113,3 +113,8 @@ class DragPins:
         radius = max(SUPPORT_RADIUS * body.skeleton.size, beyond)  # a pose that is out of balance stays as it is
         balance = Balance(body.skeleton.ancestors(supports[0])[-1], supports, masses, up, radius, priority=priority)
         return [balance, *keep_flat(flat, priority + 1)]
+
+
+def _led(body: DragBody, bone: str) -> int:
+    """Return the part that goes where a bone is dragged, which need not be the one that a pin of that holds."""
+    return body.part_of(*led(body.rig, body.controlled, bone))[0]
