@@ -163,8 +163,8 @@ class DragBody:
         if self.controlled is None or self.alone:
             return False
         update(context)
-        led = (led(self.rig, self.controlled, one.name, one.grabbed) for one in self.effectors)
-        held = [*led, *((one.bone, one.point) for one in pinned)]
+        goes = (led(self.rig, self.controlled, one.name, one.grabbed) for one in self.effectors)
+        held = [*goes, *((one.bone, one.point) for one in pinned)]
         before, self._matrices = [self.part_of(*one) for one in held], bridge.read_matrices(armature)
         after = [self.part_of(*one) for one in held]
         near = SHIFTED * self.rig.skeleton.size
