@@ -9,6 +9,7 @@ from .. import bridge
 from ..core import CoreError, forward, rotation
 from ..core.formats.goals import Point
 from ..properties.overrides import linked_count
+from .mirror import Middle
 from .pins import ANIMATION, ARMATURE, OBJECT, WORLD, read_pin
 
 KINDS: Final = ("NONE", "BOTH", "POSITION")  # of the pin of what is dragged, in the order in which it changes
@@ -114,8 +115,9 @@ def fix_pin(armature: Any, pin: Any, space: str, target: Any) -> None:
 
 
 def mirror_pins(armature: Any, pairs: Iterable[tuple[str, str]]) -> None:
-    """Pin the second bone of each pair as the first one is pinned, mirrored across the armature's YZ plane."""
-    world = bridge.world_matrix(armature)
+    """Pin the second bone of each pair as the first one is pinned, mirrored about the body as it stands."""
+    world, body = bridge.world_matrix(armature), bridge.read_body(armature)
+    middle = Middle.of(body.skeleton, body.roles, *forward(body.skeleton, body.pose))
     for name, other in pairs:
         position, turn = read_pin(find_pin(armature, name)).in_armature_space(world)
         twin = find_pin(armature, other) or add_pin(armature, other)
@@ -125,7 +127,7 @@ def mirror_pins(armature: Any, pairs: Iterable[tuple[str, str]]) -> None:
         twin.point = np.array(pin.point) * (-1.0, 1.0, 1.0)
         twin.space = WORLD if pin.space == OBJECT else pin.space  # its object is on the first side
         position = np.zeros(3) if position is None else position
-        place_pin(armature, twin, *bridge.mirrored(position, rotation.IDENTITY if turn is None else turn))
+        place_pin(armature, twin, *middle.placed(position, rotation.IDENTITY if turn is None else turn))
 
 
 def release(armature: Any, places: Sequence[int]) -> int:

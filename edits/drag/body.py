@@ -16,9 +16,9 @@ from ...core.rotation import Array
 from ...core.skeleton import Flags, Skeleton
 from ..controls import SHIFTED, TURNED
 from ..held import HeldRig
+from ..mirror import Middle
 from ..pin_list import with_other_side
 from ..pins import PinTarget, part_of
-from .mirror import Middle
 
 _ACROSS: Final = np.array([-1.0, 1.0, 1.0])  # a point in a bone's frame, in that of the bone on the other side
 

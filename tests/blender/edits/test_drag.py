@@ -682,6 +682,10 @@ def test_pins_follow_their_bones_to_new_names(rig: Any, tmp_path: Path) -> None:
 def test_pins_are_mirrored_to_the_other_side(rig: Any) -> None:
     bpy.ops.poise.clear_pins()
     turn(rig, "upper_arm.L", 0.5)
+    hips = rig.pose.bones["hips"]
+    aside = Matrix.Translation((0.6, 0.2, 0.0)) @ Matrix.Rotation(np.pi / 4.0, 4, "Z")
+    across = np.array(aside @ Matrix.Diagonal((-1.0, 1.0, 1.0, 1.0)) @ aside.inverted())
+    hips.matrix = aside @ hips.matrix
     select(rig, ["hand.L"])
     bpy.ops.poise.pin(space="ARMATURE")
     rig.poise_pins[0].weight = 2.0
@@ -689,9 +693,9 @@ def test_pins_are_mirrored_to_the_other_side(rig: Any) -> None:
     bpy.ops.poise.mirror_pins()
     left, right = rig.poise_pins
     assert (right.name, right.weight, right.space) == ("hand.R", 2.0, "ARMATURE")
-    np.testing.assert_allclose(tuple(right.position), np.array(left.position) * [-1.0, 1.0, 1.0], atol=1e-6)
+    np.testing.assert_allclose(tuple(right.position), (across @ [*left.position, 1.0])[:3], atol=1e-5)
     bpy.ops.poise.solve()
-    np.testing.assert_allclose(world(rig, "hand.R"), np.array(world(rig, "hand.L")) * [-1.0, 1.0, 1.0], atol=NEAR)
+    np.testing.assert_allclose(world(rig, "hand.R"), (across @ [*world(rig, "hand.L"), 1.0])[:3], atol=NEAR)
 
 
 def test_going_to_a_pin_selects_its_bone(rig: Any) -> None:

@@ -1,16 +1,16 @@
-"""How the other side of a body moves where one side is dragged (X-Axis Mirror)."""
+"""Where the other side of a body is to be: one side is dragged with X-Axis Mirror, or pins are mirrored."""
 
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 
-from ... import bridge
-from ...core import Skeleton, rotation
-from ...core.body import Roles
-from ...core.body.anatomy import carrier_of
-from ...core.pose import frame_rotations
-from ...core.rotation import Array
+from .. import bridge
+from ..core import Skeleton, rotation
+from ..core.body import Roles
+from ..core.body.anatomy import carrier_of
+from ..core.pose import frame_rotations
+from ..core.rotation import Array
 
 
 @dataclass(frozen=True, eq=False)
