@@ -65,6 +65,9 @@ class BodyMotion(MotionEdit):
         )
         if self.controlled is not None:
             self.rig = self.controlled.with_starts(self.rig)
+            if self.makes_motion:
+                sized = bridge.sized_skeleton(armature, self.rig, self.controlled.now)
+                self.controlled = self.controlled.changed(lambda body: replace(body, skeleton=sized))
             self.skeleton, self.roles = self.controlled.skeleton, self.controlled.roles
             seen = self.before.pose.driven_matrices  # None where the motion was not read frame by frame
             if seen is None:
@@ -91,7 +94,7 @@ class BodyMotion(MotionEdit):
             self.rig, self.skeleton = below.lock(self.rig), below.lock_bones(self.rig, whole)
         else:
             held = bridge.hold_controls(self.rig, self.controlled.now, below)
-            self.controlled = self.controlled.without(lambda one: bridge.hold_controls(self.rig, one, below).controlled)
+            self.controlled = self.controlled.changed(lambda one: bridge.hold_controls(self.rig, one, below).controlled)
             self.skeleton = self.controlled.skeleton
             (heads, turns), (first, last) = forward(whole, self.before.pose), self.before.frames[[0, -1]].tolist()
             for part in sorted({*held.turns, *held.moves}):

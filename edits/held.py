@@ -197,7 +197,7 @@ class HeldRig:
         Their parts are held where the evaluated rig has them in each frame, matrices (F, J, 3, 4); None: in this one.
         """
         if matrices is None:
-            return controlled.without(self.hold)
+            return controlled.changed(self.hold)
         bodies = *controlled.bodies, controlled.now
         *left, now = (bridge.hold_controls(self.free, body, self._held) for body in bodies)
         self.goals = []

@@ -76,7 +76,7 @@ class SmoothEdit(HeldMotion):
                 spans = [self.before.frames[[*span]].tolist() for span in runs(self.controlled.which == number)]
                 self.staying += [TimedPin(end, first, last, heads[:, end], turns[:, end]) for first, last in spans]
         self._free |= self._limbs
-        self.controlled = self.controlled.without(self._keeping)
+        self.controlled = self.controlled.changed(self._keeping)
 
     def _keeping(self, body: bridge.ControlledBody) -> bridge.ControlledBody:
         """Return a body without the controls that keep their keys."""
