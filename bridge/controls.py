@@ -207,8 +207,7 @@ class ControlPoser:
         turned, back = (frame_rotations(some[leaders, :, :3]) for some in (matrices, first))
         was, way = (directions(some[bones, :, 1]) for some in (first, matrices))
         there = rotation.rotate(rotation.mul(turned, rotation.inv(back)), was)  # a leader takes its part along
-        along = rotation.lengths(there - way) < np.maximum(ASTRAY, 0.5 * rotation.lengths(there - was))
-        return np.where(before, ~along, now)
+        return np.where(before, ~_goes(rotation.lengths(there - way), rotation.lengths(there - was)), now)
 
     def _note_beyond(self, matrices: Array) -> None:
         """Note how far the targets of limbs are from where IK has their ends, and how far these reach."""
@@ -249,7 +248,7 @@ class ControlPoser:
 
         Or come at least half as near in a step: the next one goes on.
         """
-        return bool((self._away(matrices, wanted) < np.maximum(ASTRAY, 0.5 * self._ways)).all())
+        return bool(_goes(self._away(matrices, wanted), self._ways).all())
 
     def _away(self, matrices: Array, wanted: Array) -> Array:
         """Return how far the directions of the parts that controls turn are from those of rotations (N, 4)."""
@@ -483,6 +482,11 @@ class _Task:
         sight = self._places[bones] - self._places[controlled.frames[parts]]
         translations[bones] += rotation.rotate(rotation.inv(base), rotation.rotate(self._change[parts], sight) - sight)
         return Pose.trusted(rotations, translations, now.scales, now.driven_matrices)
+
+
+def _goes(left: Array, ways: Array) -> Flags:
+    """Return which turns are done for at least a half, by what is left of them, or about done."""
+    return left < np.maximum(ASTRAY, 0.5 * ways)
 
 
 def _astray(armature: ArmatureObject, part: str, control: Control, rig: Rig) -> str:
