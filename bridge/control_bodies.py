@@ -21,7 +21,7 @@ from ..core.rotation import Array
 from .armature import Rig
 from .channels import ArmatureObject
 from .control_graph import Graph
-from .controlled_body import Control, ControlledBody, astray
+from .controlled_body import Control, ControlledBody, astray, sizes_of
 from .hinges import hinge_axes, hinges_of
 from .limited import limits_of
 
@@ -275,13 +275,15 @@ def _hung(
     own = np.array([all(controls[bone].turns == bone for controls in found) for bone in bones])  # with their locks
     first = [controls[bones[0]] for controls in found]
     held = bones[0] not in bent and all(one.turns < 0 and one.begins < 0 for one in first)  # by a lock
+    mover = first[0].moves if first[0].moves >= 0 else shown[0]
+    size = float(np.round(sizes_of(graphs[0].matrices[mover]), 5))  # that of float32 is noise
     carried += bones[:1] if held else []
     body = Skeleton(
         tuple(skeleton.names[bone] for bone in bones),
         parents,
-        rotation.rotate(rotation.inv(above), rest[:, :, 3] - origin),
+        size * rotation.rotate(rotation.inv(above), rest[:, :, 3] - origin),
         rotation.mul(rotation.inv(above), turns),
-        skeleton.lengths[bones],
+        size * skeleton.lengths[bones],
         limits=tuple(limits),
         movable=~np.isin(bones, [*riding, *carried]),
         rotation_locks=(graphs[0].ik_locks[shown] & hinges.any(axis=0)[:, None])
@@ -295,7 +297,8 @@ def _hung(
 
     known, twist = ({role: some for role, found in table.items() if (some := kept(found)) != ()}
                     for table in (roles.bones, roles.twist))  # fmt: skip
-    lean = replace(roles, bones=known, twist=twist, limbs={name: kept(chain) for name, chain in roles.limbs.items()})
+    lean = replace(roles, bones=known, twist=twist, limbs={name: kept(chain) for name, chain in roles.limbs.items()},
+                   soles={role: size * points for role, points in roles.soles.items()})  # fmt: skip
     ends = {roles.bones.get(f"{part}.{side}") for side in SIDES for part in ("forearm", "hand", "shin", "foot")}
     ends |= {bone for name, chain in roles.limbs.items() if name.startswith(("leg", "arm")) for bone in chain[1:]}
     ends -= {bone for bone in bent if order[bone] not in bent}  # where a limb begins it may be moved

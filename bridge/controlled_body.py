@@ -43,7 +43,7 @@ FIELDS: Final = tuple(field.name for field in fields(Control))
 class ControlledBody:
     """A body that is posed by controls.
 
-    skeleton, roles   of the body's own bones, with their names
+    skeleton, roles   of the body's own bones, with their names, as large as the control that moves the body is shown
     bones (N,)        indices of these bones in the rig
     leaders (N,)      the bones of IK chains, or controls of segments, that the parts show; of others their own bones
     frames (N,)       the bones that are read as them: leaders where these are, as deforming bones may spread a twist;
@@ -242,6 +242,11 @@ def astray(matrices: Array, size: float, bones: Indices, leaders: Indices) -> Fl
     apart = np.linalg.norm(here[:, :, 3] - there[:, :, 3], axis=-1) > APART * size
     along = np.sum(directions(here[:, :, 1]) * directions(there[:, :, 1]), axis=-1)
     return apart | (along < np.cos(ASTRAY))
+
+
+def sizes_of(matrices: Array) -> Array:
+    """Return how large bones are shown in matrices (..., 3, 3 or 4), (...): 1 where they have no scale."""
+    return np.cbrt(np.abs(np.linalg.det(matrices[..., :3])))
 
 
 def directions(ways: Array) -> Array:

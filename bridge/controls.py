@@ -30,6 +30,7 @@ from .controlled_body import (
     begins_at_end,
     directions,
     read_controlled,
+    sizes_of,
     with_below,
 )
 from .limited import limits_of
@@ -412,6 +413,12 @@ class _Task:
         self._about, self._went = about, np.minimum(share, 1.0) * about
         return self._went
 
+    def _sizes(self, bones: Indices, now: Pose) -> Array:
+        """Return the size (n, 1) of bones in their channels to that in which they are shown, which scales locations."""
+        own = np.ones(len(bones)) if now.scales is None else sizes_of(now.scales[bones, None] * np.eye(3))
+        shown = sizes_of(self._matrices[bones])
+        return np.divide(own, shown, out=np.ones_like(own), where=shown > 0.0)[:, None]
+
     def _turned(self, now: Pose) -> Pose:
         """Return the next pose of the controls but for those of FK that are mixed with IK."""
         poser = self._poser
@@ -475,12 +482,13 @@ class _Task:
             lever = self._places[bones] - self._places[movers[0]]
             step = step - along * (step[0] + rotation.rotate(carried, lever) - lever)
             base = np.where(along, rotation.mul(carried, base), base)
-        translations[bones] += rotation.rotate(rotation.inv(base), step)
+        translations[bones] += self._sizes(bones, now) * rotation.rotate(rotation.inv(base), step)
         parts = np.flatnonzero(self.aims >= 0)
         bones = self.aims[parts]
         base = rotation.mul(self._turns[bones], rotation.inv(now.rotations[bones]))
         sight = self._places[bones] - self._places[controlled.frames[parts]]
-        translations[bones] += rotation.rotate(rotation.inv(base), rotation.rotate(self._change[parts], sight) - sight)
+        step = rotation.rotate(self._change[parts], sight) - sight
+        translations[bones] += self._sizes(bones, now) * rotation.rotate(rotation.inv(base), step)
         return Pose.trusted(rotations, translations, now.scales, now.driven_matrices)
 
 

@@ -81,6 +81,7 @@ def test_a_control_ends_where_the_mouse_has_it(name: str) -> None:
     [
         ("CloudRig on FK", "ROOT", "scale", (1.2, 1.2, 1.2)),
         ("Auto-Rig Pro on FK", "c_traj", "scale", (0.8, 0.8, 0.8)),
+        ("Auto-Rig Pro on IK", "c_traj", "scale", (2.5, 2.5, 2.5)),
         ("CloudRig on IK", "STR-UpperArm2.L", "location", (0.03, 0.0, 0.0)),
         ("CloudRig on FK", "STR-Shin1.L", "location", (0.03, 0.0, 0.0)),
         ("Auto-Rig Pro on FK", "c_root.x", "location", (0.03, 0.0, 0.0)),
@@ -97,6 +98,21 @@ def test_a_character_that_is_scaled_or_tweaked_is_dragged(name: str, bone: str, 
         assert max(shown.short, shown.pins) < NEAR
         assert shown.said == ()
         np.testing.assert_allclose(getattr(rig.pose.bones[bone], channel), value)
+
+
+@pytest.mark.parametrize("limbs", ["FK", "IK"])
+def test_a_motion_of_a_character_that_is_scaled_has_its_feet_on_the_floor(limbs: str) -> None:
+    rig, _ = RIGS[f"Auto-Rig Pro on {limbs}"]()
+    toes = ["toes_01.l", "toes_01.r"]
+    size, rest = 1.2, world(rig, toes[0])[2]
+    rig.pose.bones["c_traj"].scale = (size, size, size)
+    bpy.ops.poise.retarget(filepath=str(DATA / "motion" / "cmu_07_12.bvh"))
+    low = list[float]()
+    for frame in range(5, 60, 10):
+        context.scene.frame_set(frame)
+        low.append(min(world(rig, toe)[2] for toe in toes))
+    np.testing.assert_allclose(np.median(low), size * rest, atol=NEAR)
+    assert min(low) > size * rest - NEAR
 
 
 @pytest.mark.parametrize("name", taken())
