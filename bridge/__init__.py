@@ -40,7 +40,6 @@ from .control_frames import (
     read_state,
     repeated,
     say_beside,
-    sized_skeleton,
 )
 from .control_switch import Switch, find_switch
 from .controlled_body import Control, ControlledBody, read_controlled, with_ik_starts

@@ -14,16 +14,15 @@ from ..core.causes import Explanation
 from ..core.pose import frame_rotations
 from ..core.rotation import Array, Floats
 from ..core.skeleton import Flags, Indices
-from .armature import Rig, read_matrices, read_rig, write_pose
+from .armature import Rig, read_rig
 from .channels import ArmatureObject
 from .control_bodies import find_bodies, may_be_controlled
 from .control_graph import Graph
 from .control_switch import find_switch
-from .controlled_body import APART, ASTRAY, SAME_PLACE, ControlledBody, read_controlled, with_ik_starts
+from .controlled_body import APART, ASTRAY, ControlledBody, read_controlled, with_ik_starts
 from .driven import pole_object
 from .motion import iterate_frames, preserve_channels
 from .roles import read_roles
-from .turns import update
 from .words import say_length
 from .worlds import length_scale, world_matrix
 
@@ -106,25 +105,6 @@ class ControlledFrames:
         for body in self.bodies:
             rig = with_ik_starts(rig, body)
         return rig
-
-
-def sized_skeleton(armature: ArmatureObject, rig: Rig, body: ControlledBody) -> Skeleton:
-    """Return the body's skeleton of the size that Blender shows, as of a character that its root scales.
-
-    It rests as Blender shows it where all bones rest but for their scale.
-    """
-    context: Any = bpy.context
-    with preserve_channels(context, armature):
-        write_pose(armature, rig, Pose.rest(rig.skeleton), range(len(rig.skeleton)))
-        update(context)
-        seen = read_controlled(body, read_matrices(armature))
-    skeleton = body.skeleton
-    away = rotation.rotate(skeleton.rest_rotations, seen.translations)
-    if not rotation.lengths(away).max() > SAME_PLACE * skeleton.size:
-        return skeleton
-    offsets = skeleton.offsets + away
-    share = rotation.lengths(offsets).sum() / rotation.lengths(skeleton.offsets).sum()
-    return replace(skeleton, offsets=offsets, lengths=share * skeleton.lengths)
 
 
 def repeated(body: ControlledBody, count: int) -> ControlledFrames:

@@ -65,9 +65,6 @@ class BodyMotion(MotionEdit):
         )
         if self.controlled is not None:
             self.rig = self.controlled.with_starts(self.rig)
-            if self.makes_motion:
-                sized = bridge.sized_skeleton(armature, self.rig, self.controlled.now)
-                self.controlled = self.controlled.changed(lambda body: replace(body, skeleton=sized))
             self.skeleton, self.roles = self.controlled.skeleton, self.controlled.roles
             seen = self.before.pose.driven_matrices  # None where the motion was not read frame by frame
             if seen is None:

@@ -49,7 +49,6 @@ def find_target(armature: Any, limits: bool, controls: bool = True) -> KeypointT
     character = Character(rig.skeleton, roles, limits, bridge.read_tuning(armature, rig.skeleton))
     controlled = bridge.find_controlled(armature, rig, roles) if controls else None
     if controlled is not None and _needs_controls(rig, character, controlled):
-        controlled = replace(controlled, skeleton=bridge.sized_skeleton(armature, rig, controlled))
         tuning = bridge.read_tuning(armature, controlled.skeleton)
         body = Character(controlled.skeleton, controlled.roles, limits, tuning)
         notes = _left_out(rig, {*character.parts} - {*controlled.bones[body.bones].tolist()})
