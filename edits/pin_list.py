@@ -8,6 +8,8 @@ import numpy as np
 from .. import bridge
 from ..core import CoreError, forward, rotation
 from ..core.formats.goals import Point
+from ..core.pose import forward_matrices
+from ..core.rotation import Array
 from ..properties.overrides import linked_count
 from .mirror import Middle
 from .pins import ANIMATION, ARMATURE, OBJECT, WORLD, read_pin
@@ -39,7 +41,8 @@ def set_pins(
     """
     context.view_layer.update()
     rig = bridge.read_rig(armature)
-    heads, turns = forward(rig.skeleton, bridge.read_pose(armature, rig))
+    pose = bridge.read_pose(armature, rig)
+    matrices, turns = forward_matrices(rig.skeleton, pose), forward(rig.skeleton, pose)[1]
     for name in bones:
         pin = find_pin(armature, name)
         if pin is None:
@@ -54,7 +57,7 @@ def set_pins(
                 (0.0, armature.data.bones[name].length * (point == "tail"), 0.0) if isinstance(point, str) else point
             )
         bone = rig.skeleton.index(name)
-        _place_as(armature, pin, heads[bone], turns[bone])
+        _place_as(armature, pin, matrices[bone], turns[bone])
 
 
 def _space_of_new(armature: Any, rig: bridge.Rig, bone: str) -> str:
@@ -70,18 +73,19 @@ def pin_here(context: Any, armature: Any) -> int:
     """Move all pins to where their bones are now; return how many there are."""
     context.view_layer.update()
     rig = bridge.read_rig(armature)
-    heads, turns = forward(rig.skeleton, bridge.read_pose(armature, rig))
+    pose = bridge.read_pose(armature, rig)
+    matrices, turns = forward_matrices(rig.skeleton, pose), forward(rig.skeleton, pose)[1]
     found = [pin for pin in armature.poise_pins if pin.name in rig.skeleton.names]
     acting, _ = bridge.find_stand_ins(armature, [pin.name for pin in found])
     for pin in found:
         bone = rig.skeleton.index(acting[pin.name])
-        _place_as(armature, pin, heads[bone], turns[bone])
+        _place_as(armature, pin, matrices[bone], turns[bone])
     return len(found)
 
 
-def _place_as(armature: Any, pin: Any, head: Any, turn: Any) -> None:
-    """Store where a bone has the pin's point, from its head (3,) and its rotation (4,) in armature space."""
-    place_pin(armature, pin, head + rotation.rotate(turn, pin.point), turn)
+def _place_as(armature: Any, pin: Any, matrix: Array, turn: Array) -> None:
+    """Store where a bone has the pin's point, in its matrix (3, 4) of armature space, and its rotation (4,)."""
+    place_pin(armature, pin, matrix[:, :3] @ pin.point + matrix[:, 3], turn)
 
 
 def place_pin(armature: Any, pin: Any, place: Any, turn: Any) -> None:

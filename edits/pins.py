@@ -95,17 +95,15 @@ def part_of(
     CoreError for a bone that is no part of the body of controls.
     """
     bone = rig.skeleton.index(name)
-    if controlled is None:
-        return bone, np.array(point, float), rotation.IDENTITY
-    part = controlled.parts().get(bone)
+    part = bone if controlled is None else controlled.parts().get(bone)
     if part is None:
         raise CoreError(f'"{name}" does not move with the body. Choose a bone that does, or remove its pin.')
-    matrices = rig.skeleton.rest_matrices if bone in controlled.idle else matrices
-    frames = frame_rotations(matrices[[controlled.frames[part], bone], :, :3])
-    away = matrices[bone, :, 3] - matrices[controlled.frames[part], :, 3]
-    back = rotation.inv(frames[0])
-    turn = rotation.mul(back, frames[1])
-    return part, rotation.rotate(back, away) + rotation.rotate(turn, point), turn
+    if controlled is not None and bone in controlled.idle:
+        matrices = rig.skeleton.rest_matrices
+    frame, own = matrices[bone if controlled is None else controlled.frames[part]], matrices[bone]
+    turn, back = frame_rotations(own[:, :3]), rotation.inv(frame_rotations(frame[:, :3]))
+    away = own[:, :3] @ np.array(point, float) + own[:, 3] - frame[:, 3]
+    return part, rotation.rotate(back, away), rotation.mul(back, turn)
 
 
 def held_goals(armature: Any, rig: bridge.Rig, controlled: bridge.ControlledBody | None) -> list[Goal]:

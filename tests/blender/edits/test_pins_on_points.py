@@ -8,9 +8,11 @@ import pytest
 
 from bridge import Grab
 from edits.drag.chain import begin_drag
+from edits.pin_list import set_pins
 from edits.pins import job_from_pins
 from operators.drawings import _pins
 from panels.pins import POISE_UL_pins
+from tests.blender.control_drags import RIGS
 from tests.blender.rigs import make_armature, make_ik_body, make_walk, select, turn, world
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -156,3 +158,16 @@ def test_a_pin_with_a_point_that_is_no_number_is_refused(rig: Any) -> None:
     rig.poise_pins[0].point[1] = float("nan")
     with pytest.raises(RuntimeError, match="has a value that is not a finite number"):
         bpy.ops.poise.solve()
+
+
+def test_the_tip_of_a_scaled_character_is_pinned_and_dragged() -> None:
+    """A pinned tip went by 16 mm at the first move of another part, and a dragged one ended 4 mm short."""
+    rig, parts = RIGS["Auto-Rig Pro on IK"]()
+    rig.pose.bones["c_traj"].scale = (1.2, 1.2, 1.2)
+    hand, shift = parts["hand.L"], np.array((0.0, -0.1, 0.1))
+    before, point = tip(rig, hand), tail(rig, hand)
+    set_pins(context, rig, [hand], "POSITION", point="tail")
+    bpy.ops.poise.drag(bone=parts["hips"], shift=(0.02, -0.02, -0.05))
+    np.testing.assert_allclose(tip(rig, hand), before, atol=NEAR)
+    bpy.ops.poise.drag(bone=hand, point=point, shift=tuple(shift))
+    np.testing.assert_allclose(tip(rig, hand), before + shift, atol=NEAR)
