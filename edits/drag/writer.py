@@ -8,7 +8,7 @@ import numpy as np
 
 from ... import bridge
 from ...bridge import ControlledBody
-from ...bridge.controls import GLANCE, SEEN
+from ...bridge.control_task import GLANCE, SEEN
 from ...bridge.turns import update
 from ...core import Pose, rotation
 from ...core.rotation import Array
