@@ -47,6 +47,8 @@ class DragWriter:
         self._carried = np.intersect1d(self._every, list(solved.nodes))
         if self.controlled is not None:
             self._loose = self._body.held.unsteered(self.controlled, solved.asked)
+            mixed = np.flatnonzero(self.controlled.bones_that("blends") >= 0)  # FK has the pose; IK comes to it
+            self._unsteered = np.setdiff1d(self._loose, mixed)
         else:
             self._writer = bridge.PoseWriter(self._body.rig, solved.bones, solved.stretched)
 
@@ -99,11 +101,11 @@ class DragWriter:
         """
         controlled, carried = self.controlled, self._every if still else self._carried
         decided = controlled is None or not (
-            still or controlled.stretched.any() or controlled.untwisted or len(self._loose)
+            still or controlled.stretched.any() or controlled.untwisted or len(self._unsteered)
         )
         if not len(carried) and decided:
             return None
-        take = self._take(self._look(armature), pose, still)
+        take = self._take(self._look(armature), pose, still, self._unsteered)
         taken = take(pose)
         off = rotation.lengths(taken.translations - pose.translations)
         turned = rotation.angle_between(taken.rotations, pose.rotations).max()
@@ -121,7 +123,7 @@ class DragWriter:
             self._matrices = bridge.read_matrices(armature)
         return self._matrices
 
-    def _take(self, matrices: Array, pose: Pose, still: bool) -> Callable[[Pose], Pose]:
+    def _take(self, matrices: Array, pose: Pose, still: bool, unsteered: Indices) -> Callable[[Pose], Pose]:
         """Return the function of `shown`, whether or not evaluated matrices show anything else than the pose."""
         controlled, carried = self.controlled, self._every if still else self._carried
         if controlled is None:
@@ -129,7 +131,7 @@ class DragWriter:
             return lambda one: take_over(one, seen, carried, carried)
         shown, places = bridge.read_controlled(controlled, matrices), controlled.bones_that("moves") < 0
         places |= controlled.stretched
-        return lambda one: undecided_of(controlled, one, pose, shown, carried, self._loose, places)
+        return lambda one: undecided_of(controlled, one, pose, shown, carried, unsteered, places)
 
     def restore(self, armature: Any) -> None:
         """Give the armature the exact channels at the press."""
@@ -146,7 +148,7 @@ class DragWriter:
             self.write(armature, pose)
             shown, posed = self._look(armature), bridge.repeated(self.controlled, 1)
             bent = posed.bent(pose[None], posed.read(shown[None]))[0]  # how far a limb bends is for IK to say
-            self.kept = self._take(shown, pose, still=True)(bent)
+            self.kept = self._take(shown, pose, True, self._loose)(bent)
             self.misfit = bridge.explain_misfit(
                 armature, posed, self.kept[None], shown[None], but={*said, *self.stopped}
             )
