@@ -37,6 +37,7 @@ class DragWriter:
         self._held: list[str] = []  # controls at a limit
         self._wanted: Array | None = None  # the rotations that the last tick wanted the parts of a driven body to have
         self._matrices: Array | None = None  # that Blender shows, until something is written
+        self._loose = self._unsteered = np.zeros(0, int)  # parts that bend as Blender has it: at the end, and in a tick
         self.settled = True
         self.kept: Pose | None = None
         self.misfit: list[str] = []  # sentences about limbs that IK shows beside the pose that was kept
