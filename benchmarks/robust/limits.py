@@ -92,12 +92,13 @@ def of_numbers() -> Iterator[Limit]:
     import core.formats.job
     import core.formats.recipe  # noqa: F401  (kinds are made where tables are)
     from core.formats.report import KEYS  # of what Poise writes and does not read
-    from core.formats.table import Kind
+    from core.formats.table import Kind, unread
 
     known = set[tuple[Any, ...]]()
     for kind in [one for one in gc.get_objects() if issubclass(type(one), Kind)]:  # not of what Blender has removed
         ends = tuple(kind.schema.get(name) for name in ("type", "exclusiveMinimum", "minimum", "maximum"))
-        if ends[0] not in ("number", "integer") or ends in known or ends[3] == KEYS:
+        later = kind.read.__qualname__.startswith(unread.__qualname__)  # what reads them is chosen by another field
+        if ends[0] not in ("number", "integer") or ends in known or ends[3] == KEYS or later:
             continue
         known.add(ends)
         whole, (above, least, most) = ends[0] == "integer", ends[1:]
