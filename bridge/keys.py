@@ -108,15 +108,15 @@ def write_keys(
     new: bool = True,
     scaled: Iterable[int] = (),
     sizes: bool = False,
-    beside: bool = False,
 ) -> bpy.types.Action:
     """Key rotations of `bones`, locations of `translated` and lengths of `scaled` (indices) at every frame of a motion.
 
     Rotations are keyed in the bones' own modes, without jumps, beginning at the key before the range. Keys in the range
-    are replaced; keys outside it and all other curves stay as they are. A new key has the interpolation of the segment
-    that it replaces, or linear. Locked channels, driven bones, locations of connected bones and lengths of bones
-    without stretch get no keys. With `sizes` all scales of `scaled` are keyed. With `beside` a curve that changes at an
-    end of the motion, and goes on there, is keyed one frame beyond it, too, with its old value: so it stays as it was.
+    are replaced; keys outside it and all other curves stay as they are. A curve that changes at an end of the motion is
+    keyed one frame beyond it, too, with its old value, where the action goes on: so the other frames stay as they were,
+    but those of a segment with an easing, such as Bounce, that the range cuts.
+    A new key has the interpolation of the segment that it replaces, or linear. Locked channels, driven bones, locations
+    of connected bones and lengths of bones without stretch get no keys. With `sizes` all scales of `scaled` are keyed.
 
     With `new` the action is copied to a new one called `action`, which is assigned; else the current action is edited,
     or one called `action` is made if there is none. Returns the action. Raises BridgeError, with nothing changed, for a
@@ -124,7 +124,7 @@ def write_keys(
     """
     check_target(armature, action, new)
     channels = channels_of(armature, rig, motion, list(bones), list(translated), scale_channels(rig, scaled, sizes))
-    return _write_all(armature, channels, action, new, beside)
+    return _write_all(armature, _kept_beside(armature, channels), action, new)
 
 
 def write_motion(
@@ -181,6 +181,7 @@ def write_visual(
     first, last = keyed_range(armature)
     flat = new and motion.frames[0] <= first and motion.frames[-1] >= last
     check_curves(armature, channels, flat)
+    channels = _kept_beside(armature, channels)
     return _write_into(armature, target_action(armature, action, new), channels, flat)
 
 
@@ -204,9 +205,8 @@ def prepare_keys(armature: ArmatureObject, rig: Rig, motions: Mapping[int, Motio
 def prepare_object_keys(armature: ArmatureObject, frames: Array, worlds: Array) -> Callable[[], bpy.types.Action]:
     """Return a function that keys location and rotation of the object in its action: `worlds` (F, 4, 4) at `frames`.
 
-    These have the scale of the present one; those beside stay as with `beside` in `write_keys`. Raises BridgeError
-    if something else decides where the object is, if it is locked, and as `write_keys` does; the returned function
-    raises nothing.
+    These have the scale of the present one; the other frames stay, as in `write_keys`. Raises BridgeError if something
+    else decides where the object is, if it is locked, and as `write_keys` does; the returned function raises nothing.
     """
     why = what_places(armature)
     if why is not None:
@@ -222,7 +222,7 @@ def prepare_object_keys(armature: ArmatureObject, frames: Array, worlds: Array) 
     rows = [("location", i, places[:, i]) for i in range(3)] + [(name, i, turns[:, i]) for i in range(len(present))]
     channels = [Channel("", channel, index, frames, values) for channel, index, values in rows]
     check_curves(armature, channels)
-    return partial(_write_all, armature, channels, None, new=False, beside=True)
+    return partial(_write_all, armature, _kept_beside(armature, channels), None, new=False)
 
 
 def write_reduced(
@@ -273,31 +273,34 @@ def check_target(armature: ArmatureObject, action: str | None = None, new: bool 
         raise BridgeError(f'The action "{old.name}" is linked from another file. Make it local, or write to a new one.')
 
 
-def _write_all(
-    armature: ArmatureObject, channels: Sequence[Channel], name: str | None, new: bool, beside: bool = False
-) -> bpy.types.Action:
+def _write_all(armature: ArmatureObject, channels: Sequence[Channel], name: str | None, new: bool) -> bpy.types.Action:
     check_curves(armature, channels)
-    if beside:
-        ranges, curves = [curve.range() for curve in active_curves(armature)], curves_of(armature)
-        span = min((first for first, _ in ranges), default=0.0), max((last for _, last in ranges), default=0.0)
-        channels = [_with_beside(armature, one, curves.get((one.data_path, one.index)), span) for one in channels]
     return _write_into(armature, target_action(armature, name, new), channels)
 
 
-def _with_beside(armature: ArmatureObject, channel: Channel, curve: Any, span: tuple[float, float]) -> Channel:
-    """Return a channel that keeps a curve, or what has none, as it is from the frames beside it on, within the `span`.
+def _kept_beside(armature: ArmatureObject, channels: Sequence[Channel]) -> list[Channel]:
+    """Return channels that keep the animation as it is in the frames before and after theirs."""
+    ranges, curves = [curve.range() for curve in active_curves(armature)], curves_of(armature)
+    span = min((first for first, _ in ranges), default=np.inf), max((last for _, last in ranges), default=-np.inf)
+    return [_with_beside(armature, one, curves.get((one.data_path, one.index)), span) for one in channels]
 
-    Nothing is added where the channel begins or ends with the value that is there, and where there is a key.
+
+def _with_beside(armature: ArmatureObject, channel: Channel, curve: Any, span: tuple[float, float]) -> Channel:
+    """Return a channel that keeps a curve, or what has none, as it is from the frames beside it on, where keys are.
+
+    `span`: the frames of the action's first and last key. Nothing is added where the channel begins or ends with the
+    value that is there, and where there is a key.
     """
     level, keyed = armature.path_resolve(channel.data_path)[channel.index], np.zeros(0)
     evaluate: Callable[[float], float] = lambda _: level  # noqa: E731
     if curve is not None and not curve.is_empty:
         evaluate, keyed = curve.evaluate, _times(curve)
     frames, values = channel.frames, channel.values
-    for end, frame in ((0, frames[0] - 1.0), (-1, frames[-1] + 1.0)):
+    beyond = ((0, frames[0] - 1.0, frames[0] > span[0]), (-1, frames[-1] + 1.0, frames[-1] < span[1]))
+    for end, frame, goes_on in beyond:
         was, there = (evaluate(at) for at in (channel.frames[end], frame))
-        goes_on = span[0] <= frame <= span[1] and np.abs(keyed - frame).min(initial=1.0) > SAME_FRAME
-        if goes_on and abs(was - channel.values[end]) > _CHANGED * max(1.0, abs(was)):
+        fresh = np.abs(keyed - frame).min(initial=1.0) > SAME_FRAME
+        if goes_on and fresh and abs(was - channel.values[end]) > _CHANGED * max(1.0, abs(was)):
             place = len(frames) if end else 0
             frames, values = np.insert(frames, place, frame), np.insert(values, place, there)
     return replace(channel, frames=frames, values=values)

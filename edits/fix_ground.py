@@ -24,7 +24,6 @@ _LEAST: Final = 0.0005  # metres; what is less deep is rounded to nothing
 class FixedGround(HeldMotion):
     """A motion that is raised where it is below the ground: meshes, and beside them a plane at `height` in metres."""
 
-    beside = True
     method = "fix-ground"
 
     def __init__(self, context: Any, armature: Any, frames: tuple[int, int], height: float = 0.0) -> None:

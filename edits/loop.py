@@ -33,7 +33,6 @@ class LoopEdit(HeldMotion):
     plant    whether contacts of the feet are held
     """
 
-    beside = True
     method = "make-loop"
     steady = True
 

@@ -50,7 +50,6 @@ class MotionEdit:
     method = ""  # its name in the report
     makes_motion = False  # whether the result is a motion of its own, not a change of the one that was there
     whole_scales = False  # whether all scales are written, not only the lengths of bones with stretch
-    beside = False  # whether curves that change at an end of the range are as they were one frame beyond it
     keyed = True  # whether keys are written, not only the pose
     control_motion: ControlMotion | None = None  # where the body is driven by controls, once they are posed
     pose_tolerance = BESIDE, TURNED  # of what Blender shows, in metres of a human of 1.7 m and in degrees
@@ -182,9 +181,7 @@ class MotionEdit:
         if self.makes_motion and new:
             bones = np.flatnonzero(self.always_keyed) if self.control_motion is None else turned
             return bridge.write_motion(armature, self.rig, motion, bones, action)
-        return bridge.write_keys(
-            armature, self.rig, motion, turned, moved, action, new, scaled, self.whole_scales, self.beside
-        )
+        return bridge.write_keys(armature, self.rig, motion, turned, moved, action, new, scaled, self.whole_scales)
 
     def rig_motion(self, armature: Any, changed: ChangedBones, new: bool) -> tuple[Motion, ChangedBones]:
         """Return the motion of the rig's own bones, and which of them changed."""

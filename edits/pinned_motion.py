@@ -10,7 +10,6 @@ import bpy
 import numpy as np
 
 from .. import bridge
-from ..bridge.channels import channel_path, rotation_channel
 from ..core import CoreError, Motion, Pose, rotation
 from ..core.body.anatomy import carrier_of
 from ..core.editing.contacts import foot_points
@@ -31,7 +30,7 @@ from .pin_list import remove_or_mute
 from .renames import note_bones
 from .stored import read_kept
 from .timed_pins import PinReader, add_found_pins, select_nearest_timed_pin
-from .unkeyed import find_unkeyed, keyed_paths, read_unkeyed, restore_unkeyed, store_unkeyed
+from .unkeyed import find_unkeyed, read_unkeyed, restore_unkeyed, store_unkeyed
 from .words import counted
 
 TOLD: Final = 3  # missed pins in one report
@@ -321,17 +320,9 @@ class PinnedMotion(HeldMotion):
             continues = inner[run[-1]] or bridge.meets_curves(armature, self.rig, _part(now, pose, run), turned)
             if not continues:
                 return None
-        keyed = keyed_paths(armature)
-        skeleton = self.rig.skeleton
-        channels = [[rotation_channel(mode) for mode in skeleton.rotation_modes], ["location"] * len(skeleton)]
-        fresh_turned, fresh_moved = (
-            np.array([channel_path(skeleton.names[bone], names[bone]) not in keyed for bone in bones], bool)
-            for bones, names in zip((turned, moved), channels, strict=True)
-        )
-        for run in runs:  # channels without keys get some beside, so that they keep their values there
-            wide, part = _part(now, pose, run), _part(now, pose, run[inner[run]])
-            bridge.write_keys(armature, self.rig, wide, turned[fresh_turned], moved[fresh_moved], None, new=False)
-            bridge.write_keys(armature, self.rig, part, turned[~fresh_turned], moved[~fresh_moved], None, new=False)
+        for run in runs:
+            part = _part(now, pose, run[inner[run]])
+            bridge.write_keys(armature, self.rig, part, turned, moved, None, new=False)
         return turned, moved
 
 

@@ -36,7 +36,6 @@ class RootMotion(BodyMotion):
     axes    of AXES: along which axes of the world, and whether in its heading, the body travels
     """
 
-    beside = True
     method = "root-motion"
     steady = True
 

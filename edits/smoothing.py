@@ -30,7 +30,6 @@ class SmoothEdit(HeldMotion):
     plant   whether contacts of the feet are held, where these bones are all legs that they move
     """
 
-    beside = True
     method = "smooth"
     steady = True
 

@@ -101,7 +101,12 @@ def test_keys_outside_the_range_and_other_curves_stay_as_they_are(new: bool) -> 
         if handle == slot and path in written:
             before_range, after_range = ([key for key in keys if own(key[0][0])] for own in (before_20, after_40))
             found_before, found_after = ([key for key in found if own(key[0][0])] for own in (before_20, after_40))
-            # the keys beside the range have a handle in it, which goes with the segment that the range cuts
+            # one frame beside the range there is a key now; the old keys next to it have a handle towards it, which
+            # goes with the segment that it cuts
+            for kept, was, end, beside in ((found_before, before_range, -1, 19.0), (found_after, after_range, 0, 41.0)):
+                assert kept[end][0][0] == beside
+                if was[end][0][0] != beside:
+                    kept.pop(end)
             assert (found_before[:-1], found_after[1:]) == (before_range[:-1], after_range[1:])
             for one, was, outer in ((found_before[-1], before_range[-1], 1), (found_after[0], after_range[0], 2)):
                 assert (one[0], one[outer], one[5:]) == (was[0], was[outer], was[5:])
@@ -110,6 +115,34 @@ def test_keys_outside_the_range_and_other_curves_stay_as_they_are(new: bool) -> 
             assert found == keys, path
     assert (keys_of(old) == before) == new
     assert not keys_of(other)
+
+
+@pytest.mark.parametrize("new", [True, False])
+@pytest.mark.parametrize("span", [(20, 23), (70, 72), (1, 61)])
+def test_a_channel_with_its_first_keys_stays_as_it_was_in_the_frames_that_are_not_keyed(
+    span: tuple[int, int], new: bool
+) -> None:
+    ob, rng = chain(3, connect=False), np.random.default_rng(35)
+    for frame in (1, 60):
+        ob.pose.bones[0].rotation_quaternion = rng.normal(size=4)
+        ob.pose.bones[0].keyframe_insert("rotation_quaternion", frame=frame)
+    set_random_pose(ob, rng, 1.0)
+    others = [frame for frame in range(1, 61) if not span[0] <= frame < span[1]]
+
+    def seen() -> list[object]:
+        shown = []
+        for frame in others:
+            context.scene.frame_set(frame)
+            shown.append(read_matrices(ob))
+        return shown
+
+    before, frames = seen(), np.arange(*span, dtype=float)
+    action = write_keys(ob, read_rig(ob), random_motion(3, frames, rng), [1], [2], None, new)
+    if others:
+        np.testing.assert_allclose(seen(), before, atol=1e-5)
+    keys = {key[0][0] for found in keys_of(action).values() for key in found}
+    assert keys - {1.0, 60.0, *frames.tolist()} <= {frames[0] - 1.0, frames[-1] + 1.0}
+    assert others or keys == set(frames.tolist())
 
 
 def test_keys_that_existed_keep_their_place_when_blender_recalculates_nothing_else() -> None:
@@ -127,7 +160,8 @@ def test_keys_that_existed_keep_their_place_when_blender_recalculates_nothing_el
 
 @pytest.mark.parametrize("kind", ["BEZIER", "LINEAR", "CONSTANT"])
 @pytest.mark.parametrize("span", [(12, 15), (25, 35), (30, 60), (61, 66), (-9, -5)])
-def test_a_curve_goes_on_outside_of_the_keyed_frames_as_it_did(kind: str, span: tuple[int, int]) -> None:
+@pytest.mark.parametrize("moved", [False, True])
+def test_a_curve_goes_on_outside_of_the_keyed_frames_as_it_did(kind: str, span: tuple[int, int], moved: bool) -> None:
     rng = np.random.default_rng(33)
     ob = chain(1)
     for frame in (1, 10, 30, 60):
@@ -140,10 +174,12 @@ def test_a_curve_goes_on_outside_of_the_keyed_frames_as_it_did(kind: str, span: 
         point.handle_right = point.co[0] + rng.uniform(2.0, 20.0), rng.normal()
     curve.update()
     frames = np.arange(*span, dtype=float)
-    outside = np.array([f for f in np.arange(-10.0, 70.0, 0.25) if not frames[0] < f < frames[-1]])
+    first, last = (max(1.0, frames[0] - 1.0), min(60.0, frames[-1] + 1.0)) if moved else frames[[0, -1]]
+    every = np.arange(1.0, 60.25, 0.25) if moved else np.arange(-10.0, 70.0, 0.25)  # beyond all keys they hold
+    outside = np.array([f for f in every if not first < f < last])
     before = [curve.evaluate(f) for f in outside]
     places = np.zeros((len(frames), 1, 3))
-    places[:, 0, 0] = [curve.evaluate(f) for f in frames]
+    places[:, 0, 0] = [moved + curve.evaluate(f) for f in frames]
     pose = Pose(np.tile(rotation.IDENTITY, (len(frames), 1, 1)), places)
     write_keys(ob, read_rig(ob), Motion(pose, frames, 24.0), [], [0], new=False)
     curve = curves(ob.animation_data.action, ob)['pose.bones["bone0"].location', 0]
