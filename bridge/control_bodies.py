@@ -31,6 +31,7 @@ _BEFORE: Final = {  # the parents of a part, the first that exists
     "thigh": ("hips",), "shin": ("thigh",), "foot": ("shin",), "toe": ("foot",), "spine": ("hips",),
 }  # fmt: skip
 _FACE: Final = ("jaw", "ear.L", "ear.R")  # of a creature: they have no controls that pose the body
+_SAME_AXES: Final = 1e-3  # radians
 _TRUNK: Final = {"hips", "spine", "neck", "head"}
 _BEHIND: Final = {"leg", "leg.hind", "tail"}  # of a creature: children of its hips, or of the first bone of its spine
 
@@ -272,7 +273,12 @@ def _hung(
     still = [bone for bone in bones if all(replace(one[bone], moves=-1) == Control() for one in found)]
     carried = [bone for bone in still if bone not in bent]
     moved = np.array([any(controls[bone].moves >= 0 for controls in found) for bone in bones])
-    own = np.array([all(controls[bone].turns == bone for controls in found) for bone in bones])  # with their locks
+    turners = [{controls[bone].turns for controls in found} for bone in bones]
+    leads = np.array([min(some) if len(some) == 1 else -1 for some in turners])
+    alike = rotation.angle_between(frame_rotations(skeleton.rest_matrices[leads, :, :3]), turns) < _SAME_AXES
+    own = leads == bones  # they have the locks of their controls
+    for part in np.flatnonzero(~own & (leads >= 0) & alike & skeleton.rotation_locks[leads].any(axis=1)).tolist():
+        own[part] = all(graph.turns_with(leads[part], order[bones[part]], controls) for graph, controls in both)
     first = [controls[bones[0]] for controls in found]
     held = bones[0] not in bent and all(one.turns < 0 and one.begins < 0 for one in first)  # by a lock
     mover = first[0].moves if first[0].moves >= 0 else shown[0]
@@ -287,8 +293,8 @@ def _hung(
         limits=tuple(limits),
         movable=~np.isin(bones, [*riding, *carried]),
         rotation_locks=(graphs[0].ik_locks[shown] & hinges.any(axis=0)[:, None])
-        | (skeleton.rotation_locks[bones] & own[:, None]),
-        rotation_modes=tuple(np.where(own, np.array(skeleton.rotation_modes)[bones], "QUATERNION").tolist()),
+        | (skeleton.rotation_locks[leads] & own[:, None]),
+        rotation_modes=tuple(np.where(own, np.array(skeleton.rotation_modes)[leads], "QUATERNION").tolist()),
         translatable=np.repeat((moved & (parents < 0))[:, None], 3, axis=1),
     )
 

@@ -469,6 +469,14 @@ class Graph:
         upstream = self.upstream(control)
         return part in upstream or controls[part].turns in upstream
 
+    def turns_with(self, control: int, part: int, controls: Mapping[int, Control]) -> bool:
+        """Return whether a control turns with a part of the body, or its control, and copies no other turn between."""
+        if control < 0 or part < 0:
+            return False
+        above, parts = reach(self.turned_by, control).keys(), {part, controls[part].turns}
+        between = above - {*parts, *reach(self.turned_by, part)}
+        return not parts.isdisjoint(above) and between.isdisjoint({*self._turners, *self._mixed})
+
     def acts(self, bone: int, part: int, control: Control) -> bool:
         """Return whether a bone poses a part as the settings are now, or goes with it or with its control."""
         above = {bone, *self.upstream(bone)}

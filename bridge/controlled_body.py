@@ -186,6 +186,12 @@ class ControlledBody:
         """Return the bone of the rig, or -1, that turns, moves, aims, begins or blends each part (`what`)."""
         return np.array([getattr(control, what) for control in self.controls], int)
 
+    def locked(self, rig: Rig) -> Flags:
+        """Return the parts (N,) whose control has locked angles that they have not: they would be turned otherwise."""
+        turners = self.bones_that("turns")
+        locks = rig.skeleton.rotation_locks[turners].any(axis=1) & ~self.skeleton.rotation_locks.any(axis=1)
+        return locks & (turners >= 0)
+
     @property
     def keyed(self) -> set[int]:
         """The indices of the bones that are keyed for the body."""

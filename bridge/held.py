@@ -297,6 +297,7 @@ def hold_controls(
 ) -> HeldControls:
     """Return a body without the controls that stay. Raises BridgeError if none is left.
 
+    A control stays as it is turned, too, if it has locks that its part has not, see `ControlledBody.locked`.
     The end of an IK chain that nothing moves stays, too: its target follows something else, or is another object.
     A limb whose target stays out of its reach in evaluated matrices (J, 3, 4) holds nothing: Blender shows it straight
     toward that, wherever the body is, so it is carried. Without matrices all limbs reach theirs. All controls of such a
@@ -317,6 +318,7 @@ def hold_controls(
         return {part: int(bones[part]) for part in np.flatnonzero((bones >= 0) & (flags[bones] | alone)).tolist()}
 
     turns, moves = stay("turns", turned), stay("moves", moved)
+    turns |= {part: body.controls[part].turns for part in np.flatnonzero(body.locked(rig)).tolist()}
     lax = {end for end in body.lax if end in moves or body.controls[end].moves < 0}
     idle = lax - asked
     shown = (lax - idle) & {int(body.ends[part]) for part in stay("begins", turned)}

@@ -110,6 +110,14 @@ class HeldRig:
             f"{skeleton.names[skeleton.index(goal.bone)]} cannot rotate by itself, so its pin holds only its position"
         )
 
+    def explain_locked(self, part: int) -> list[str]:
+        """Return that a lock keeps the control of a part of the body from rotating it, in a list; or nothing."""
+        if self._whole is None or not self._unturned[part]:
+            return []
+        control = self._whole.controls[part].turns
+        locked = self.free.skeleton.rotation_locks[control].any() and not self._held.turned(self.free)[control].any()
+        return [f'"{self.free.skeleton.names[control]}" is locked: unlock its rotation to rotate it'] if locked else []
+
     def hold(self, controlled: ControlledBody) -> ControlledBody:
         """Return the body with other controls, without those of them that stay."""
         return bridge.hold_controls(self.free, controlled, self._held, self._matrices, self.feet).controlled

@@ -94,6 +94,7 @@ class DragBody:
         self._state = bridge.read_state(armature)
         self._look(armature)
         self.effectors = self._find_effectors(grabs)
+        self.locked += self.held.explain_locked(self.effectors[0].bone) if turning else []
         if whole and armature.pose.use_mirror_x:
             self.effectors = self._with_twins(armature, self.effectors)
 

@@ -87,14 +87,40 @@ def test_fingers_alone_leave_the_limbs_as_they_are(human: Any) -> None:
     assert human.pose.bones["upper_arm_parent.L"]["IK_FK"] == 0.0
 
 
-def test_a_hand_whose_rotation_is_locked_goes_where_it_is_dragged(human: Any) -> None:
-    """No control determines the twist of the roots of fingers: of a hand that nothing turns they were refused."""
-    human.pose.bones["hand_ik.L"].lock_rotation = (True, False, False)
+@pytest.mark.parametrize(("mode", "axis"), [("QUATERNION", 0), ("XYZ", 0), ("XYZ", 2), ("ZYX", 1)])
+def test_a_hand_whose_rotation_is_locked_goes_where_it_is_dragged(human: Any, mode: str, axis: int, capfd: Any) -> None:
+    """No control determines the twist of the roots of fingers: of a hand that nothing turns they were refused.
+
+    Of one with a locked Euler angle the hand was refused: the arm turned it about that as well.
+    """
+    control = human.pose.bones["hand_ik.L"]
+    control.rotation_mode, control.lock_rotation[axis] = mode, True
+    if mode != "QUATERNION":
+        bpy.ops.poise.drag(bone="hand_ik.L", turn=(0.3, 0.2, 0.1))
+        assert '"hand_ik.L" is locked: unlock its rotation to rotate it' in capfd.readouterr().out
     wanted, turned = np.add(at(human, "hand.L"), (0.05, -0.1, 0.1)), world_rotation(human, "DEF-hand.L")
     bpy.ops.poise.drag(bone="hand_ik.L", shift=(0.05, -0.1, 0.1))
     np.testing.assert_allclose(at(human, "hand.L"), wanted, atol=1e-3)
     assert np.degrees(rotation.angle_between(world_rotation(human, "DEF-hand.L"), turned)) < 0.5
     assert bpy.ops.poise.mirror_pose() == {"FINISHED"}
+
+
+@pytest.mark.parametrize(("control", "axis"), [("upper_arm_fk.L", 0), ("upper_arm_fk.L", 2), ("forearm_fk.L", 0)])
+def test_segments_on_fk_turn_about_the_axes_that_are_not_locked(
+    human: Any, control: str, axis: int, capfd: Any
+) -> None:
+    """Arms were solved without the lock: they were refused, or stopped up to 3 cm beside."""
+    put_on_fk(human, 1.0)
+    locked = human.pose.bones[control]
+    locked.rotation_mode, locked.rotation_euler, locked.lock_rotation[axis] = "XYZ", (0.2, 0.1, -0.2), True
+    context.view_layer.update()
+    before, wanted = locked.rotation_euler.copy(), np.add(at(human, "hand.L"), (0.05, -0.1, 0.1))
+    assert bpy.ops.poise.drag(bone="hand_fk.L", shift=(0.05, -0.1, 0.1)) == {"FINISHED"}
+    context.view_layer.update()
+    np.testing.assert_allclose(at(human, "hand.L"), wanted, atol=1e-3)
+    assert locked.rotation_euler[axis] == before[axis]
+    assert locked.rotation_euler != before
+    assert "misses" not in capfd.readouterr().out
 
 
 def test_led_feet_stand_on_the_ground_and_mirrored_poses_are_images(human: Any) -> None:
