@@ -23,7 +23,6 @@ from .control_task import NOISE, ControlTask
 from .controlled_body import (
     ASTRAY,
     FIELDS,
-    Control,
     ControlledBody,
     astray,
     begins_at_end,
@@ -174,7 +173,7 @@ class ControlPoser:
                 off &= ~self._below
             if off.any():
                 part = int(np.flatnonzero(off)[0])  # parts below it are off as well
-                raise CoreError(_astray(armature, controlled.skeleton.names[part], controlled.controls[part], rig))
+                raise CoreError(_astray(armature, controlled, part, rig))
         except CoreError:
             write_channels(armature, channels)
             raise
@@ -268,12 +267,18 @@ def _goes(left: Array, ways: Array) -> Flags:
     return left < np.maximum(ASTRAY, 0.5 * ways)
 
 
-def _astray(armature: ArmatureObject, part: str, control: Control, rig: Rig) -> str:
+def _astray(armature: ArmatureObject, controlled: ControlledBody, number: int, rig: Rig) -> str:
     """Return a sentence about a part that does not follow its control."""
-    leader = max(control.turns, control.aims)
+    part, control, names = controlled.skeleton.names[number], controlled.controls[number], rig.skeleton.names
+    leader, mixed = max(control.turns, control.aims), controlled.whole[number].blends
+    if mixed >= 0 > control.blends:  # it stays
+        return (
+            f'"{part}" is between IK and FK, and its FK control "{names[mixed]}" is not changed. Insert a keyframe for '
+            "that control first, or set the limb to IK or FK alone."
+        )
     if leader < 0:
         return f'"{part}" does not follow its control; something else drives it.'
-    name = rig.skeleton.names[leader]
+    name = names[leader]
     constraint = next((one for one in armature.pose.bones[name].constraints if not one.mute and one.influence), None)
     why = "something else drives it" if constraint is None else f'its constraint "{constraint.name}" prevents it'
     return f'"{part}" does not follow its control "{name}"; {why}.'
