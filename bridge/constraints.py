@@ -83,7 +83,17 @@ def replaces(constraint: Any) -> bool:
 def replaces_place(constraint: Any) -> bool:
     """Return whether a bone has the place of the target alone."""
     acts = constraint.type == "COPY_LOCATION" and constraint.influence == 1.0 and not constraint.use_offset
-    return acts and constraint.use_x and constraint.use_y and constraint.use_z
+    inverted = constraint.type == "COPY_LOCATION" and constraint.invert_x
+    return acts and not inverted and constraint.use_x and constraint.use_y and constraint.use_z
+
+
+def takes_back(constraint: Any, bone: Any) -> bool:
+    """Return whether a bone stays where it is when the location of its parent changes: that is a pivot of rotations."""
+    if constraint.type != "COPY_LOCATION" or bone.parent is None or constraint.subtarget != bone.parent.name:
+        return False
+    local = constraint.owner_space == constraint.target_space == "LOCAL" and constraint.influence == 1.0
+    axes = all(getattr(constraint, f"{kind}_{axis}") for kind in ("use", "invert") for axis in "xyz")
+    return axes and local and not constraint.mute
 
 
 def replaces_turn(constraint: Any) -> bool:

@@ -23,6 +23,7 @@ from .constraints import (
     replaces,
     replaces_place,
     replaces_turn,
+    takes_back,
     turns_in_part,
     turns_locally,
 )
@@ -78,6 +79,9 @@ class Graph:
         self.turning = (skeleton.movable | hung) & ~locks.all(axis=1) & (locks.sum(axis=1) < 2)
         self._unlocked = ~skeleton.connected & ~placed.any(axis=1)
         self.free = skeleton.translatable.all(axis=1) | (hung & self._unlocked)
+        pivots = [bone.parent.name for bone in bones if any(takes_back(one, bone) for one in bone.constraints)]
+        plain = ~np.isin(skeleton.names, pivots)  # what carries a pivot, which an animator places, poses what it turns
+        self.free, self.turning = self.free & plain, self.turning & plain
         self.moving = self.turning & self.free
         self.for_posing = read_for_posing(armature)
         # what only its locks hold; of bones that are not for posing these are the rigger's

@@ -44,6 +44,26 @@ def test_a_control_that_an_animator_has_hidden_still_poses_its_part(human: Any, 
     assert describe(human)["controls"] == controls
 
 
+@pytest.mark.parametrize("control", ["torso", "hand_ik.L"])
+def test_a_pivot_below_a_control_poses_nothing(human: Any, control: str) -> None:
+    controls = describe(human)["controls"]
+    bpy.ops.object.mode_set(mode="EDIT")  # as Rigify makes its Custom Pivots
+    bones = human.data.edit_bones
+    above, pivot, back = bones[control], bones.new("pivot"), bones.new("MCH-back")
+    for bone in (pivot, back):
+        bone.head, bone.tail, bone.roll = above.head, above.tail, above.roll
+    for child in above.children:
+        child.parent = back
+    pivot.parent, back.parent = above, pivot
+    bpy.ops.object.mode_set(mode="POSE")
+    human.pose.bones["pivot"].custom_shape = human.pose.bones[control].custom_shape
+    counter = human.pose.bones["MCH-back"].constraints.new("COPY_LOCATION")
+    counter.target, counter.subtarget, counter.owner_space, counter.target_space = human, "pivot", "LOCAL", "LOCAL"
+    counter.invert_x = counter.invert_y = counter.invert_z = True
+    bpy.context.view_layer.update()
+    assert describe(human)["controls"] == controls
+
+
 def test_the_mouse_takes_a_bone_that_only_has_settings_last(human: Any) -> None:
     order = read_pick_order(human)
     assert {order[f"{part}_parent.{side}"] for part in ("thigh", "upper_arm") for side in "LR"} == {LAST}
