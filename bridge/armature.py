@@ -321,6 +321,8 @@ class PoseWriter:
         chosen = np.zeros(len(skeleton), bool)
         chosen[list(bones)] = True
         self._placed = np.flatnonzero(chosen[:, None] & skeleton.translatable)  # of the (J, 3) locations
+        some = chosen & skeleton.translatable.any(axis=1)
+        self._kept = np.nonzero(some[:, None] & ~skeleton.translatable)  # locked ones beside these
         self._scaled = scale_channels(rig, scaled, sizes) @ (len(AXES), 1)  # of the (J, 3) scales
         turning = {mode: group[(chosen & skeleton.movable)[group]] for mode, group in rig.modes.items()}
         locks = skeleton.rotation_locks
@@ -333,14 +335,17 @@ class PoseWriter:
         self._channels |= {name for name, some in (("location", self._placed), ("scale", self._scaled)) if len(some)}
 
     def write(self, armature: ArmatureObject, pose: Pose, now: dict[str, Array] | None = None) -> Pose:
-        """Write one pose to the bones and return it with what locks leave of their rotations.
+        """Write one pose to the bones and return it with what locks leave of their rotations and locations.
 
         `now`: the channels of the bones as float32, if these have been read.
         """
         now = read_channels(armature, self._channels, np.float32) if now is None else now
         channels, allowed = {name: now[name] for name in self._channels}, np.array(pose.rotations)
+        translations = pose.translations
         if len(self._placed):
             channels["location"].put(self._placed, pose.translations.take(self._placed))
+            translations = np.array(translations)
+            translations[self._kept] = channels["location"][self._kept]
         if len(self._scaled) and pose.scales is not None:
             channels["scale"].put(self._scaled, pose.scales.take(self._scaled))
         for mode, name, group, locks in self._turned:
@@ -352,7 +357,7 @@ class PoseWriter:
                 values[group] = left = _unlocked(present, rotations, mode, locks)
                 allowed[group] = to_rotations(left, mode)
         write_channels(armature, channels)
-        return Pose.trusted(allowed, pose.translations, pose.scales, pose.driven_matrices)
+        return Pose.trusted(allowed, translations, pose.scales, pose.driven_matrices)
 
 
 def write_pose(

@@ -79,14 +79,15 @@ class Graph:
         self.turning = (skeleton.movable | hung) & ~locks.all(axis=1) & (locks.sum(axis=1) < 2)
         self._unlocked = ~skeleton.connected & ~placed.any(axis=1)
         self.free = skeleton.translatable.all(axis=1) | (hung & self._unlocked)
-        pivots = [bone.parent.name for bone in bones if any(takes_back(one, bone) for one in bone.constraints)]
-        plain = ~np.isin(skeleton.names, pivots)  # what carries a pivot, which an animator places, poses what it turns
-        self.free, self.turning = self.free & plain, self.turning & plain
-        self.moving = self.turning & self.free
         self.for_posing = read_for_posing(armature)
         # what only its locks hold; of bones that are not for posing these are the rigger's
         alone = self.for_posing & ~skeleton.connected & ~skeleton.driven
         self.placed, self.locked = placed.any(axis=1) & alone, (locks.any(axis=1) | placed.any(axis=1)) & alone
+        self.free |= self.placed & skeleton.translatable.any(axis=1)
+        pivots = [bone.parent.name for bone in bones if any(takes_back(one, bone) for one in bone.constraints)]
+        plain = ~np.isin(skeleton.names, pivots)  # what carries a pivot, which an animator places, poses what it turns
+        self.free, self.turning = self.free & plain, self.turning & plain
+        self.moving = self.turning & self.free
         self.carrier, self.beyond = -1, False  # the bone that carries the body of a search, see `mover`
         self.shared = frozenset[int]()  # bones of a search that carry the targets of several limbs
         self.kept: dict[int, int] = {}  # parts of a search that a lock of a bone's location holds -> that bone
@@ -181,7 +182,7 @@ class Graph:
             return
         own = poled and constraint.pole_target == self.object and constraint.pole_subtarget in bones
         pole = index(constraint.pole_subtarget) if own else -1
-        pole = pole if pole >= 0 and self.free[pole] else -1
+        pole = pole if pole >= 0 and self.free[pole] and self._unlocked[pole] else -1
         bent = [*map(index, names)]
         target = index(constraint.subtarget) if inside else -1
         lax = constraint.influence < 1.0 or (target < 0 and self._is_short(bent[0], constraint))

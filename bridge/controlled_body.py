@@ -201,9 +201,10 @@ class ControlledBody:
 def with_ik_starts(rig: Rig, controlled: ControlledBody) -> Rig:
     """Return the rig with all that is keyed free to turn and move: also what starts IK, hangs on Child Of, or curls."""
     movable, translatable = np.array(rig.skeleton.movable), np.array(rig.skeleton.translatable)
-    for what, free in (("begins", movable), ("blends", movable), ("turns", movable), ("moves", translatable)):
-        bones = controlled.bones_that(what)
-        free[bones[bones >= 0]] = True
+    turners = np.concatenate([controlled.bones_that(what) for what in ("begins", "blends", "turns")])
+    movers = controlled.bones_that("moves")
+    movable[turners[turners >= 0]] = True
+    translatable[movers[(movers >= 0) & ~translatable[movers].any(axis=1)]] = True  # locks of some axes stay
     carried = np.setdiff1d(rig.carried, [*controlled.keyed])
     return replace(rig, skeleton=replace(rig.skeleton, movable=movable, translatable=translatable), carried=carried)
 

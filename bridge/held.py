@@ -219,6 +219,8 @@ class HeldControls:
     moves       part that stays in its place -> likewise: ends of IK chains whose targets stay, among others
     shown       those of the latter that go where Blender shows them
     pivots      part that is moved from beside it -> the point (3,) of it about which it turns, and which is what moves
+    slides      part whose control is moved along some axes alone -> the bone that carries the control, or -1, the axes
+                (4,) in its frame, and which of them are locked (3,), as weights
     """
 
     controlled: ControlledBody
@@ -226,6 +228,7 @@ class HeldControls:
     moves: Mapping[int, int]
     shown: frozenset[int]
     pivots: Mapping[int, Array]
+    slides: Mapping[int, tuple[int, Array, Array]]
 
 
 class StayingParts:
@@ -237,7 +240,7 @@ class StayingParts:
     def __init__(self, held: HeldControls, matrices: Array) -> None:
         body = held.controlled
         self._names, self._frames = body.skeleton.names, body.frames
-        self._shown, self._lax = held.shown, body.lax
+        self._shown, self._slides, self._lax = held.shown, held.slides, body.lax | held.slides.keys()
         frames = matrices[..., body.frames, :, :]
         own = rotation.mul(frame_rotations(frames[..., :3]), body.aligned)
         self._turns = {
@@ -248,7 +251,7 @@ class StayingParts:
         self._aligned = body.aligned
         self._moves = {
             part: (bone, rotation.rotate(rotation.inv(turn), self._place(matrices, part) - place))
-            for part, bone in held.moves.items()
+            for part, bone in [*held.moves.items(), *((part, carrier) for part, (carrier, *_) in held.slides.items())]
             for turn, place in [_frame(matrices, bone)]
         }
 
@@ -259,7 +262,7 @@ class StayingParts:
         """
         found: list[Goal] = []
         for part in sorted({*self._turns, *self._moves}):
-            place = turned = None
+            place = turned = axes = locked = None
             if part in self._moves:
                 bone, away = self._moves[part]
                 turn, origin = _frame(matrices, bone)
@@ -271,11 +274,17 @@ class StayingParts:
                     away = np.where(nearer[..., None], shown, away)
                     self._moves[part] = bone, away
                 place = origin + rotation.rotate(turn, away)
+                if part in self._slides:
+                    _, own, locked = self._slides[part]
+                    axes = rotation.mul(turn, own)
             if part in self._turns:
                 bone, own = self._turns[part]
                 turned = rotation.mul(_frame(matrices, bone)[0], own)
             point = self._pivots.get(part, _HEAD)
-            found.append(Goal(self._names[part], place, turned, point, position_weight=FIRM, rotation_weight=FIRM))
+            found.append(
+                Goal(self._names[part], place, turned, point, position_weight=FIRM, rotation_weight=FIRM,
+                     position_axes=locked, axes=axes)
+            )  # fmt: skip
         return found
 
     def _place(self, matrices: Array, part: int) -> Array:
@@ -297,6 +306,7 @@ def hold_controls(
 ) -> HeldControls:
     """Return a body without the controls that stay. Raises BridgeError if none is left.
 
+    So does one of which locks keep a part of its location, unless it is asked for: then it goes as far as they let it.
     A control stays as it is turned, too, if it has locks that its part has not, see `ControlledBody.locked`.
     The end of an IK chain that nothing moves stays, too: its target follows something else, or is another object.
     A limb whose target stays out of its reach in evaluated matrices (J, 3, 4) holds nothing: Blender shows it straight
@@ -308,7 +318,8 @@ def hold_controls(
     """
     turned, moved = held.turned(rig).any(axis=1), held.moved(rig).any(axis=1)
     parts, near = body.parts(), SAME_PLACE * rig.skeleton.size
-    asked = {*body.limbs_of(parts[bone] for bone in body.asked if bone in parts)}
+    named = [parts[bone] for bone in body.asked if bone in parts]
+    asked = {*body.limbs_of(named)}
     far = set[int]() if matrices is None else _out_of_reach(rig, body, matrices, near)
     alone = np.isin(body.ends, [*(far & {*planted} - asked)])
     alone[[pole for pole, first in body.poles.items() if alone[first]]] = True
@@ -319,6 +330,12 @@ def hold_controls(
 
     turns, moves = stay("turns", turned), stay("moves", moved)
     turns |= {part: body.controls[part].turns for part in np.flatnonzero(body.locked(rig)).tolist()}
+    movers = body.bones_that("moves")
+    free = rig.skeleton.translatable[movers]
+    some = (movers >= 0) & free.any(axis=1) & ~free.all(axis=1)
+    in_part = {part: int(movers[part]) for part in np.flatnonzero(some).tolist()}
+    moves |= {part: bone for part, bone in in_part.items() if part not in asked.union(named)}
+    slides = {part: _slide(rig, bone) for part, bone in in_part.items() if part not in moves}
     lax = {end for end in body.lax if end in moves or body.controls[end].moves < 0}
     idle = lax - asked
     shown = (lax - idle) & {int(body.ends[part]) for part in stay("begins", turned)}
@@ -370,7 +387,15 @@ def hold_controls(
         {part: bone for part, bone in moves.items() if not (rooted[part] or riding[part])} | ends,
     )
     turns, moves = ({part: bone for part, bone in some.items() if part not in short} for some in staying)
-    return HeldControls(left, turns, moves, frozenset(shown), pivots)
+    return HeldControls(left, turns, moves, frozenset(shown), pivots, slides)
+
+
+def _slide(rig: Rig, bone: int) -> tuple[int, Array, Array]:
+    """Return the parent of a bone, or -1, axes (4,) of its location in that frame, and weights (3,) of locked ones."""
+    skeleton, axes = rig.skeleton, rig.skeleton.rest_rotations[bone]
+    if not skeleton.local_location[bone]:
+        axes = rotation.mul(axes, rotation.inv(frame_rotations(skeleton.rest_matrices[bone, :, :3])))
+    return int(skeleton.parents[bone]), axes, (~skeleton.translatable[bone]).astype(float)
 
 
 def _out_of_reach(rig: Rig, body: ControlledBody, matrices: Array, near: float) -> set[int]:

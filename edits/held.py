@@ -74,6 +74,13 @@ class HeldRig:
         """Return the body that the rig and the controls are of, without what stays."""
         return replace(body, rig=self.rig, skeleton=self.body_of, controlled=self.controlled)
 
+    def along(self, goal: Goal) -> Goal:
+        """Return a goal without the place of a part along axes in which its control is locked."""
+        for one in self.goals if goal.position_axes is None else ():
+            if one.position_axes is not None and self.body_of.index(one.bone) == self.body_of.index(goal.bone):
+                return replace(goal, position_axes=1.0 - one.position_axes, axes=one.axes)
+        return goal
+
     def yielding(self, goal: AnyGoal) -> tuple[AnyGoal, Goal | None]:
         """Return a goal without the rotation of a part that stays, and that as a goal which gives way to all others.
 
@@ -83,6 +90,7 @@ class HeldRig:
         place = self.body_of.index(goal.bone)
         if isinstance(goal, Goal) and place in self.still_poles.values():
             return replace(goal, position_weight=0.0, rotation_weight=0.0), None
+        goal = self.along(goal) if isinstance(goal, Goal) else goal
         if not isinstance(goal, Goal) or goal.position is None or goal.rotation is None or not self._unturned[place]:
             return goal, None
         return replace(goal, rotation=None), replace(goal, position=None, priority=LAST_PRIORITY)

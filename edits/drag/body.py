@@ -223,7 +223,9 @@ class DragBody:
         part = self.controlled.parts().get(self.rig.skeleton.index(found[0].bone), -1)
         above = [part, *self.controlled.limbs_of([part])] if part >= 0 else []
         for bone in dict.fromkeys(self.controlled.kept[one] for one in above if one in self.controlled.kept):
-            self.locked.append(f'"{self.rig.skeleton.names[bone]}" is locked: unlock its location to move it')
+            axes = bridge.listed([*np.array([*"XYZ"])[~self.rig.skeleton.translatable[bone]].tolist()])
+            name = self.rig.skeleton.names[bone]
+            self.locked.append(f'"{name}" is locked: unlock {axes} of its location to move it there')
         return found
 
     def _able(self, armature: Any, grabs: Sequence[Grab], turning: bool) -> list[Grab]:

@@ -111,7 +111,7 @@ class DragProblem:
         body, held, turning, drag_wins = self.body, self.body.held, wanted.turning, wanted.wins == "DRAG"
         level = held.first + (0 if drag_wins else next_priority(self.pins.targets))
         goals: list[AnyGoal] = [
-            Goal(effector.bone, place, turn if turning else None, effector.point, priority=level)
+            held.along(Goal(effector.bone, place, turn if turning else None, effector.point, priority=level))
             for effector, (place, turn) in zip(wanted.effectors, wanted.targets, strict=True)
         ]
         holding = self.pins.goals(turning, held.first + int(drag_wins))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from mathutils import Matrix
 
-from bridge import Grab
+from bridge import Grab, listed
 from edits.drag.session import DragSession
 from edits.info import describe
 from edits.pin_list import find_pin, set_pins
@@ -265,28 +265,43 @@ def test_no_control_above_the_body_comes_unless_it_is_dragged(name: str) -> None
             context.view_layer.update()
 
 
+@pytest.mark.parametrize("lock", [(False, False, True), (True, False, True), (True, True, True)])
 @pytest.mark.parametrize(
     ("name", "control", "role"),
     [
         ("legs on IK with poles", "foot_ik.L", "foot.L"),
         ("Rigify on IK", "hand_ik.L", "hand.L"),
         ("Rigify on IK", "foot_ik.L", "foot.L"),
+        ("Rigify on IK", "torso", "hips"),
     ],
 )
-def test_a_locked_control_of_a_limb_holds_it_and_is_named(name: str, control: str, role: str, capfd: Any) -> None:
-    """What drives the hidden bone between it and the limb was named, and a bone below the control moved the foot."""
+def test_a_locked_control_moves_along_its_free_axes_when_it_is_dragged_and_is_named(
+    name: str, control: str, role: str, lock: tuple[bool, ...], capfd: Any
+) -> None:
+    """What drives the hidden bone between it and the limb was named, and a bone below the control moved the foot.
+
+    One locked axis held all three.
+    """
     rig, parts = RIGS[name]()
-    rig.pose.bones[control].lock_location = (False, False, True)
-    before = {bone.name: bone.matrix_basis.copy() for bone in rig.pose.bones}
-    place = world(rig, parts[role])
+    led = rig.pose.bones[control]
+    led.lock_location, way = lock, np.array((0.03, -0.08, 0.06))
+    axes, before = np.array(led.matrix.to_3x3() if led.bone.use_local_location else np.eye(3)), led.location.copy()
+    free = axes @ np.diag(1.0 - np.array(lock)) @ axes.T @ way
     for dragged in (control, parts[role]):
-        assert bpy.ops.poise.drag(bone=dragged, shift=(0.0, -0.08, 0.06)) == FINISHED
+        place = world(rig, control)
+        assert bpy.ops.poise.drag(bone=dragged, shift=tuple(way)) == FINISHED
         said = capfd.readouterr().out
-        assert f'"{control}" is locked: unlock its location to move it' in said
+        assert f'"{control}" is locked: unlock {listed(list(np.array([*"XYZ"])[[*lock]]))} of its location' in said
         assert "Mute" not in said
         context.view_layer.update()
-        assert all(bone.location == before[bone.name].translation for bone in rig.pose.bones)
-        np.testing.assert_allclose(world(rig, parts[role]), place, atol=1e-6)
+        np.testing.assert_allclose(world(rig, control) - place, free, atol=1e-3)
+        assert all(now == then for now, then, locked in zip(led.location, before, lock, strict=True) if locked)
+    if role != "hips":
+        np.testing.assert_allclose(world(rig, parts[role]), world(rig, control), atol=1e-3)
+        place = world(rig, parts[role])
+        assert bpy.ops.poise.drag(bone=parts["hips"], shift=(0.02, 0.0, -0.03)) == FINISHED
+        context.view_layer.update()
+        np.testing.assert_allclose(world(rig, parts[role]), place, atol=1e-3)
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")
@@ -375,5 +390,5 @@ def test_fingers_of_a_hand_that_is_locked_in_full_bend_as_far_as_they_reach() ->
         np.testing.assert_allclose(world(rig, parts["hand.L"]), hand, atol=NEAR * size_of(rig))
         assert shown.short < short
         assert shown.off < NEAR
-        locked = '"hand_ik.L" is locked: unlock its location to move it' in shown.said
+        locked = '"hand_ik.L" is locked: unlock X, Y and Z of its location to move it there' in shown.said
         assert locked == (short > NEAR)
