@@ -68,9 +68,9 @@ class ControlledFrames:
         """Return some of the frames, by their places or as a slice."""
         return replace(self, which=self.which[places])
 
-    def changed(self, hold: Callable[[ControlledBody], ControlledBody]) -> "ControlledFrames":
+    def changed(self, change: Callable[[ControlledBody], ControlledBody]) -> "ControlledFrames":
         """Return the frames with bodies that a function changes."""
-        return replace(self, bodies=tuple(map(hold, self.bodies)), now=hold(self.now))
+        return replace(self, bodies=tuple(map(change, self.bodies)), now=change(self.now))
 
     def parts(self, matrices: Floats) -> Array:
         """Return the matrices (F, N, 3, 4) of the parts, of those of the rig's bones (F, J, 3, 4)."""
