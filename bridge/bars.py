@@ -7,6 +7,7 @@ class Bar(Enum):
     """A kind of `Cause`: what bars a key on channels of bones, and what helps."""
 
     BELOW = "NLA motion that a key here would change at all frames", "Set Action Blending to Combine to change it"
+    BELOW_MOTION = "NLA motion that a key here would change at all frames", "Bake the entire motion first"
     EXTRAPOLATED = "curves that are extrapolated beyond their keys", "Set their extrapolation to Constant"
     LOCKED = "locked curves", "Unlock them in the Graph Editor"
     MODIFIED = "curves with modifiers", "Mute their modifiers in the Graph Editor"

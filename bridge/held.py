@@ -28,6 +28,8 @@ _AXES: Final = {3: "XYZ", 4: "WXYZ"}  # by the number of values of a property
 _LOCKED: Final = Cause(Bar.LOCKED)
 _MUTED: Final = Cause(Bar.MUTED)
 _BELOW: Final = Cause(Bar.BELOW)
+_BELOW_MOTION: Final = Cause(Bar.BELOW_MOTION)
+_NO_FRAMES: Final = np.zeros(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,22 +170,24 @@ def find_held(context: Any, armature: ArmatureObject) -> Held:
     return Held(stays, barred, why)
 
 
-def find_below(armature: ArmatureObject) -> Held:
+def find_below(armature: ArmatureObject, frames: Array = _NO_FRAMES) -> Held:
     """Return the channels that NLA strips move, at any frame, and the action above these has no keys for.
 
-    Keys there would replace what the strips make at all frames.
+    Keys there would replace what the strips make at all frames: strips of which all `frames` are to be keyed do not
+    count.
     """
     data = armature.animation_data
     if data is None or data.action is None or not is_layer(armature):
         return Held()
-    places = _Places(armature)
+    places, (first, last) = _Places(armature), (min(frames, default=np.inf), max(frames, default=-np.inf))
     keyed, below = places.no_channels(), places.no_channels()
     for curve, strip in curves_in_force(armature, None):
-        where = None if curve.is_empty or curve.mute else places.find(curve.data_path)
+        whole = strip is not None and first <= strip.frame_start and strip.frame_end <= last
+        where = None if curve.is_empty or curve.mute or whole else places.find(curve.data_path)
         if where is not None:
             (keyed if strip is None else below)[where[0]][where[1], curve.array_index] = True
     stays = {name: _together(name, some) & ~_together(name, keyed[name]) for name, some in below.items()}
-    return Held(stays, {_BELOW: stays})
+    return Held(stays, {_BELOW_MOTION: stays})
 
 
 class _Places:

@@ -38,6 +38,9 @@ class Baked(MotionEdit):
         super().__init__(context, armature, np.union1d(numbers, [frames[1]]))
         skeleton = self.rig.skeleton
         self._bones = np.array([skeleton.index(bone) for bone in bones] or range(len(skeleton)))
+        below = bridge.find_below(armature, self.before.frames).explain(self.rig, self._bones, self._bones)
+        if below:
+            raise CoreError(". ".join(below) + ".")
         self._measured = deforming(self._bones, bridge.deforming(armature))
         self.visual, self.mute, self.measured = visual, mute, visual  # else the curves are what was read, and fast
         self._freed: list[int] = []

@@ -76,8 +76,9 @@ def perform_job(
     """Do a job on an armature object and report it.
 
     Goals out of reach are no error: they are in the report. `progress` is called with the share that is done, 0 to 1;
-    `posed` once controls, if they drive the body, are posed, before anything is written. With `hold` bones of an
-    animated armature that have no keys, and that auto-keying may not key, stay: they would change in all frames.
+    `posed` once controls, if they drive the body, are posed, before anything is written. What NLA strips move, and the
+    action above them has no keys for, stays; with `hold` all bones of an animated armature that have no keys, and that
+    auto-keying may not key, stay: they would change in all frames.
     Raises CoreError, with nothing changed, for a job that cannot be done.
     """
     bridge.check(armature)
@@ -124,7 +125,7 @@ class JobEdit(MotionEdit):
                 frame: frames_of_body(controlled.take([place]), one)
                 for place, (frame, one) in zip(places, held.items(), strict=True)
             }
-        stays = bridge.find_held(context, armature) if hold else bridge.Held()
+        stays = bridge.find_held(context, armature) if hold else bridge.find_below(armature, self.before.frames)
         now = None if self.controlled is None else self.controlled.now
         plants = job.ccd is None and job.humanoid is None  # neither of these keeps feet that merely stay
         self.held = HeldRig(armature, self.rig, now, stays, plants and job.frames is None)
@@ -339,6 +340,10 @@ class JobEdit(MotionEdit):
             return np.setdiff1d(turned, self.rig.carried), np.setdiff1d(moved, self.rig.carried), scaled
         turned, moved = (np.array(bones, int) for bones in (self.control_motion.turned, self.control_motion.moved))
         return turned, moved, np.array([], int)
+
+    def said_staying(self, armature: Any) -> list[str]:
+        stays = self.held.explain_above((one.bone for one in self.goals), self.roles)
+        return [*super().said_staying(armature), *stays]
 
     def write_keys(self, armature: Any, changed: ChangedBones, action: str | None, new: bool) -> Any:
         self._changed = sorted({int(bone) for bones in changed for bone in bones})

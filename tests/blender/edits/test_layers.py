@@ -9,7 +9,7 @@ import pytest
 
 import commands
 from tests.blender.edits.rigs import heads_over
-from tests.blender.rigs import contents, context, keys_of, load, make_armature, make_walk
+from tests.blender.rigs import contents, context, keys_of, load, make_armature, make_walk, select
 from tests.paths import DATA
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -202,8 +202,9 @@ def test_what_strips_move_and_the_action_above_has_no_keys_for_keeps_coming_from
         lambda: bpy.ops.poise.make_loop(),
         lambda: bpy.ops.poise.edit_path(offset=(1.0, 0.0, 0.0)),
         lambda: bpy.ops.poise.drag_frame(bone="LeftFoot", frame=20, shift=(0.0, 0.0, 0.5), before=5, after=5),
+        lambda: bpy.ops.poise.bake_motion(frame_start=20, frame_end=24),
     ],
-    ids=["root motion", "loop", "path", "foot"],
+    ids=["root motion", "loop", "path", "foot", "bake"],
 )
 def test_what_would_have_to_change_more_than_the_action_above_the_strips_says_so(change: Any, walker: Any) -> None:
     walker.poise_use_layers = False
@@ -213,6 +214,20 @@ def test_what_would_have_to_change_more_than_the_action_above_the_strips_says_so
     with pytest.raises(RuntimeError, match="have NLA motion that a key here would change at all frames"):
         change()
     assert contents() == before
+
+
+def test_a_pin_that_is_baked_above_a_strip_leaves_what_the_strip_moves(walker: Any, capfd: Any) -> None:
+    walker.poise_use_layers = False
+    below_spine(walker, walker.animation_data.action)
+    context.scene.frame_set(30)
+    select(walker, ["LeftHand"])
+    bpy.ops.poise.pin()
+    bpy.ops.poise.pin_space(space="WORLD")
+    others = [bone.name for bone in walker.pose.bones if "Spine" not in bone.name]
+    before = bases(walker, others)
+    bpy.ops.poise.bake(frame_start=20, frame_end=24)
+    np.testing.assert_allclose(bases(walker, others), before, atol=1e-6)
+    assert "have NLA motion that a key here would change at all frames" in capfd.readouterr().out
 
 
 def own_turns(rig: Any, first: int, last: int) -> np.ndarray:
