@@ -334,12 +334,18 @@ def meets_curves(armature: ArmatureObject, rig: Rig, motion: Motion, bones: Iter
     return True
 
 
-def repeating_bones(armature: ArmatureObject, names: Iterable[str]) -> list[str]:
-    """Return those of the bones whose curves go on beyond their keys: Cycles modifiers, linear extrapolation."""
+def repeating_bones(armature: ArmatureObject, names: Iterable[str], first: float, last: float) -> list[str]:
+    """Return those of the bones whose curves go on beyond their keys by those from `first` to `last`.
+
+    They have Cycles modifiers, or linear extrapolation of the two keys at an end.
+    """
     wanted, found = set(names), set[str]()
     for bone, curve in _curves_of_bones(armature):
+        if bone not in wanted or curve.is_empty:
+            continue
         cyclic = any(modifier.type == "CYCLES" and not modifier.mute for modifier in curve.modifiers)
-        if bone in wanted and (cyclic or curve.extrapolation == "LINEAR"):
+        ends = np.concatenate([(times := _times(curve))[:2], times[-2:]])
+        if cyclic or (curve.extrapolation == "LINEAR" and np.any((ends >= first) & (ends <= last))):
             found.add(bone)
     return sorted(found)
 

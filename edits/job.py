@@ -160,7 +160,6 @@ class JobEdit(MotionEdit):
             goals = [goal for _, goal in self._asked]
             planted, self._last, self._share = self.held.plant(self.roles, start, on_ik, goals, self._last)
             self._asked += [*((_NOBODY, goal) for goal in planted), *self._yielding.items()]
-        self._repeating: list[str] = []
 
     def prepare(self, armature: Any) -> None:
         rig = self.rig
@@ -345,19 +344,12 @@ class JobEdit(MotionEdit):
         stays = self.held.explain_above((one.bone for one in self.goals), self.roles)
         return [*super().said_staying(armature), *stays]
 
-    def write_keys(self, armature: Any, changed: ChangedBones, action: str | None, new: bool) -> Any:
-        self._changed = sorted({int(bone) for bones in changed for bone in bones})
-        if self.keyed:
-            names = self.skeleton.names
-            self._repeating = bridge.repeating_bones(armature, [names[bone] for bone in self._changed])
-        return super().write_keys(armature, changed, action, new)
-
     def report(self, armature: Any, written: Any, changed: ChangedBones) -> Report:
         scaled = tuple(self.skeleton.names[bone] for bone in changed[2])
         return replace(super().report(armature, written, changed), grown=scaled)
 
     def measure(self, armature: Any) -> tuple[GoalReport, ...]:
-        with preserve_channels(self._context, armature, self._changed) if self.keyed else nullcontext():
+        with preserve_channels(self._context, armature, self._written) if self.keyed else nullcontext():
             frames = self.before.frames if self.keyed else None
             self.take = frames_of_body(self.controlled, evaluate(self._context, armature, frames, self._follow))
         return tuple(report_goal(goal, self.body, self.take, self.job) for goal in self.goals)
@@ -377,10 +369,6 @@ class JobEdit(MotionEdit):
             *(self._explain(place, goals[place]) for place in missed if not (tacit and goals[place].kind == "balance")),
             *self.solution.explain_finish(),
             *([] if self.control_motion is None else self.control_motion.misfit),
-            *(
-                f"{name} also moves differently outside the frames: its curves repeat or extend their keys there"
-                for name in self._repeating
-            ),
         )
 
     def _explain(self, place: int, report: GoalReport) -> str:

@@ -54,7 +54,7 @@ class MotionEdit:
     control_motion: ControlMotion | None = None  # where the body is driven by controls, once they are posed
     pose_tolerance = BESIDE, TURNED  # of what Blender shows, in metres of a human of 1.7 m and in degrees
     layered = True  # whether the motion that was there can go to an NLA track, if the armature's setting says so
-    stays: Sequence[str] = ()  # sentences about curves that are as they were, once keys are written
+    stays: Sequence[str] = ()  # sentences about curves, once keys are written
     pose_cause = Kind.RIG  # why Blender may show the pose beside the one that was solved
     measured = True  # whether the report says how far Blender shows the pose from the one that was solved
 
@@ -165,10 +165,15 @@ class MotionEdit:
         )
 
     def said_staying(self, armature: Any) -> list[str]:
-        """Return sentences about curves that are as they were, once keys are written: bones with muted ones."""
-        muted = bridge.muted_bones(armature)
+        """Return sentences about curves, once keys are written: muted ones, which stay, and those that repeat."""
+        muted, names = bridge.muted_bones(armature), self.rig.skeleton.names
         remedy = "Unmute them in the Graph Editor first"
-        return [Explanation(f"muted curves stay as they are: {listed(muted)}", remedy=remedy)] if muted else []
+        said = [Explanation(f"muted curves stay as they are: {listed(muted)}", remedy=remedy)] if muted else []
+        first, last = self.before.frames[[0, -1]].tolist()
+        goes_on = bridge.repeating_bones(armature, [names[bone] for bone in self._written], first - 1.0, last + 1.0)
+        if goes_on:
+            said.append(f"curves of {listed(goes_on)} repeat or extend their keys, so they also change at other frames")
+        return said
 
     def write_keys(self, armature: Any, changed: ChangedBones, action: str | None, new: bool) -> Any:
         """Write the keys of the changed bones, or, if not `keyed`, their pose; return the action, if there is one."""

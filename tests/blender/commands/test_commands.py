@@ -289,7 +289,7 @@ def test_curves_that_repeat_their_keys_are_named(run: Run, folder: Path) -> None
     result = run("solve", "--blend", folder / "walk.blend", "--job", job, "--json")
     assert result.code == 0
     (sentence,) = result.json["explanations"]
-    assert sentence.startswith("thigh.L also moves differently outside the frames")
+    assert sentence.startswith("curves of thigh.L repeat or extend their keys")
 
 
 def test_strips_below_a_new_action_go_on_outside_its_range(run: Run, folder: Path) -> None:
