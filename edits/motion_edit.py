@@ -168,7 +168,9 @@ class MotionEdit:
         """Return sentences about curves, once keys are written: muted ones, which stay, and those that repeat."""
         muted, names = bridge.muted_bones(armature), self.rig.skeleton.names
         remedy = "Unmute them in the Graph Editor first"
-        said = [Explanation(f"muted curves stay as they are: {listed(muted)}", remedy=remedy)] if muted else []
+        said = list[str]()
+        if muted:
+            said.append(Explanation(f"muted curves stay as they are: {listed(muted)}", remedy=remedy))
         first, last = self.before.frames[[0, -1]].tolist()
         goes_on = bridge.repeating_bones(armature, [names[bone] for bone in self._written], first - 1.0, last + 1.0)
         if goes_on:
