@@ -72,7 +72,8 @@ class Graph:
         self._targets: set[int] = set()  # of IK, whatever the settings are
         locks, placed = flags(armature.pose.bones, "lock_rotation", 3), flags(armature.pose.bones, "lock_location", 3)
         bones = armature.pose.bones
-        aimed = {c.subtarget for bone in bones for c in bone.constraints if c.type == "IK" and c.subtarget in bones}
+        every = [(bone, constraint) for bone in bones for constraint in bone.constraints]  # Blender lists them slowly
+        aimed = {one.subtarget for _, one in every if one.type == "IK" and one.subtarget in bones}
         led = {skeleton.names[above] for name in aimed for above in skeleton.ancestors(self.place_of[name])}
         hung = np.isin(skeleton.names, [name for name in rig.driven if poses_itself(bones[name], name in led)])
         self.begins = locks.sum(axis=1) < 3  # bones of chains that start Blender's solver from their own channels
@@ -84,7 +85,7 @@ class Graph:
         alone = self.for_posing & ~skeleton.connected & ~skeleton.driven
         self.placed, self.locked = placed.any(axis=1) & alone, (locks.any(axis=1) | placed.any(axis=1)) & alone
         self.free |= self.placed & skeleton.translatable.any(axis=1)
-        pivots = [bone.parent.name for bone in bones if any(takes_back(one, bone) for one in bone.constraints)]
+        pivots = [bone.parent.name for bone, one in every if takes_back(one, bone)]
         plain = ~np.isin(skeleton.names, pivots)  # what carries a pivot, which an animator places, poses what it turns
         self.free, self.turning = self.free & plain, self.turning & plain
         self.moving = self.turning & self.free
@@ -108,11 +109,10 @@ class Graph:
         self._turners: defaultdict[int, set[int]] = defaultdict(set)  # of which bones copy rotations
         self._mixed: dict[int, set[int]] = {}  # bones that copy several others in part
         iks: list[tuple[Any, Any]] = []
-        for bone in armature.pose.bones:
-            for constraint in bone.constraints:
-                self._read(bone, constraint)
-                if constraint.type == "IK" and in_force(constraint):
-                    iks.append((constraint, bone))
+        for bone, constraint in every:
+            self._read(bone, constraint)
+            if constraint.type == "IK" and in_force(constraint):
+                iks.append((constraint, bone))
         self._upstream: dict[int, dict[int, int]] = {}
         self._shows: dict[int, list[int]] = {}
         uses = Counter(name for ik in iks for name in (*[*constrained_bones(*ik)][-1:], ik[0].pole_subtarget))
