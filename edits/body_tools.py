@@ -14,7 +14,7 @@ from .. import bridge
 from ..bridge.words import listed
 from ..core import CoreError, Goal, Humanoid, PinAndDrag, Pose, Solution, forward, rotation, solve
 from ..core.body import SIDES
-from ..core.body.anatomy import with_anatomy
+from ..core.body.anatomy import with_anatomy, with_ranges
 from ..core.body.closing import Grip, close_fingers, hand_reach
 from ..core.body.gaze import gaze_at
 from ..core.body.grip import finger_chains, pose_fingers
@@ -41,7 +41,8 @@ class PoseGoals:
     def solve(self, body: bridge.Body) -> Solution:
         """Return the body's pose for the goals."""
         if body.roles.humanoid:
-            return solve(body.skeleton, self.pose, self.goals, Humanoid(body.roles))
+            ranged = with_ranges(body.skeleton, body.roles, self.pose)
+            return solve(ranged, self.pose, self.goals, Humanoid(body.roles))
         skeleton, method = with_anatomy(body.skeleton, PinAndDrag(reference=self.pose), body.roles)
         return solve(skeleton, self.pose, self.goals, method)
 

@@ -462,6 +462,14 @@ def test_limits_that_the_user_gave_win(
     assert 0.0 < limited.rotation_quaternion.angle < np.radians(6.0)
 
 
+def test_a_body_that_lays_its_hands_on_the_floor_stays_above_it(mixamo: Any) -> None:
+    bpy.ops.poise.take_posture(posture="RELAXED")
+    size = world(mixamo, "mixamorig:Head")[2]
+    assert bpy.ops.poise.lay_hands() == {"FINISHED"}
+    assert min(world(mixamo, bone.name)[2] for bone in mixamo.pose.bones) > -0.01 * size
+    assert world(mixamo, "mixamorig:LeftLeg")[1] < world(mixamo, "mixamorig:LeftFoot")[1]  # it faces -Y
+
+
 @pytest.mark.parametrize("tool", ["lay_hands", "plant_feet"])
 def test_what_cannot_be_reached_is_said(tool: str, mixamo: Any, monkeypatch: Any, capfd: Any) -> None:
     for bone in mixamo.pose.bones:
