@@ -1,5 +1,6 @@
 """Limbs between IK and FK: the controls of both get the pose, so that Blender's mixture of them shows it."""
 
+from pathlib import Path
 from typing import Any
 
 import bpy
@@ -11,7 +12,7 @@ from edits.drag.session import DragSession
 from edits.pin_list import set_pins
 from tests.blender.control_drags import NEAR, RIGS, STILL, TURNED, Parts, drag, size_of, solve_here
 from tests.blender.rigs import world
-from tests.paths import SHARED
+from tests.paths import DATA, SHARED
 
 context: Any = bpy.context
 SAID = 1e-3  # of a human: what is further off is said
@@ -55,6 +56,21 @@ def test_ik_and_fk_that_are_apart_come_together(share: float) -> None:
     shown = drag(rig, parts, "hand.L")
     assert shown.off < SAID or any("misses the solved pose" in sentence for sentence in shown.said)
     assert shown.short < SHORT
+
+
+@pytest.mark.long
+def test_a_motion_for_limbs_between_ik_and_fk_is_keyed_and_what_it_misses_is_said(tmp_path: Path, capfd: Any) -> None:
+    rig, _ = mixed("Rigify on IK", 0.83)
+    for side in "LR":
+        hand = rig.pose.bones[f"hand_ik.{side}"]
+        hand.rotation_mode, hand.rotation_euler, hand.location = "XYZ", (1.2, 0.8, 0.0), (0.0, 0.15, -0.2)
+    context.view_layer.update()
+    head, motion = (DATA / "motion" / "cmu_07_12.bvh").read_text().split("Frames:")
+    _, time, *rows = motion.splitlines()
+    clip = tmp_path / "clip.bvh"
+    clip.write_text("\n".join([f"{head}Frames: 2", time, *rows[:2]]) + "\n")
+    assert bpy.ops.poise.retarget(filepath=str(clip), plant=False) == {"FINISHED"}
+    assert 'IK of "DEF-hand.L" misses the solved pose' in capfd.readouterr().out
 
 
 @pytest.mark.parametrize(
