@@ -83,8 +83,8 @@ class ControlPoser:
         self.limits = limits_of(rig.skeleton, set(self.turned.tolist()))
         used = np.unique([self.turned, self.moved, self.aims, self.begins, self.blends])
         self.posed = used[used >= 0]
-        # what is between IK and FK need not be where IK alone is, nor what locks of its control keep elsewhere, nor what
-        # is below these; ends of limbs that nothing steers may roll with these
+        # what is between IK and FK need not be where IK alone is, nor what locks of its control keep elsewhere, with
+        # what is below these; ends of limbs that nothing steers may roll with these
         self._follows = ~with_below((self.blends >= 0) | controlled.locked(rig), controlled.skeleton.parents)
         self._follows[controlled.ends[controlled.unsteered_but()]] = False
         behind = self._below | with_below(on_ik & controlled.hangs, controlled.skeleton.parents)
