@@ -10,6 +10,7 @@ import numpy as np
 
 from ... import bridge
 from ...core import Goal, rotation
+from ...core.body.anatomy import carrier_of
 from ...core.causes import Cause, Explanation, Kind
 from ...core.editing.footsteps import feet_but
 from ...core.pose import frame_rotations
@@ -161,7 +162,11 @@ def _driven(session: DragSession, bones: Sequence[int]) -> list[Cause]:
         return []
     if body.controlled is not None:
         return [*body.held.follows(body.find(), bones).values()]
-    return [*dict.fromkeys(cause for cause in map(body.rig.driven_above, bones) if cause)]
+    causes, names, reasons = [body.rig.driven_above(bone) for bone in bones], body.skeleton.names, body.rig.driven
+    if bones and carrier_of(body.skeleton, body.roles) is None:  # then the whole body stays in its place
+        above = (names[one] for hips in body.roles.chain("hips") for one in body.skeleton.ancestors(hips))
+        causes += [Cause(Kind.DRIVEN, name, reasons[name]) for name in above if name in reasons]
+    return [*dict.fromkeys(cause for cause in causes if cause)]
 
 
 def _staying(session: DragSession, bones: Sequence[int]) -> list[str]:

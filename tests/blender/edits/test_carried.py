@@ -151,6 +151,18 @@ def test_what_holds_a_bone_in_its_place_is_named_while_the_mouse_moves(empty_fil
     assert explain(session)[0] == said
 
 
+@pytest.mark.parametrize("name", ["mixamorig:Hips", HEAD])
+def test_a_driver_of_what_carries_the_body_is_named(name: str) -> None:
+    rig = load(RIG)[0]
+    rig.pose.bones["mixamorig:Hips"].driver_add("location", 1).driver.expression = "0.0"
+    select(rig, [])
+    bpy.context.view_layer.update()
+    session = DragSession(bpy.context, rig, [Grab(rig.name, name, (0.0, 0.0, 0.0))], live=True)
+    session.drag(np.array([0.0, -0.2, -0.6]), STILL)
+    said = 'mixamorig:Hips is driven by driver on location of "mixamorig:Hips". Mute the driver or constraint to get closer'
+    assert explain(session)[0] == said
+
+
 @pytest.mark.parametrize("shift", [(-0.2, -0.3, 0.2), (0.5, -0.1, 0.1)], ids=["in reach", "out of reach"])
 def test_a_hand_beyond_a_spine_that_is_held_is_shown_where_it_was_solved(shift: tuple[float, float, float]) -> None:
     rig = load(RIG)[0]
