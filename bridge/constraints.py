@@ -82,9 +82,9 @@ def replaces(constraint: Any) -> bool:
 
 def replaces_place(constraint: Any) -> bool:
     """Return whether a bone has the place of the target alone."""
-    acts = constraint.type == "COPY_LOCATION" and constraint.influence == 1.0 and not constraint.use_offset
-    inverted = constraint.type == "COPY_LOCATION" and constraint.invert_x
-    return acts and not inverted and constraint.use_x and constraint.use_y and constraint.use_z
+    if constraint.type != "COPY_LOCATION" or constraint.use_offset or constraint.invert_x:
+        return False
+    return constraint.influence == 1.0 and constraint.use_x and constraint.use_y and constraint.use_z
 
 
 def takes_back(constraint: Any, bone: Any) -> bool:

@@ -343,10 +343,12 @@ def repeating_bones(armature: ArmatureObject, names: Iterable[str], first: float
     for bone, curve in _curves_of_bones(armature):
         if bone not in wanted or curve.is_empty:
             continue
-        cyclic = any(modifier.type == "CYCLES" and not modifier.mute for modifier in curve.modifiers)
-        ends = np.concatenate([(times := _times(curve))[:2], times[-2:]])
-        if cyclic or (curve.extrapolation == "LINEAR" and np.any((ends >= first) & (ends <= last))):
+        if any(modifier.type == "CYCLES" and not modifier.mute for modifier in curve.modifiers):
             found.add(bone)
+        elif curve.extrapolation == "LINEAR":  # keys are read for these alone
+            times = _times(curve)
+            if any(first <= time <= last for time in (*times[:2], *times[-2:])):
+                found.add(bone)
     return sorted(found)
 
 

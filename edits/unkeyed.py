@@ -54,14 +54,9 @@ def restore_unkeyed(armature: Any, values: ChannelValues) -> None:
         bridge.write_channels(armature, channels)
 
 
-def keyed_paths(armature: Any) -> set[str]:
-    """Return the data paths of all curves that the object's action has for it."""
-    return {curve.data_path for curve in active_curves(armature)}
-
-
 def find_unkeyed(armature: Any) -> ChannelValues:
     """Return the values of all channels of bones without curves in the present action."""
-    keyed = keyed_paths(armature)
+    keyed = {curve.data_path for curve in active_curves(armature)}
     channels: Mapping[str, Array] = bridge.read_channels(armature)
     return {
         bone.name: {
