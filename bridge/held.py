@@ -19,7 +19,7 @@ from .controlled_body import SAME_PLACE, ControlledBody
 from .driven import split_path
 from .errors import BridgeError
 from .neighbours import curves_in_force, is_layer, why_no_key, why_no_layer
-from .words import listed
+from .words import as_text, listed
 
 FIRM: Final = 1e2  # weight of what nothing moves, beside pins
 _ADDING: Final = {"ADD", "SUBTRACT", "COMBINE"}  # blend types of layers that are able to change nothing
@@ -385,7 +385,7 @@ def hold_controls(
         ),
     )
     if held and not left.keyed:
-        raise BridgeError(". ".join(held.explain(rig, body.keyed, body.keyed)) + ".")
+        raise BridgeError(as_text(held.explain(rig, body.keyed, body.keyed)))
     staying = (
         {part: bone for part, bone in turns.items() if not (rooted[part] or body.hangs[part])} | loose,
         {part: bone for part, bone in moves.items() if not (rooted[part] or riding[part])} | ends,

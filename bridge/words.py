@@ -16,6 +16,11 @@ def listed(names: Sequence[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
+def as_text(sentences: Sequence[str]) -> str:
+    """Return sentences without their full stops as one text."""
+    return " ".join(f"{sentence}." for sentence in sentences)
+
+
 def say_length(scene: Any, length: float) -> str:
     """Return a world length as text with three digits and the unit of the scene."""
     units, digits = scene.unit_settings, 3

@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from .. import bridge
+from ..bridge.words import as_text
 from ..core import CoreError
 from ..core.causes import Explanation, Kind
 from ..core.freed import freed_pose
@@ -40,7 +41,7 @@ class Baked(MotionEdit):
         self._bones = np.array([skeleton.index(bone) for bone in bones] or range(len(skeleton)))
         below = bridge.find_below(armature, self.before.frames).explain(self.rig, self._bones, self._bones)
         if below:
-            raise CoreError(". ".join(below) + ".")
+            raise CoreError(as_text(below))
         self._measured = deforming(self._bones, bridge.deforming(armature))
         self.visual, self.mute, self.measured = visual, mute, visual  # else the curves are what was read, and fast
         self._freed: list[int] = []

@@ -11,6 +11,7 @@ import numpy as np
 from .. import bridge
 from ..bridge.motion import preserve_channels
 from ..bridge.shapes import placed
+from ..bridge.words import as_text
 from ..core import CoreError, Motion, Pose
 from ..core.body.anatomy import carrier_of
 from ..core.body.unfolding import rebased, unfold
@@ -114,12 +115,12 @@ class BodyMotion(MotionEdit):
         """Raise CoreError where a motion of the same frames changes what NLA strips move, and stays."""
         turned, moved, _ = bridge.changed_bones(self.with_below(motion).pose, motion.pose, self.skeleton.size)
         if len(turned) or len(moved) or self.staying:
-            raise CoreError(". ".join(self._explain_below()) + ".")
+            raise CoreError(as_text(self._explain_below()))
 
     def check_reached(self, bone: int) -> None:
         """Raise CoreError where NLA strips move a bone and all that carries it, so that it stays."""
         if not self.reached(bone):
-            raise CoreError(". ".join(self._explain_below()) + ".")
+            raise CoreError(as_text(self._explain_below()))
 
     def reached(self, bone: int) -> bool:
         """Return whether a bone can move: not where NLA strips move it and all that carries it."""

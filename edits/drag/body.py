@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from ... import bridge
 from ...bridge import ControlledBody, Grab
 from ...bridge.turns import update
+from ...bridge.words import as_text
 from ...core import CoreError, forward, rotation
 from ...core.causes import Cause, Kind
 from ...core.rotation import Array
@@ -82,7 +83,7 @@ class DragBody:
         self.rig, self.controlled = self.held.rig, self.held.controlled
         still = self.held.still_poles
         if grabs[0].bone in still:
-            raise CoreError(". ".join(self.held.explain([still[grabs[0].bone]])) + ".")
+            raise CoreError(as_text(self.held.explain([still[grabs[0].bone]])))
         grabs = [grab for grab in grabs if grab.bone not in still]
         self.skeleton = self.rig.skeleton
         if self.moves is not None:
