@@ -33,7 +33,7 @@ def bend_limbs(skeleton: Skeleton, pose: Pose, limbs: Sequence[HingedLimb], show
 
     Their ends keep place and rotation, if they are in reach. About the line to its end a limb is turned so that its
     middle joint is where it was; one that is nearly straight, or bent to the other side, turns as its upper bone did.
-    `shown`: poses (...) whose translations, and so lengths, the segments are to have.
+    `shown`: poses (...) whose translations, and so lengths, the segments are to have, and which may be straighter.
     """
     rotations, translations = np.array(pose.rotations), np.array(pose.translations)
     heads, turns = forward(skeleton, pose)
@@ -44,7 +44,9 @@ def bend_limbs(skeleton: Skeleton, pose: Pose, limbs: Sequence[HingedLimb], show
         first, second = _segments(skeleton, limb, translations)
         rest = skeleton.rest_rotations[lower]
         way, middle = heads[..., end, :] - heads[..., upper, :], heads[..., lower, :] - heads[..., upper, :]
-        angle = _bend(first, rotation.rotate(rest, second), rotation.rotate(rest, limb.axis), lengths(way))
+        turned = None if shown is None else rotation.mul(rest, shown.rotations[..., lower, :])
+        straight = 0.0 if turned is None else lengths(first + rotation.rotate(turned, second))
+        angle = _bend(first, rotation.rotate(rest, second), rotation.rotate(rest, limb.axis), lengths(way), straight)
         bent = rotation.from_axis_angle(limb.axis, angle)
         reach = first + rotation.rotate(rotation.mul(rest, bent), second)
         before = turns[..., upper, :]
@@ -110,18 +112,19 @@ def _segments(skeleton: Skeleton, limb: HingedLimb, translations: Array) -> tupl
     return lower, end
 
 
-def _bend(first: Array, second: Array, hinge: Array, far: Array) -> Array:
+def _bend(first: Array, second: Array, hinge: Array, far: Array, straight: Array | float = 0.0) -> Array:
     """Return the angle (...) to turn `second` by about a hinge (3,), so that the sum with `first` has a length (...).
 
-    first, second (..., 3). Where none does, it is the nearest one, which is never quite straight; of two it is the one
-    on the same side of the angle with the longest sum as 0.
+    first, second (..., 3). Where none does, it is the nearest one, which is never quite straight, but for a sum that is
+    known to be as long as `straight` (...); of two it is the one on the same side of the longest sum as 0.
     """
     along = (second @ hinge)[..., None] * hinge
     across = second - along
     sine, cosine = _dot(first, cross(hinge, across)), _dot(first, across)
-    straight = np.arctan2(sine, cosine)
-    wanted = 0.5 * (far * far - _dot(first, first) - _dot(second, second)) - _dot(first, along)
-    return straight - np.sign(straight) * np.arccos(np.clip(wanted / np.hypot(sine, cosine), -1.0, cos(_LEAST_BEND)))
+    longest = np.arctan2(sine, cosine)
+    base = 0.5 * (_dot(first, first) + _dot(second, second)) + _dot(first, along)
+    wanted, known = ((0.5 * length * length - base) / np.hypot(sine, cosine) for length in (far, straight))
+    return longest - np.sign(longest) * np.arccos(np.clip(wanted, -1.0, np.clip(known, cos(_LEAST_BEND), 1.0)))
 
 
 def _swivel(way: Array, here: Array, wanted: Array) -> Array:

@@ -96,6 +96,13 @@ def test_an_end_out_of_reach_is_as_near_as_the_lengths_and_ik_let_it_be() -> Non
     np.testing.assert_allclose(np.linalg.norm(heads[:, 3] - before[:, 3], axis=-1), lack, atol=1e-9)
 
 
+def test_a_limb_that_is_shown_straighter_than_ik_makes_limbs_stays_so() -> None:
+    skeleton = arm(0.05)
+    pose = poses(skeleton, -0.05, -0.05)
+    heads = forward(skeleton, bend_limbs(skeleton, pose, [LIMB], pose))[0]
+    np.testing.assert_allclose(heads, forward(skeleton, pose)[0], atol=1e-6)
+
+
 def test_one_pose_without_a_batch_and_an_end_at_the_root() -> None:
     skeleton = arm(0.05)
     one = bend_limbs(skeleton, Pose.rest(skeleton), [LIMB])
