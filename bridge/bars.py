@@ -8,7 +8,10 @@ class Bar(Enum):
 
     BELOW = "NLA motion that a key here would change at all frames", "Set Action Blending to Combine to change it"
     BELOW_MOTION = "NLA motion that a key here would change at all frames", "Bake the entire motion first"
-    EXTRAPOLATED = "curves that are extrapolated beyond their keys", "Set their extrapolation to Constant"
+    EXTRAPOLATED = (
+        "curves with linear extrapolation, and a key here would change the frames beyond their keys",
+        "Go to a frame with two keys on each side, or set Extrapolation Mode to Constant Extrapolation",
+    )
     LOCKED = "locked curves", "Unlock them in the Graph Editor"
     MODIFIED = "curves with modifiers", "Mute their modifiers in the Graph Editor"
     MUTED = "muted curves", "Unmute them in the Graph Editor"

@@ -249,6 +249,20 @@ def test_curves_that_repeat_stay_without_cycle_aware_keying(name: str, here: int
     unchanged(rig, before)
 
 
+def test_curves_with_linear_extrapolation_stay_where_a_key_would_change_the_frames_beyond_their_keys(
+    capfd: Any,
+) -> None:
+    rig, parts = naked()
+    animate(rig)
+    for curve in curves(rig):
+        curve.extrapolation = "LINEAR"
+    context.scene.frame_set(2)
+    before = others(rig, (2,), 2 * LAST)
+    said = attempt(lambda: act(rig, parts, "hand.L"), capfd)
+    assert "curves with linear extrapolation, and a key here would change the frames beyond their keys, so " in said
+    unchanged(rig, before)
+
+
 @pytest.mark.parametrize("here", [HERE, LAST + HERE - 1])
 def test_cycle_aware_keying_changes_this_phase_of_curves_that_repeat_and_no_other_frame(here: int) -> None:
     rig, parts = naked()
