@@ -83,14 +83,15 @@ def _left_out(rig: bridge.Rig, bones: Iterable[int]) -> tuple[str, ...]:
 
 def write_body_motion(
     context: Any, armature: Any, target: KeypointTarget, motion: Motion, fingers: Array | None, action: str | None
-) -> tuple[Any, Motion]:
+) -> tuple[Any, Motion, list[str]]:
     """Key the body's motion as one of its own and return the action, and the motion with limbs as IK bends them.
 
-    Fingers (F, 2, 15, 4) that are not seen are not keyed. Raises CoreError with nothing changed.
+    And sentences about limbs that IK shows beside it. Fingers (F, 2, 15, 4) that are not seen are not keyed. Raises
+    CoreError with nothing changed.
     """
     if target.controlled is None:
         bones = target.character.posed_bones(fingers)[0].tolist()
-        return bridge.write_motion(armature, target.rig, motion, bones, action), motion
+        return bridge.write_motion(armature, target.rig, motion, bones, action), motion, []
     with bridge.using_action(armature, None):  # the keys of the present action must not show through
         present = bridge.read_pose(armature, target.rig)[None][np.zeros(len(motion), int)]
         channels = Motion(present, motion.frames, motion.fps)
@@ -98,4 +99,5 @@ def write_body_motion(
             context, armature, target.rig, bridge.repeated(target.controlled, len(motion)), channels, motion.pose, False
         )
         control, wanted, _ = run_steps(steps)
-    return write_controls(armature, target.rig, control, action), replace(motion, pose=wanted)
+    written = write_controls(armature, target.rig, control, action)
+    return written, replace(motion, pose=wanted), control.misfit

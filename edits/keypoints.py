@@ -142,7 +142,7 @@ def perform_keypoints(
     armature = bridge.find_again(*who, target.rig.skeleton.names)
     clock.append(perf_counter())
     try:
-        action, motion = write_body_motion(context, armature, target, motion, captured.fingers, job.action)
+        action, motion, misfit = write_body_motion(context, armature, target, motion, captured.fingers, job.action)
     except CoreError as why:
         if target.controlled is None:
             raise
@@ -151,7 +151,7 @@ def perform_keypoints(
         except CoreError:
             raise why from None
         placed, motion, ends = solve_motion(target, captured, frames, scene_fps, job)
-        action, motion = write_body_motion(context, armature, target, motion, captured.fingers, job.action)
+        action, motion, misfit = write_body_motion(context, armature, target, motion, captured.fingers, job.action)
     clock.append(perf_counter())
     if job.exact and job.lock_feet:
         notes += ("Plant Feet had no effect, because Exact Ends placed the feet on their points.",)
@@ -161,7 +161,8 @@ def perform_keypoints(
         pose = _measure_pose(context, armature, target, motion)
         floor = _measure_floor(context, armature, target, placed, motion)
         why = {"end": [Cause(Kind.BODY if job.limits else Kind.LENGTHS)], "pose": [Cause(Kind.RIG)]}
-        missed = [one.sentence(why[one.kind]) for one in (*goals, *filter(None, [pose])) if not one.met.all()]
+        told = goals if pose is None or misfit else (*goals, pose)
+        missed = [*misfit, *(one.sentence(why[one.kind]) for one in told if not one.met.all())]
         missed += [floor.sentence()] if floor is not None and floor.told else []
     except bridge.Stopped:  # what is keyed stays
         goals, pose, floor, missed = (), None, None, [UNMEASURED]
