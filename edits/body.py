@@ -108,7 +108,7 @@ class BodyEdit(MotionEdit):
         held = (
             bridge.explain_missed_bones(self.body, self.asked, self.after.pose)
             if self.control_motion is None
-            else [*bridge.explain_limited_controls(self.control_motion.at_limit), *self.control_motion.misfit]
+            else [*bridge.explain_limited_controls(self.control_motion.at_limit), *self.misfit]
         )
         return (*explain_goals(goals, self.solutions), *self.missed, *held)
 

@@ -368,7 +368,7 @@ class JobEdit(MotionEdit):
         return (
             *(self._explain(place, goals[place]) for place in missed if not (tacit and goals[place].kind == "balance")),
             *self.solution.explain_finish(),
-            *([] if self.control_motion is None else self.control_motion.misfit),
+            *self.misfit,
         )
 
     def _explain(self, place: int, report: GoalReport) -> str:

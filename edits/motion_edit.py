@@ -54,7 +54,8 @@ class MotionEdit:
     control_motion: ControlMotion | None = None  # where the body is driven by controls, once they are posed
     pose_tolerance = BESIDE, TURNED  # of what Blender shows, in metres of a human of 1.7 m and in degrees
     layered = True  # whether the motion that was there can go to an NLA track, if the armature's setting says so
-    stays: Sequence[str] = ()  # sentences about curves, once keys are written
+    misfit: Sequence[str] = ()  # sentences about limbs that IK shows beside the solved pose, once keys are written
+    stays: Sequence[str] = ()  # about curves, likewise
     pose_cause = Kind.RIG  # why Blender may show the pose beside the one that was solved
     measured = True  # whether the report says how far Blender shows the pose from the one that was solved
 
@@ -139,6 +140,7 @@ class MotionEdit:
     def report(self, armature: Any, written: Any, changed: ChangedBones) -> Report:
         """Report what was written into an action, and how the pins hold there."""
         names, goals, pose, floor = self.skeleton.names, tuple[GoalReport, ...](), None, None
+        self.misfit = [] if self.control_motion is None else self.control_motion.misfit
         try:
             goals = self.measure(armature)
             pose = self.measure_pose(armature) if self.measured else None
@@ -146,8 +148,7 @@ class MotionEdit:
             explained = self.explain(goals)
         except bridge.Stopped:  # what is written stays
             explained = (UNMEASURED,)
-        told = self.control_motion is not None and bool(self.control_motion.misfit)  # which limbs, and what helps
-        missed = [] if told or pose is None or pose.met.all() else [pose.sentence([Cause(self.pose_cause)])]
+        missed = [] if self.misfit or pose is None or pose.met.all() else [pose.sentence([Cause(self.pose_cause)])]
         missed += [floor.sentence()] if floor is not None and floor.told else []
         self.stays = [] if written is None else self.said_staying(armature)
         return Report(
@@ -254,8 +255,7 @@ class MotionEdit:
 
     def explain(self, goals: tuple[GoalReport, ...]) -> tuple[str, ...]:
         """Return sentences about the goals that are missed, and limbs that IK shows beside their solved pose."""
-        misfit = [] if self.control_motion is None else self.control_motion.misfit
-        return (*(goal.sentence() for goal in goals if not goal.met.all()), *misfit)
+        return (*(goal.sentence() for goal in goals if not goal.met.all()), *self.misfit)
 
     def _report(self, pin: TimedPin, errors: Sequence[tuple[Array, Array]]) -> GoalReport:
         """Report a pin from its errors: vectors in the world and rotation vectors, block by block."""

@@ -61,6 +61,5 @@ class POISE_OT_bake_chain(Background, bpy.types.Operator):
     def end(self, context: Any, armature: Any, edit: JobEdit) -> tuple[str, str]:
         report = edit.write(armature, edit.job.write.action, edit.job.write.new)
         sentence = f'Baked {counted(len(report.frames), "frame")} into "{report.action}"'
-        if report.explanations:
-            return "WARNING", headline(self, "WARNING", sentence, report.explanations)
-        return "INFO", sentence
+        missed = [one for one in report.explanations if one not in (*edit.misfit, *edit.stays)]
+        return ("WARNING", headline(self, "WARNING", sentence, missed)) if missed else ("INFO", sentence)

@@ -200,11 +200,13 @@ class Background(Lasting):
         """Solve and write an edit, and then the second one; return the report. Raises CoreError."""
         armature = self._solve(armature, edit)
         level, sentence = self.end(context, armature, edit)
+        level = "WARNING" if edit.misfit else level
+        sentence = "; ".join([sentence, *(one for one in (*edit.misfit, *edit.stays) if one not in sentence)])
         self._written = sentence
         try:
             more = self.begin_more(context, armature)
             if more is None:
-                return level, "; ".join([sentence, *(one for one in edit.stays if one not in sentence)])
+                return level, sentence
             armature = self._solve(armature, more)
             other, rest = self.end_more(context, armature, more)
         except CoreError as error:
