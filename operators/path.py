@@ -45,7 +45,7 @@ class POISE_OT_edit_path(RangeTool, bpy.types.Operator):
         check_changes(self.offset, self.scale, bend)
         return PathEdit(context, armature, frames, tuple(self.offset), self.scale, bend, self.plant, self.ease)
 
-    def end(self, context: Any, armature: Any, edit: MotionEdit) -> tuple[str, str]:
-        report = edit.write(armature)
-        frames, contacts = counted(len(report.frames), "frame"), counted(len(edit.pins), "foot contact")
-        return "INFO", f'Edited {frames} in "{report.action}" with {contacts}'
+    def end(self, context: Any, armature: Any, edit: PathEdit) -> tuple[str, str]:
+        report, contacts = edit.write(armature), counted(len(edit.pins), "foot contact")
+        first, last = edit.before.frames[edit.control_frames()][[0, -1]].astype(int).tolist()
+        return "INFO", f'Edited frames {first} to {last} in "{report.action}" with {contacts}'

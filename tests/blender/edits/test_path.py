@@ -109,11 +109,15 @@ def test_no_toe_is_deeper_than_before(walker: Any, verb: str, fps: int) -> None:
     assert lowest_toes(walker) > before - millimetre
 
 
-def test_the_operator_does_the_same(walker: Any) -> None:
+def test_the_operator_does_the_same_and_says_which_frames_change(walker: Any, capfd: Any) -> None:
     context.view_layer.objects.active = walker
     was = hips(walker)
     assert bpy.ops.poise.edit_path(offset=(0.0, 2.0, 0.0), plant=False) == {"FINISHED"}
     np.testing.assert_allclose(hips(walker) - was, np.tile([0.0, 2.0, 0.0], (len(was), 1)), atol=1e-4)
+    capfd.readouterr()
+    part = {"frame_start": 20, "frame_end": 30, "ease": 0.2, "plant": False}
+    assert bpy.ops.poise.edit_path(offset=(1.0, 0.0, 0.0), **part) == {"FINISHED"}
+    assert "Edited frames 15 to 35 in " in capfd.readouterr().out
 
 
 def test_a_body_that_stays_does_not_turn(walker: Any) -> None:
