@@ -31,7 +31,7 @@ from ..edits.sample_curves import add_sample, check_generated, move_sample, remo
 from ..edits.words import counted
 from ..properties.generate import AXES
 from ..properties.overrides import linked_count
-from .keys import tolerance_of, tolerance_property
+from .keys import said_reduced, tolerance_of, tolerance_property
 from .lasting import Background
 from .tool import TellsChoice, Tool, fill_in, frame_property, selected_bones
 
@@ -110,8 +110,7 @@ class KeyedTool(Background):
         return Reduced(context, armature, bridge.keyed_range(armature), (), tolerance_of(self, armature))
 
     def end_more(self, context: Any, armature: Any, edit: Reduced) -> tuple[str, str]:
-        report = edit.write(armature, new=False)
-        return "INFO" if report.met else "WARNING", edit.summary()
+        return said_reduced(context, edit, edit.write(armature, new=False))
 
 
 class POISE_OT_generate(KeyedTool, bpy.types.Operator):

@@ -7,9 +7,10 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from .. import bridge
 from ..core import CoreError
+from ..core.causes import Explanation
 from ..core.formats.report import Report
 from ..edits.bake import Baked
-from ..edits.motion_edit import MotionEdit, no_action
+from ..edits.motion_edit import UNMEASURED, MotionEdit, no_action
 from ..edits.reduce import BODY, TOLERANCE, Reduced, size_in_world
 from ..edits.words import counted
 from .lasting import Background
@@ -34,6 +35,17 @@ def tolerance_of(operator: Any, armature: Any) -> float:
     size = size_in_world(bridge.read_rig(armature).skeleton, bridge.world_matrix(armature))
     fill_in(operator, tolerance=TOLERANCE * size)
     return operator.tolerance
+
+
+def said_reduced(context: Any, edit: Reduced, report: Report) -> tuple[str, str]:
+    """Return the report of reduced keys, with its level: how many are left, and the largest error."""
+    off = {goal.bone: float(goal.position_error.max()) for goal in report.goals if goal.position_error is not None}
+    if not off:
+        return "WARNING", f"{edit.summary()}; {UNMEASURED}"
+    worst = max(off, key=off.__getitem__)
+    error = bridge.say_length(context.scene, off[worst])
+    said = f'{edit.summary()}; the largest error is {error} (at "{worst}")'
+    return ("INFO", said) if report.met else ("WARNING", Explanation(said, remedy="Lower Tolerance to get closer"))
 
 
 class RangeTool(Background):
@@ -127,11 +139,7 @@ class POISE_OT_reduce_keys(KeysTool, ToleranceTool, bpy.types.Operator):
         return Reduced(context, armature, self.frames(armature, beyond=True), bones, tolerance)
 
     def end(self, context: Any, armature: Any, edit: Reduced) -> tuple[str, str]:
-        report = self.written(armature, edit)
-        off = (goal.position_error for goal in report.goals if goal.position_error is not None)
-        worst = max((float(one.max()) for one in off), default=0.0)
-        error = bridge.say_length(context.scene, worst)
-        return "INFO" if report.met else "WARNING", f"{edit.summary()}; the largest error is {error}"
+        return said_reduced(context, edit, self.written(armature, edit))
 
 
 class POISE_OT_bake_motion(KeysTool, bpy.types.Operator):

@@ -164,6 +164,20 @@ def test_bones_that_no_fewer_keys_can_follow_keep_theirs(clip: Any) -> None:
     assert now != before
 
 
+def test_a_bone_that_a_constraint_takes_beyond_the_tolerance_is_named(clip: Any, capfd: Any) -> None:
+    driven = clip.pose.bones["LeftHand"].constraints.new("TRANSFORM")
+    driven.target, driven.subtarget, driven.use_motion_extrapolate = clip, "LeftArm", True
+    driven.target_space = driven.owner_space = "LOCAL"
+    driven.map_from, driven.from_max_x_rot = "ROTATION", 0.01
+    driven.map_to, driven.to_max_x = "LOCATION", 0.5
+    assert bpy.ops.poise.reduce_keys(frame_start=20, frame_end=40) == {"FINISHED"}
+    said = capfd.readouterr().out
+    assert said.startswith("Warning: ")
+    worst = clip.pose.bones[said.split('(at "')[1].split('"')[0]]
+    assert clip.pose.bones["LeftHand"] in (worst, *worst.parent_recursive)
+    assert said.endswith("Lower Tolerance to get closer\n")
+
+
 def test_stepped_keys_stay_and_what_is_told_is_what_is_there(clip: Any) -> None:
     for (path, _), curve in curves(clip).items():
         for key in curve.keyframe_points if '"LeftArm"' in path else ():
