@@ -63,11 +63,11 @@ class Graph:
         self.rest = skeleton.rest_matrices
         self.place_of = {name: place for place, name in enumerate(skeleton.names)}
         parents = [() if parent < 0 else (parent,) for parent in skeleton.parents.tolist()]
-        self.above = list(map(set[int], parents))
-        self.turned_by = list(map(set[int], parents))  # without dependencies on a place only
-        self.twisted_by = list(map(set[int], parents))  # nor on turns without that about the bone's own Y
+        self.above = list(map(set, parents))
+        self.turned_by = list(map(set, parents))  # without dependencies on a place only
+        self.twisted_by = list(map(set, parents))  # nor on turns without that about the bone's own Y
         self.swinging: set[int] = set()  # bones of which others copy the turns without that
-        self.ever = list(map(set[int], parents))  # whatever the settings are
+        self.ever = list(map(set, parents))  # whatever the settings are
         self.gazes: dict[int, int] = {}  # eyes -> the free bones that they aim at
         self._targets: set[int] = set()  # of IK, whatever the settings are
         locks, placed = flags(armature.pose.bones, "lock_rotation", 3), flags(armature.pose.bones, "lock_location", 3)
@@ -132,22 +132,24 @@ class Graph:
     def _read(self, bone: Any, constraint: Any) -> None:
         """Add what a bone depends on by a constraint."""
         place, kind = self.place_of, constraint.type
-        weights = {target.subtarget: target.weight for target in getattr(constraint, "targets", ())}
-        every = (getattr(constraint, "subtarget", ""), getattr(constraint, "pole_subtarget", ""), *weights)
+        weights = {target.subtarget: target.weight for target in constraint.targets} if kind == "ARMATURE" else {}
+        every = getattr(constraint, "subtarget", ""), constraint.pole_subtarget if kind == "IK" else "", *weights
         named = {place[name] for name in every if name in place}
         now = {place[name] for name in every if name in place and weights.get(name, 1.0) > 0.0}
         acts = in_force(constraint)
-        self._targets |= {place.get(constraint.subtarget, -1)} & named if kind == "IK" else set[int]()
+        if kind == "IK":
+            self._targets |= {place.get(constraint.subtarget, -1)} & named
         replaced = bool(now) and replaces(constraint)
         for decided in [place[name] for name in constrained_bones(constraint, bone)]:
             self.ever[decided] |= named - {decided}
             if not acts or limits_place(constraint):
-                self._limited |= {decided} if acts else set[int]()
+                if acts:
+                    self._limited.add(decided)
                 continue
             if replaced:  # all before it, the parent included
                 self._copied[decided] = min(now)
                 for edges in (self.above, self.turned_by, self.twisted_by):
-                    edges[decided] = set[int]()
+                    edges[decided] = set()
             if replaces_place(constraint):
                 self._pinned[decided] = min(now, default=-1)
             if kind == "COPY_ROTATION":
@@ -158,7 +160,8 @@ class Graph:
                         edges[decided] -= self._turners[decided] - {int(self.rig.skeleton.parents[decided])}
                 self._turners[decided] |= now
             self.above[decided] |= now - {decided}
-            self._tracking |= {decided} if kind in _GAZES else set[int]()
+            if kind in _GAZES:
+                self._tracking.add(decided)
             if kind in _COPIES and constraint.influence < 1.0:
                 self._mixed[decided] = self.above[decided] | now
             if kind not in _BY_PLACE or aims(constraint):
@@ -329,8 +332,8 @@ class Graph:
         others = {before, *reach(self.turned_by, before)} if before >= 0 else set[int]()
         steps = {part: 0, **self.upstream(part)}
         by_itself = {part} if self.rig.skeleton.movable[part] else set[int]()  # also where locks leave it one axis
-        free = {*np.flatnonzero(self.turning).tolist(), *by_itself, *(self.in_chains if bent else ())}
-        able = [bone for bone in steps if bone not in others and bone in free]
+        more = {*by_itself, *(self.in_chains if bent else ())}
+        able = [bone for bone in steps if bone not in others and (self.turning[bone] or bone in more)]
         near = np.array(able, int)[self.fits(able, part)].tolist()
         after = [self.upstream(other) for other in behind]
 
@@ -429,7 +432,7 @@ class Graph:
     @cached_property
     def _led(self) -> list[set[int]]:
         """What depends on each bone, whatever the settings are."""
-        found = [set[int]() for _ in self.ever]
+        found: list[set[int]] = [set() for _ in self.ever]
         for bone, above in enumerate(self.ever):
             for other in above:
                 found[other].add(bone)

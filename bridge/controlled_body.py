@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -166,9 +167,10 @@ class ControlledBody:
 
     def serves(self, rig: Rig, bones: Iterable[int]) -> bool:
         """Return whether a bone can only be posed with this body: driven, below a driven bone, an IK goal, or off."""
-        led, own = [bone for bone in bones if bone in self.parts()], self.goals | self.idle
+        led, own = [bone for bone in bones if bone in self.parts], self.goals | self.idle
         return any(bone in own or rig.driven_above(bone) or not rig.skeleton.movable[bone] for bone in led)
 
+    @cached_property
     def parts(self) -> dict[int, int]:
         """Return bone of the rig -> bone of the body: its own bones, controls that turn them, riding bones."""
         turners = {

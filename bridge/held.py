@@ -321,7 +321,7 @@ def hold_controls(
     bends as that says, however it begins.
     """
     turned, moved = held.turned(rig).any(axis=1), held.moved(rig).any(axis=1)
-    parts, near = body.parts(), SAME_PLACE * rig.skeleton.size
+    parts, near = body.parts, SAME_PLACE * rig.skeleton.size
     named = [parts[bone] for bone in body.asked if bone in parts]
     asked = {*body.limbs_of(named)}
     far = set[int]() if matrices is None else _out_of_reach(rig, body, matrices, near)

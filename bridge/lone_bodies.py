@@ -90,7 +90,7 @@ def _curled_link(armature: ArmatureObject, rig: Rig, bone: int, body: Controlled
     def curls(other: int) -> bool:
         return turns_itself(armature.pose.bones[rig.skeleton.names[other]])
 
-    part = -1 if body is None else body.parts().get(bone, -1)
+    part = -1 if body is None else body.parts.get(bone, -1)
     if rig.skeleton.movable[bone] or (body is not None and part >= 0 and bone not in body.riding):
         return -1
     if part < 0 and curls(bone):

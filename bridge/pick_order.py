@@ -73,7 +73,7 @@ def _find(armature: ArmatureObject, state: Any) -> _Found:
         parts, led = {bone: bone for role in roles.bones for bone in roles.chain(role)}, set[int]()
         moved, poles = dict[int, int](), set[int]()
     else:
-        parts = {control: int(controlled.bones[part]) for control, part in controlled.parts().items()}
+        parts = {control: int(controlled.bones[part]) for control, part in controlled.parts.items()}
         movers = zip(controlled.bones_that("moves").tolist(), controlled.bones.tolist(), strict=True)
         moved = {control: bone for control, bone in movers if control >= 0}
         parts |= moved
@@ -105,7 +105,7 @@ def _find_posers(
     above = {bone: [places[one] for one in rig.skeleton.ancestors(bone) if one in places] for bone in deforming}
     loose = [bone for bone, parts in above.items() if not parts]
     whole = find_controlled(armature, rig, roles, loose, graph) if loose else None
-    parts = {} if whole is None else whole.parts()
+    parts = {} if whole is None else whole.parts
     for bone in deforming:
         owner, part = (body, above[bone][0]) if above[bone] else (whole, parts.get(bone, -1))
         if owner is not None and part >= 0:

@@ -192,7 +192,11 @@ class Skeleton:
 
     def ancestors(self, bone: int) -> list[int]:
         """Return a bone and its ancestors, from the bone to its root."""
-        return chain_to_root(self.parents, bone)
+        return chain_to_root(self._parents, bone)
+
+    @cached_property
+    def _parents(self) -> list[int]:
+        return self.parents.tolist()  # a list is read twice as fast
 
     def taken(self, bones: Sequence[int]) -> "Skeleton":
         """Return the skeleton of some bones without limits; `bones` increase and contain their ancestors."""

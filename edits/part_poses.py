@@ -171,7 +171,7 @@ def posed_parts(armature: Any, names: Iterable[str]) -> frozenset[str] | None:
 def _posed_by(controlled: bridge.ControlledBody, bones: Iterable[int]) -> set[int]:
     """Return the parts of a body that bones of the rig are or pose."""
     controls = {bone: part for part, control in enumerate(controlled.controls) for bone in astuple(control)}
-    parts = controls | controlled.parts()
+    parts = controls | controlled.parts
     chosen = {parts[bone] for bone in bones if bone in parts}
     ends = {int(controlled.ends[controlled.poles.get(part, part)]) for part in chosen}
     return {part for part, end in enumerate(controlled.ends.tolist()) if end in ends}

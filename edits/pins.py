@@ -85,19 +85,24 @@ class PinTarget:
         return Fixed(numbers) if self.target is None else Followed(self.target, numbers, self.library)
 
 
+def find_part(rig: bridge.Rig, controlled: bridge.ControlledBody | None, name: str) -> int:
+    """Return the bone of the body that a bone is, or is carried by. Raises CoreError if there is none."""
+    bone = rig.skeleton.index(name)
+    part = bone if controlled is None else controlled.parts.get(bone)
+    if part is None:
+        raise CoreError(f'"{name}" does not move with the body. Choose a bone that does, or remove its pin.')
+    return part
+
+
 def part_of(
     rig: bridge.Rig, controlled: bridge.ControlledBody | None, matrices: Array, name: str,
     point: Sequence[float] = (0.0, 0.0, 0.0),
 ) -> tuple[int, Array, Array]:  # fmt: skip
-    """Return the bone of the body that a bone is, or is carried by; there its point (3,) and its turn (4,).
+    """Return the part that `find_part` does; there the point (3,) of a bone and its turn (4,).
 
-    `matrices` (J, 3, 4): of the rig. A control that is off stands for the point of its part where it is at rest. Raises
-    CoreError for a bone that is no part of the body of controls.
+    `matrices` (J, 3, 4): of the rig. A control that is off stands for the point of its part where it is at rest.
     """
-    bone = rig.skeleton.index(name)
-    part = bone if controlled is None else controlled.parts().get(bone)
-    if part is None:
-        raise CoreError(f'"{name}" does not move with the body. Choose a bone that does, or remove its pin.')
+    bone, part = rig.skeleton.index(name), find_part(rig, controlled, name)
     if controlled is not None and bone in controlled.idle:
         matrices = rig.skeleton.rest_matrices
     frame, own = matrices[bone if controlled is None else controlled.frames[part]], matrices[bone]

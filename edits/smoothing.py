@@ -53,7 +53,7 @@ class SmoothEdit(HeldMotion):
             return set(chosen_bones(armature, self.skeleton, bones))
         named, found = chosen_bones(armature, self.rig.skeleton, bones), set[int]()
         for body in self.controlled.bodies:
-            parts = body.parts()
+            parts = body.parts
             own = [parts[bone] for bone in named if bone in parts]
             found.update(own, np.flatnonzero(np.isin(body.ends, own)).tolist())
         if not found:

@@ -191,7 +191,7 @@ class DragBody:
         moved = [*map(index, with_other_side(armature, [grab.bone for grab in grabs]))]
         self.besides = (*moved, *pinned)
         controlled = bridge.find_controlled(armature, self.rig, self.roles, self.besides)
-        parts = {} if controlled is None else controlled.parts()
+        parts = {} if controlled is None else controlled.parts
         chain = bridge.find_curled(armature, self.rig, self.roles, moved, controlled)
         located = {bone for bone in moved if _has_location(self.rig, bone)}
         if controlled is None:
@@ -221,7 +221,7 @@ class DragBody:
         name = grabs[0].bone
         if found[0] != grabs[0]:
             self.notes.append(bridge.explain_idle(self.rig, self.controlled, name))
-        part = self.controlled.parts().get(self.rig.skeleton.index(found[0].bone), -1)
+        part = self.controlled.parts.get(self.rig.skeleton.index(found[0].bone), -1)
         above = [part, *self.controlled.limbs_of([part])] if part >= 0 else []
         for bone in dict.fromkeys(self.controlled.kept[one] for one in above if one in self.controlled.kept):
             axes = bridge.listed([*np.array([*"XYZ"])[~self.rig.skeleton.translatable[bone]].tolist()])
@@ -233,7 +233,7 @@ class DragBody:
         """Return the grabs that can be dragged; raises CoreError if the first cannot: the others are just selected."""
         index, held = self.rig.skeleton.index, self.rig.skeleton.driven
         if self.controlled is not None:
-            parts = self.controlled.parts()
+            parts = self.controlled.parts
             return [grab for grab in grabs if index(grab.bone) in parts]
         above, first = self.rig.driven_above, index(grabs[0].bone)
         held_by = next((bone for bone in self.rig.skeleton.ancestors(first) if held[bone]), first)
@@ -310,7 +310,7 @@ def _beside(skeleton: Skeleton, bone: int, controlled: ControlledBody) -> Flags:
 
     They move where the bone is dragged, as of a tail or a face, and the body stays.
     """
-    body = {*controlled.bones.tolist(), *controlled.parts()}
+    body = {*controlled.bones.tolist(), *controlled.parts}
     ends = {above for part in body for above in skeleton.ancestors(part)} | {*np.flatnonzero(skeleton.driven).tolist()}
     moves = np.zeros(len(skeleton), bool)
     for above in skeleton.ancestors(bone):

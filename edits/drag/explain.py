@@ -34,7 +34,7 @@ def explain(session: DragSession) -> list[str]:
     if session.strayed:
         return [f'The rig moves "{session.effectors[0].name}" away from its target, so nothing is changed']
     names = {body.skeleton.names[part]: name for part, name in told_names(session).items()}
-    placed = [body.part_of(pin.bone)[0] for pin in session.pins.holding(session.turning) if pin.position is not None]
+    placed = [session.pins.part(pin.bone) for pin in session.pins.holding(session.turning) if pin.position is not None]
     targets = Counter(body.skeleton.names[bone] for bone in [*(one.bone for one in session.effectors), *placed])
     wins = session.wins == "DRAG"  # what is pinned gives way to what is dragged
     dragged = {body.skeleton.names[one.bone] for one in session.effectors if wins}
@@ -66,7 +66,7 @@ def explain(session: DragSession) -> list[str]:
 
 def told_names(session: DragSession) -> dict[int, str]:
     """Return the names by which sentences tell bones of the body that are dragged or pinned, by their numbers."""
-    pinned = {session.body.part_of(target.bone)[0]: target.bone for target in session.pins.targets}
+    pinned = {session.pins.part(target.bone): target.bone for target in session.pins.targets}
     return {one.bone: one.name for one in session.effectors} | pinned
 
 
@@ -124,7 +124,7 @@ def _short(session: DragSession) -> list[str]:
             turned = float(rotation.angle_between(frame_rotations(matrix[None, :3, :3])[0], turn))
         away = bridge.say_beside(body.skeleton.size, far, turned, partial(_say_length, session))
         if met and away:
-            part = body.part_of(name)[0]
+            part = session.pins.part(name)
             stays = [Cause(Kind.UNCHANGED)] if body.held.explain([part]) else []
             causes = stays or _limiting(session, armature, part) or _driven(session, [part])
             said.append(Explanation(f'"{name}" is {away} short of its target', causes))

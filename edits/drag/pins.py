@@ -13,7 +13,7 @@ from ...core.goals import SUPPORT_RADIUS, AnyGoal
 from ...core.pose import forward_matrices
 from ...core.rotation import Array
 from ..pin_list import pin_kind
-from ..pins import ANIMATION, PinTarget, active_pins, find_ground, read_active_pin, support_bones
+from ..pins import ANIMATION, PinTarget, active_pins, find_ground, find_part, read_active_pin, support_bones
 from .body import DragBody, led
 
 TURN_KINDS: Final = ("BOTH", "ROTATION")  # of pins that hold a rotation
@@ -55,10 +55,14 @@ class DragPins:
         }
         self.kinds = {bone: pin_kind(armature, names[0]) for bone, names in self.names.items()}
 
+    def part(self, name: str) -> int:
+        """Return the bone of the body that a bone is, or is carried by."""
+        return find_part(self._body.rig, self._body.controlled, name)
+
     @property
     def asked(self) -> list[int]:
         """The bones of the body that are dragged or pinned."""
-        pinned = (self._body.part_of(target.bone)[0] for target in self.targets)
+        pinned = (self.part(target.bone) for target in self.targets)
         return [*(effector.bone for effector in self._body.effectors), *pinned]
 
     def hold_as(self, kind: str) -> None:
@@ -97,16 +101,16 @@ class DragPins:
         holding = self.holding(turning)
         if over == "FEET":
             names = body.skeleton.names
-            placed = dict.fromkeys(names[body.part_of(bone)[0]] for bone in find_ground(holding))
+            placed = dict.fromkeys(names[self.part(bone)] for bone in find_ground(holding))
             footing = find_footing(body.skeleton, body.roles, [*placed])
             supports = tuple(map(body.skeleton.index, footing))
             if not supports:
                 return []
-            held = {names[body.part_of(target.bone)[0]] for target in holding if target.rotation is not None}
+            held = {names[self.part(target.bone)] for target in holding if target.rotation is not None}
             free = map(body.skeleton.index, find_free_turns(body.skeleton, body.roles, footing, held))
             flat = {foot: body.turns[foot] for foot in free}
         else:
-            supports = tuple(body.part_of(bone)[0] for bone in support_bones(holding))
+            supports = tuple(self.part(bone) for bone in support_bones(holding))
         masses, up = masses_of(body.skeleton, body.roles), unit(body.linear_to_armature @ _UP)
         matrices = forward_matrices(body.skeleton, body.start)[None]
         beyond = float(distance_beyond(body.skeleton, matrices, masses, supports, up)[0])
@@ -117,4 +121,4 @@ class DragPins:
 
 def _led(body: DragBody, bone: str) -> int:
     """Return the part that goes where a bone is dragged, which need not be the one that a pin of that holds."""
-    return body.part_of(*led(body.rig, body.controlled, bone))[0]
+    return find_part(body.rig, body.controlled, led(body.rig, body.controlled, bone)[0])

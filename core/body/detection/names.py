@@ -10,9 +10,8 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from ..roles import FINGERS
 
@@ -96,8 +95,7 @@ _FEW: Final = 8  # bones: with fewer no word is dropped for its share
 _CUT: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 
 
-@dataclass(frozen=True)
-class NameReading:
+class NameReading(NamedTuple):
     """The meaning of one bone name."""
 
     part: str = ""  # a key of the table of names; "" if none

@@ -68,7 +68,7 @@ def test_a_part_is_grabbed_however_many_tweaks_and_gears_are_nearer_to_the_mouse
     def part_of(bone: str) -> str | None:
         number = whole.skeleton.index(bone)
         body = bridge.find_controlled(rig, whole, roles, (number,))
-        part = None if body is None else body.parts().get(number)
+        part = None if body is None else body.parts.get(number)
         return None if body is None or part is None else body.skeleton.names[part]
 
     view, _ = make_view("ORTHO", (1.4, 0.0, 0.3))

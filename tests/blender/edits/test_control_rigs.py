@@ -454,7 +454,7 @@ def test_controls_are_held_by_timed_pins(name: str) -> None:
     context.scene.frame_set(FRAMES[1])
     body = bridge.read_body(rig)
     assert body.controlled is not None
-    names, places = body.rig.skeleton.names, body.controlled.parts()
+    names, places = body.rig.skeleton.names, body.controlled.parts
     bones = [names.index(parts[role]) for role in ("hips", "hand.L", "foot.L")]
     found = [body.controlled.controls[places[bone]] for bone in bones if bone in places]  # MMD's D feet are none
     for control in {names[max(one.moves, one.turns)] for one in found}:

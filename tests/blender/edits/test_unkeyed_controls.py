@@ -389,7 +389,7 @@ def test_feet_whose_controls_have_no_keys_stay_while_the_hips_go_down(name: str)
     whole = bridge.read_rig(rig)
     body = bridge.find_controlled(rig, whole, bridge.read_roles(rig, whole.skeleton))
     assert body is not None
-    feet = [body.parts()[whole.skeleton.index(parts[foot])] for foot in ("foot.L", "foot.R")]
+    feet = [body.parts[whole.skeleton.index(parts[foot])] for foot in ("foot.L", "foot.R")]
     still = {whole.skeleton.names[body.controls[foot].moves] for foot in feet}
     for bone in {whole.skeleton.names[bone] for bone in body.keyed} - still:
         for channel in ("location", rotation_channel(rig.pose.bones[bone].rotation_mode)):
