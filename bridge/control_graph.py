@@ -62,7 +62,7 @@ class Graph:
         skeleton = rig.skeleton
         self.rest = skeleton.rest_matrices
         self.place_of = {name: place for place, name in enumerate(skeleton.names)}
-        parents = [() if parent < 0 else (parent,) for parent in skeleton.parents.tolist()]
+        parents: list[tuple[int, ...]] = [() if parent < 0 else (parent,) for parent in skeleton.parents.tolist()]
         self.above = list(map(set, parents))
         self.turned_by = list(map(set, parents))  # without dependencies on a place only
         self.twisted_by = list(map(set, parents))  # nor on turns without that about the bone's own Y
