@@ -28,6 +28,7 @@ from .channels import read_channels, write_channels
 from .constraints import place_limits
 from .control_bodies import (
     controls_by_role,
+    find_barred,
     find_controlled,
     find_root_control,
 )

@@ -51,6 +51,17 @@ def find_controlled(
     return found[0] if found else None
 
 
+def find_barred(armature: ArmatureObject, rig: Rig, roles: Roles) -> tuple[dict[int, int], dict[int, int]]:
+    """Return the tree of a body, bone -> the one before it, and bones -> what they follow, or are, that is driven.
+
+    These are bones for posing, that constraints or drivers move in place of an animator.
+    """
+    graph, order = Graph(armature, rig), _tree(roles)
+    found = {bone: bone for bone in np.flatnonzero(graph.for_posing).tolist() if graph.is_barred(bone)}
+    found |= {bone: by for bone, above in order.items() if (by := graph.barred(bone, above < 0)) >= 0}
+    return order, found
+
+
 def find_root_control(armature: ArmatureObject, rig: Rig, controlled: ControlledBody) -> int:
     """Return the bone of the rig that carries the control which moves the body, such as Rigify's root; -1 for none."""
     mover = next((bone for bone in controlled.bones_that("moves").tolist() if bone >= 0), -1)

@@ -350,6 +350,17 @@ class Graph:
             return min(near, key=order)
         return seen if seen >= 0 else next(iter(able), -1)
 
+    def is_barred(self, bone: int) -> bool:
+        """Return whether a bone is for posing, but driven by something else than IK."""
+        driven = self.rig.skeleton.names[bone] in self.rig.driven
+        return driven and bool(self.for_posing[bone]) and bone not in self.in_chains
+
+    def barred(self, part: int, first: bool) -> int:
+        """Return the nearest such bone in whose place a part is, or that the `first` part depends on at all; or -1."""
+        steps = {part: 0, **self.upstream(part)}
+        found = (bone for bone in steps if self.is_barred(bone) and (first or self.fits(bone, part)))
+        return min(found, key=lambda bone: steps[bone], default=-1)
+
     def mixed_with(self, part: int, control: int = -1) -> int:
         """Return the FK control that is mixed with IK, or with a control, in a part of a limb, or -1."""
         ik = self._carriers(self.ends[part].target) if part in self.ends else [control]

@@ -47,6 +47,7 @@ class HeldRig:
         self.still_poles = dict[str, int]()
         self.feet: Sequence[int] = ()
         self._pivots: Mapping[int, Array] = {}
+        self._tree: tuple[dict[int, int], dict[int, int]] | None = None  # of `bridge.find_barred`, once asked for
         self._unturned = held.turned(rig).any(axis=1)  # of the body's parts
         if controlled is not None:
             self._matrices = matrices = bridge.read_matrices(armature)
@@ -171,9 +172,9 @@ class HeldRig:
         return found
 
     def follows(self, armature: Any, parts: Iterable[int] | None = None) -> dict[str, Cause]:
-        """Return what moves the ends of limbs of some parts, or of all, whose IK no control leads, by their names.
+        """Return the objects that the ends of limbs of some parts, or of all, follow by IK that no control leads.
 
-        And what holds the first part, if nothing of the body moves it.
+        By their names; and what the first part follows, if nothing of the body moves it.
         """
         body, names, said = self._whole, self.free.skeleton.names, dict[str, Cause]()
         if body is None:
@@ -185,13 +186,28 @@ class HeldRig:
                 continue
             target = body.targets.get(end, int(body.bones[end]) if end in firsts else -1)
             led = int(body.leaders[body.skeleton.parents[end]]) if target < 0 else target
-            followed, driven = bridge.followed_object(armature, names[led]), self.free.driven_above(led)
-            end_name = body.skeleton.names[end]
+            followed = bridge.followed_object(armature, names[led])
             if followed is not None:
-                said[end_name] = Cause(Kind.FOLLOWS, end_name, followed)
-            elif driven is not None:
-                said[end_name] = driven
+                said[body.skeleton.names[end]] = Cause(Kind.FOLLOWS, body.skeleton.names[end], followed)
         return said
+
+    def barred(self, armature: Any, roles: Roles, parts: Sequence[int], pinned: Sequence[int]) -> list[Cause]:
+        """Return what drives parts of the body, of what they are between and of all that carries them, if nothing is.
+
+        roles: of the rig
+        """
+        if self._tree is None:
+            self._tree = bridge.find_barred(armature, self.free, roles)
+        (order, barred), body, skeleton = self._tree, self._whole, self.free.skeleton
+        posed = set[int]()
+        if body is not None:
+            posed = {int(body.bones[part]) for part in np.flatnonzero(body.posed).tolist()}
+        bones = [int(part if body is None else body.bones[part]) for part in (*parts, *pinned)]
+        ways = [_way(skeleton, order, bone) for bone in bones]
+        shared = set.intersection(*map(set, ways)) if len(ways) > 1 else set[int]()
+        found = dict.fromkeys(bone for way in ways for bone in way if bone in barred.keys() - shared - posed)
+        names = [skeleton.names[barred[bone]] for bone in found]
+        return [Cause(Kind.DRIVEN, name, self.free.driven[name]) for name in dict.fromkeys(names)]
 
     def retold(self, armature: Any, asked: Container[str]) -> Callable[[Cause], Cause]:
         """Return a function that returns a solver's cause in other words where it takes for a pin what is none.
@@ -271,6 +287,20 @@ class HeldRig:
         turning = np.array([whole.bones_that(what)[chosen] for what in ("turns", "begins", "blends")]).ravel()
         moving = np.array([whole.bones_that(what)[chosen] for what in ("moves", "aims")]).ravel()
         return self._held.explain(self.free, turning[turning >= 0].tolist(), moving[moving >= 0].tolist())
+
+
+def _way(skeleton: Skeleton, order: Mapping[int, int], bone: int) -> list[int]:
+    """Return the bones of a tree (bone -> the one before it) from the one that carries a bone to its first.
+
+    Of a bone that none of these carries its ancestors.
+    """
+    above = skeleton.ancestors(bone)
+    way = [one for one in above if one in order][:1]
+    if not way:
+        return above
+    while order[way[-1]] >= 0:
+        way.append(order[way[-1]])
+    return way
 
 
 def _apart(one: Goal, other: Goal, near: float) -> bool:

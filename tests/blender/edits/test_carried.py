@@ -13,8 +13,10 @@ from edits.drag.explain import explain, explain_held
 from edits.drag.session import DragSession
 from edits.pin_list import find_pin, set_pins
 from tests.blender.rigs import load, make_chain, make_empty, select, world
+from tests.paths import SHARED
 
 RIG = Path(__file__).resolve().parents[2] / "data" / "rigs" / "named_mixamo_cm.blend"
+RIGIFY = SHARED / "rigs" / "scripted" / "rigify_generated_human.blend"
 NECK, HEAD, SPINE = (f"mixamorig:{name}" for name in ("Neck", "Head", "Spine1"))
 STILL = np.array([1.0, 0.0, 0.0, 0.0])
 SHIFT = np.array([0.0, -0.45, -0.1])  # metres
@@ -160,6 +162,33 @@ def test_a_driver_of_what_carries_the_body_is_named(name: str) -> None:
     session = DragSession(bpy.context, rig, [Grab(rig.name, name, (0.0, 0.0, 0.0))], live=True)
     session.drag(np.array([0.0, -0.2, -0.6]), STILL)
     assert explain(session)[0].startswith('mixamorig:Hips is driven by driver on location of "mixamorig:Hips".')
+
+
+@pytest.mark.parametrize(
+    ("file", "driven", "kind", "dragged", "pinned", "shift"),
+    [
+        (RIG, "mixamorig:LeftUpLeg", "COPY_ROTATION", "mixamorig:Hips", ["mixamorig:LeftFoot"], (0.0, -0.05, -0.2)),
+        (RIG, NECK, "COPY_ROTATION", HEAD, ["mixamorig:Spine2"], (0.0, -0.1, -0.05)),
+        (RIGIFY, "neck", "COPY_ROTATION", "head", ["DEF-spine.003"], (0.0, -0.25, -0.15)),
+        (RIGIFY, "hand_ik.L", "COPY_LOCATION", "hand_ik.L", [], (0.0, -0.1, 0.1)),
+    ],
+)
+def test_a_driven_part_between_a_drag_and_a_pin_is_named_and_nothing_that_the_rig_drives(
+    file: Path, driven: str, kind: str, dragged: str, pinned: list[str], shift: tuple[float, float, float]
+) -> None:
+    """Hips came 10 cm short for a thigh that copied a rotation, and only the pinned feet were named."""
+    rig = next(rig for rig in load(file) if driven in rig.pose.bones)
+    copy = rig.pose.bones[driven].constraints.new(kind)
+    copy.target, copy.subtarget = rig, "hand_ik.R" if kind == "COPY_LOCATION" else rig.pose.bones[0].name
+    select(rig, [])
+    set_pins(bpy.context, rig, pinned, "BOTH")
+    bpy.context.view_layer.update()
+    session = DragSession(bpy.context, rig, [Grab(rig.name, dragged, (0.0, 0.0, 0.0))], live=True)
+    for share in np.linspace(0.0, 1.0, 6)[1:]:
+        session.drag(share * np.array(shift), STILL)
+    said = f'{driven} is driven by constraint "{copy.name}" on "{driven}" ({copy.name}). Mute the driver or constraint'
+    for sentences in (explain_held(session), explain(session)):
+        assert [one for one in sentences if "is driven by" in one] == [f"{said} to get closer"]
 
 
 @pytest.mark.parametrize("shift", [(-0.2, -0.3, 0.2), (0.5, -0.1, 0.1)], ids=["in reach", "out of reach"])
