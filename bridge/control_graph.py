@@ -477,6 +477,12 @@ class Graph:
         stuck = not (self.rig.skeleton.movable[bone] or self.rig.skeleton.translatable[bone].any())
         return next((part for part in controls if stuck and self._at(bone, part)), -1)
 
+    def is_base(self, bone: int, part: int, control: Control) -> bool:
+        """Return whether a driven bone carries the control or pole of a part, which so cannot move it: as its space."""
+        poles = (pole for pole, behind in self.poles.items() if behind == part)
+        led = (control.turns, control.moves, *poles) if self.rig.skeleton.driven[bone] else ()
+        return any(bone != one and bone in self.upstream(one) for one in led)
+
     def swings_alone(self, part: int, control: int) -> bool:
         """Return whether a control turns a part, but not about its own Y."""
         return control in self.swinging and control not in reach(self.twisted_by, part)

@@ -184,6 +184,17 @@ def test_a_control_of_a_tail_that_the_rig_rotates_is_refused_and_the_body_stays(
     np.testing.assert_allclose(bridge.read_matrices(rig), before, atol=1e-6)
 
 
+@pytest.mark.parametrize("bone", ["P-IK-MSTR-Foot.L", "P-IK-MSTR-Hand.L", "P-IK-POLE-Thigh.L"])
+def test_the_space_of_a_control_is_refused_and_the_body_stays(bone: str) -> None:
+    """Feet were thrown by 1.7 m after a driven bone that carries their control."""
+    rig, _ = RIGS["CloudRig on IK"]()
+    before = bridge.read_matrices(rig)
+    with pytest.raises(RuntimeError, match=f'"{bone}" is driven by constraint "Armature"'):
+        bpy.ops.poise.drag(bone=bone, shift=(0.03, -0.05, 0.03))
+    context.view_layer.update()
+    np.testing.assert_allclose(bridge.read_matrices(rig), before, atol=1e-6)
+
+
 @pytest.mark.parametrize(
     ("name", "bone", "goes"),
     [("Auto-Rig Pro on IK", "c_foot_roll_cursor.l", True), ("CloudRig on IK", "Properties", False)],
