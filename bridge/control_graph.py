@@ -478,9 +478,14 @@ class Graph:
         return next((part for part in controls if stuck and self._at(bone, part)), -1)
 
     def is_base(self, bone: int, part: int, control: Control) -> bool:
-        """Return whether a driven bone carries the control or pole of a part, which so cannot move it: as its space."""
-        poles = (pole for pole, behind in self.poles.items() if behind == part)
-        led = (control.turns, control.moves, *poles) if self.rig.skeleton.driven[bone] else ()
+        """Return whether a bone that stays where it is carries the control or pole of a part: what moves these.
+
+        As their space: whatever they do, it stays. What only turns a part may hang on bones that the body moves.
+        """
+        skeleton = self.rig.skeleton
+        led = {control.moves, *(pole for pole, behind in self.poles.items() if behind == part)}
+        led = led if not skeleton.translatable[bone].any() else set[int]()
+        led |= {control.turns} if skeleton.driven[bone] else set[int]()
         return any(bone != one and bone in self.upstream(one) for one in led)
 
     def swings_alone(self, part: int, control: int) -> bool:

@@ -101,8 +101,8 @@ class ControlPoser:
             rotation.mul(rotation.inv(own), frame_rotations(matrices[bones, :, :3]))
             for bones in (self.blends, self.begins)
         )
-        # locations that are not local ignore the rest frame
-        rest = rotation.inv(frame_rotations(matrices[self.moved, :, :3]))
+        # locations that are not local ignore the rest frame, but not that of the parent
+        rest = rotation.inv(rig.skeleton.rest_rotations[self.moved])
         self.unturned = np.where(rig.skeleton.local_location[self.moved, None], rotation.IDENTITY, rest)
         # IK brings the end of its last bone to its target
         self._tips = controlled.leaders[controlled.skeleton.parents]

@@ -396,9 +396,8 @@ def hold_controls(
 
 def _slide(rig: Rig, bone: int) -> tuple[int, Array, Array]:
     """Return the parent of a bone, or -1, axes (4,) of its location in that frame, and weights (3,) of locked ones."""
-    skeleton, axes = rig.skeleton, rig.skeleton.rest_rotations[bone]
-    if not skeleton.local_location[bone]:
-        axes = rotation.mul(axes, rotation.inv(frame_rotations(skeleton.rest_matrices[bone, :, :3])))
+    skeleton = rig.skeleton
+    axes = skeleton.rest_rotations[bone] if skeleton.local_location[bone] else rotation.IDENTITY
     return int(skeleton.parents[bone]), axes, (~skeleton.translatable[bone]).astype(float)
 
 

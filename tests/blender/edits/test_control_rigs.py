@@ -36,7 +36,7 @@ from tests.blender.control_drags import (
     size_of,
     solve_here,
 )
-from tests.blender.rigs import FULL, load, select, world
+from tests.blender.rigs import FULL, load, make_empty, select, world
 from tests.paths import DATA, SHARED
 
 context: Any = bpy.context
@@ -182,6 +182,45 @@ def test_a_control_of_a_tail_that_the_rig_rotates_is_refused_and_the_body_stays(
         bpy.ops.poise.drag(bone="spine.001", shift=tuple(size_of(rig) * np.array(CONTROL_WAY)))
     context.view_layer.update()
     np.testing.assert_allclose(bridge.read_matrices(rig), before, atol=1e-6)
+
+
+def with_space(local: bool = True) -> Any:
+    """Auto-Rig Pro with a bone between a control and its parent; `local`: the location of the control is."""
+    rig, _ = RIGS["Auto-Rig Pro on IK"]()
+    bpy.ops.object.mode_set(mode="EDIT")
+    child, space = rig.data.edit_bones["c_foot_ik.l"], rig.data.edit_bones.new("space")
+    space.head, space.tail, space.roll, space.parent = child.head, child.tail, child.roll, child.parent
+    child.parent, child.use_local_location = space, local
+    bpy.ops.object.mode_set(mode="POSE")
+    return rig
+
+
+@pytest.mark.parametrize("kind", ["COPY_ROTATION", "LOCK"])
+def test_a_control_that_stays_is_not_dragged_by_what_hangs_on_it(kind: str) -> None:
+    """The foot ran on by 1.7 m: it cannot move the bone that carries its control."""
+    rig = with_space()
+    if kind == "LOCK":
+        rig.pose.bones["space"].lock_location = (True, True, True)
+    else:
+        rig.pose.bones["space"].constraints.new(kind).target = make_empty("turns", (0.0, -3.0, 1.0))
+    context.view_layer.update()
+    before = bridge.read_matrices(rig)
+    bpy.ops.poise.drag(bone="space", shift=(0.03, -0.05, 0.03))
+    context.view_layer.update()
+    np.testing.assert_allclose(bridge.read_matrices(rig), before, atol=1e-6)
+
+
+@pytest.mark.parametrize("locked", [False, True])
+def test_a_control_without_local_location_moves_along_the_axes_of_its_parent(locked: bool) -> None:
+    """A hand of Rigify was thrown by 2.2 m where the parent of its control is rotated at rest."""
+    rig = with_space(local=False)
+    rig.pose.bones["c_foot_ik.l"].lock_location = (locked, False, False)
+    along = np.array(rig.data.bones["space"].matrix_local.to_3x3())[:, 0]
+    shift = np.array([0.03, -0.05, 0.03])
+    wanted = world(rig, "c_foot_ik.l") + shift - locked * (along @ shift) * along
+    bpy.ops.poise.drag(bone="c_foot_ik.l", shift=tuple(shift))
+    context.view_layer.update()
+    np.testing.assert_allclose(world(rig, "c_foot_ik.l"), wanted, atol=1e-4)
 
 
 @pytest.mark.parametrize("bone", ["P-IK-MSTR-Foot.L", "P-IK-MSTR-Hand.L", "P-IK-POLE-Thigh.L"])
