@@ -164,6 +164,7 @@ def test_a_driver_of_what_carries_the_body_is_named(name: str) -> None:
     assert explain(session)[0].startswith('mixamorig:Hips is driven by driver on location of "mixamorig:Hips".')
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("file", "driven", "kind", "dragged", "pinned", "shift"),
     [

@@ -195,6 +195,7 @@ def with_space(local: bool = True) -> Any:
     return rig
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["COPY_ROTATION", "LOCK"])
 def test_a_control_that_stays_is_not_dragged_by_what_hangs_on_it(kind: str) -> None:
     """The foot ran on by 1.7 m: it cannot move the bone that carries its control."""
@@ -210,6 +211,7 @@ def test_a_control_that_stays_is_not_dragged_by_what_hangs_on_it(kind: str) -> N
     np.testing.assert_allclose(bridge.read_matrices(rig), before, atol=1e-6)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("locked", [False, True])
 def test_a_control_without_local_location_moves_along_the_axes_of_its_parent(locked: bool) -> None:
     """A hand of Rigify was thrown by 2.2 m where the parent of its control is rotated at rest."""
@@ -223,6 +225,7 @@ def test_a_control_without_local_location_moves_along_the_axes_of_its_parent(loc
     np.testing.assert_allclose(world(rig, "c_foot_ik.l"), wanted, atol=1e-4)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("bone", ["P-IK-MSTR-Foot.L", "P-IK-MSTR-Hand.L", "P-IK-POLE-Thigh.L"])
 def test_the_space_of_a_control_is_refused_and_the_body_stays(bone: str) -> None:
     """Feet were thrown by 1.7 m after a driven bone that carries their control."""
