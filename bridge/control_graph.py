@@ -331,7 +331,7 @@ class Graph:
         """
         others = {before, *reach(self.turned_by, before)} if before >= 0 else set[int]()
         steps = {part: 0, **self.upstream(part)}
-        by_itself = {part} if self.rig.skeleton.movable[part] else set[int]()  # also where locks leave it one axis
+        by_itself = (part,) if self.rig.skeleton.movable[part] else ()  # also where locks leave it one axis
         more = {*by_itself, *(self.in_chains if bent else ())}
         able = [bone for bone in steps if bone not in others and (self.turning[bone] or bone in more)]
         near = np.array(able, int)[self.fits(able, part)].tolist()
@@ -483,9 +483,10 @@ class Graph:
         As their space: whatever they do, it stays. What only turns a part may hang on bones that the body moves.
         """
         skeleton = self.rig.skeleton
-        led = {control.moves, *(pole for pole, behind in self.poles.items() if behind == part)}
-        led = led if not skeleton.translatable[bone].any() else set[int]()
-        led |= {control.turns} if skeleton.driven[bone] else set[int]()
+        if skeleton.translatable[bone].any():
+            return False
+        led = [control.moves, *(pole for pole, behind in self.poles.items() if behind == part)]
+        led += [control.turns] if skeleton.driven[bone] else []
         return any(bone != one and bone in self.upstream(one) for one in led)
 
     def swings_alone(self, part: int, control: int) -> bool:

@@ -184,12 +184,6 @@ class ControlledBody:
         turners = (part if one.turns < 0 else one.turns for one, part in found if one.moves == bone)
         return next((turner for turner in turners if turner != bone), -1)
 
-    @property
-    def posed(self) -> Flags:
-        """The parts (N,) that a control or IK poses: the others are carried, or follow something else."""
-        by = np.array([self.bones_that(what) >= 0 for what in FIELDS])
-        return by.any(axis=0) | (self.ends != np.arange(len(self.ends)))
-
     def bones_that(self, what: str) -> Indices:
         """Return the bone of the rig, or -1, that turns, moves, aims, begins or blends each part (`what`)."""
         return np.array([getattr(control, what) for control in self.controls], int)

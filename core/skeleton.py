@@ -1,7 +1,7 @@
 """The skeleton: everything about the bones that posing does not change."""
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Final
@@ -47,7 +47,7 @@ def no_bone(name: str, names: Sequence[str]) -> CoreError:
     return CoreError(f'No bone "{name}"' + (f'; did you mean "{near[0]}"?' if near else "."))
 
 
-def chain_to_root(parents: Sequence[int] | Indices, bone: int) -> list[int]:
+def chain_to_root(parents: Sequence[int] | Mapping[int, int] | Indices, bone: int) -> list[int]:
     """Return a bone and its ancestors, from the bone to its root, by the parent (J,) of each bone."""
     chain: list[int] = []
     while bone >= 0:
@@ -214,8 +214,7 @@ class Skeleton:
     def levels(self) -> tuple[Indices, ...]:
         """Bones by depth: the parents of the bones of each array are in the array before."""
         depth: list[int] = []
-        parents: list[int] = self.parents.tolist()
-        for parent in parents:
+        for parent in self._parents:
             depth.append(depth[parent] + 1 if parent >= 0 else 0)
         return tuple(np.split(np.argsort(depth, kind="stable"), np.cumsum(np.bincount(depth))[:-1]))
 

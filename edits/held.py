@@ -18,7 +18,7 @@ from ..core.causes import UNPINNED, Cause, Kind
 from ..core.editing.footsteps import feet_but, plant_others
 from ..core.goals import LAST_PRIORITY, AnyGoal
 from ..core.rotation import Array
-from ..core.skeleton import Indices
+from ..core.skeleton import Indices, chain_to_root
 
 _HEAD: Final = np.zeros(3)
 _ACROSS: Final = np.array([1.0, 0.0, 0.0])  # a plane in which a limb bends, in its axes
@@ -199,9 +199,7 @@ class HeldRig:
         if self._tree is None:
             self._tree = bridge.find_barred(armature, self.free, roles)
         (order, barred), body, skeleton = self._tree, self._whole, self.free.skeleton
-        posed = set[int]()
-        if body is not None:
-            posed = {int(body.bones[part]) for part in np.flatnonzero(body.posed).tolist()}
+        posed = {*([] if body is None else body.bones[~body.carried].tolist())}
         bones = [int(part if body is None else body.bones[part]) for part in (*parts, *pinned)]
         ways = [_way(skeleton, order, bone) for bone in bones]
         shared = set.intersection(*map(set, ways)) if len(ways) > 1 else set[int]()
@@ -214,7 +212,7 @@ class HeldRig:
 
         An object holds the bone, or the tool itself, if nobody `asked` for it.
         """
-        tied = {end: cause for end, cause in self.follows(armature).items() if cause.kind is Kind.FOLLOWS}
+        tied = self.follows(armature)
 
         def told(cause: Cause) -> Cause:
             if cause.bone in tied and (cause.kind in UNPINNED or cause.kind is Kind.ANOTHER_TARGET):
@@ -295,12 +293,8 @@ def _way(skeleton: Skeleton, order: Mapping[int, int], bone: int) -> list[int]:
     Of a bone that none of these carries its ancestors.
     """
     above = skeleton.ancestors(bone)
-    way = [one for one in above if one in order][:1]
-    if not way:
-        return above
-    while order[way[-1]] >= 0:
-        way.append(order[way[-1]])
-    return way
+    carrier = next((one for one in above if one in order), -1)
+    return above if carrier < 0 else chain_to_root(order, carrier)
 
 
 def _apart(one: Goal, other: Goal, near: float) -> bool:

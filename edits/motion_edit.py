@@ -54,8 +54,7 @@ class MotionEdit:
     control_motion: ControlMotion | None = None  # where the body is driven by controls, once they are posed
     pose_tolerance = BESIDE, TURNED  # of what Blender shows, in metres of a human of 1.7 m and in degrees
     layered = True  # whether the motion that was there can go to an NLA track, if the armature's setting says so
-    misfit: Sequence[str] = ()  # sentences about limbs that IK shows beside the solved pose, once keys are written
-    stays: Sequence[str] = ()  # about curves, likewise
+    stays: Sequence[str] = ()  # sentences about curves, once keys are written
     pose_cause = Kind.RIG  # why Blender may show the pose beside the one that was solved
     measured = True  # whether the report says how far Blender shows the pose from the one that was solved
 
@@ -137,10 +136,14 @@ class MotionEdit:
         own = np.flatnonzero(self.always_keyed)
         return np.union1d(turned, own), np.union1d(moved, own[self.skeleton.parents[own] < 0]), scaled
 
+    @property
+    def misfit(self) -> Sequence[str]:
+        """Sentences about limbs that IK shows beside the solved pose, once controls are posed."""
+        return () if self.control_motion is None else self.control_motion.misfit
+
     def report(self, armature: Any, written: Any, changed: ChangedBones) -> Report:
         """Report what was written into an action, and how the pins hold there."""
         names, goals, pose, floor = self.skeleton.names, tuple[GoalReport, ...](), None, None
-        self.misfit = [] if self.control_motion is None else self.control_motion.misfit
         try:
             goals = self.measure(armature)
             pose = self.measure_pose(armature) if self.measured else None

@@ -158,15 +158,15 @@ def _limiting(session: DragSession, armature: Any, part: int) -> list[Cause]:
 def _driven(session: DragSession, bones: Sequence[int]) -> list[Cause]:
     """Return what moves bones of the effectors, or bones above them, in place of the drag."""
     body = session.body
-    if body.locked or body.moves is not None:  # a body of controls stays, whatever drives what is above it
+    if not bones or body.locked or body.moves is not None:  # then a body of controls stays, whatever drives those above
         return []
     armature, skeleton, reasons = body.find(), body.skeleton, body.rig.driven
-    pinned = [session.pins.part(pin.bone) for pin in session.pins.holding(session.turning)] if bones else []
-    barred = body.held.barred(armature, body.roles_of_rig, bones, pinned) if bones else []
+    pinned = [session.pins.part(pin.bone) for pin in session.pins.holding(session.turning)]
+    barred = body.held.barred(armature, body.roles_of_rig, bones, pinned)
     if body.controlled is not None:
         return [*body.held.follows(armature, bones).values(), *barred]
     causes = barred or [body.rig.driven_above(bone) for bone in bones]
-    if bones and not barred and carrier_of(skeleton, body.roles) is None:  # then the whole body stays in its place
+    if not barred and carrier_of(skeleton, body.roles) is None:  # then the whole body stays in its place
         above = (skeleton.names[one] for hips in body.roles.chain("hips") for one in skeleton.ancestors(hips))
         causes += [Cause(Kind.DRIVEN, name, reasons[name]) for name in above if name in reasons]
     return [*dict.fromkeys(cause for cause in causes if cause)]
