@@ -88,16 +88,11 @@ class ControlTask:
         aimed = ((poser.begins >= 0) & np.isfinite(before)) | (poser.turned < 0)
         self._led_by = np.where(aimed[:, None], swing, self._change)
         self._errors = np.where(self._led, rotation.angle_between(self._change, rotation.IDENTITY), 0.0)
-        self._beside = rotation.mul(  # (N, 4) the errors of FK controls that are mixed with IK
-            rotation.mul(self.wanted, poser.blended), rotation.inv(self._turns[poser.blends])
-        )
-        self._beside[poser.blends < 0] = rotation.IDENTITY
         # a chain bends, and stretches, as it must: only the way it bends is for its first bones and its pole to say
         _, swivel = rotation.swing_twist(self._change[poser.bent], self._limbs[poser.bent])
         turns = rotation.angle_between(swivel, rotation.IDENTITY)
         turns *= (poser.begins[poser.bent] >= 0) | poser.steered
         self._errors[poser.bent] = np.where(poser.drawn[poser.bent], self._errors[poser.bent], turns)
-        self._errors = np.maximum(self._errors, rotation.angle_between(self._beside, rotation.IDENTITY))
         self._far = rotation.lengths(self.heads - self._places[frames]) / poser.rig.skeleton.size
         self._errors[self._held] = self._far[self._held] = 0.0
         self._place_poles()
@@ -133,7 +128,7 @@ class ControlTask:
         there = within_limits(poser.rig, now, self._matrices)
         away = rotation.lengths(there.translations - now.translations)
         stopped = np.intersect1d(np.flatnonzero(away > _PLACED * poser.rig.skeleton.size), poser.posed)
-        now = _blended(self._turned(there), poser, self._change, self._turns, self._beside)
+        now = _blended(self._turned(there), poser, self._change, self._turns, self.wanted)
         now, at_limit = _within(poser.limits, self._start, now)
         self._at_limit = np.union1d(at_limit, stopped)
         if len(self._at_limit) or self._held.any():
@@ -206,9 +201,6 @@ class ControlTask:
         after = np.where(drawn, rotation.mul(self._change[parts], rotation.mul(base, now.rotations[bones])), after)
         locked = (skeleton.rotation_locks[bones] & ~controlled.skeleton.rotation_locks[parts]).any(axis=-1)[:, None]
         after = np.where(locked, rotation.mul(base, rotation.mul(now.rotations[bones], own)), after)
-        # between IK and FK it is as FK: the way to what is shown, of other lengths, would not end
-        mixed = (poser.blends[parts] >= 0)[:, None]
-        after = np.where(mixed, rotation.mul(self.wanted, poser.begun)[parts], after)
         base = rotation.mul(np.where((above >= 0)[:, None], self._change[above], rotation.IDENTITY), base)
         rotations[bones] = rotation.normalize(rotation.mul(rotation.inv(base), after))
         parts = np.flatnonzero(movers >= 0)
@@ -258,15 +250,24 @@ def _within(limits: tuple[LimitGroup, ...], start: Pose, wanted: Pose) -> tuple[
     )
 
 
-def _blended(now: Pose, poser: "ControlPoser", change: Array, turns: Array, beside: Array) -> Pose:
-    """Return the next pose of the controls: those of FK that are mixed with IK are turned as their parts are wanted."""
+def _blended(now: Pose, poser: "ControlPoser", change: Array, turns: Array, wanted: Array) -> Pose:
+    """Return the next pose of the controls: those of FK that are mixed with IK go with their parts, and nearer to them.
+
+    They turn by the `change` (N, 4) of their parts, and by as much again toward the rotations that these are to have
+    (N, 4): so IK and FK come together while a limb moves, and one that rests needs no keys.
+    """
     parts = np.flatnonzero(poser.blends >= 0)
     if not len(parts):
         return now
     bones, above = poser.blends[parts], poser.controlled.skeleton.parents[parts]
     base = rotation.mul(turns[bones], rotation.inv(now.rotations[bones]))
-    carried = np.where((poser.blends[above] >= 0)[:, None], beside[above], change[above])
+    after = rotation.mul(change[parts], turns[bones])
+    apart = rotation.log(rotation.mul(rotation.mul(wanted[parts], poser.blended[parts]), rotation.inv(after)))
+    far, way = rotation.lengths(apart), rotation.angle_between(change[parts], rotation.IDENTITY)
+    share = np.divide(way, far, out=np.ones_like(far), where=far > way)
+    after = rotation.mul(rotation.exp(share[:, None] * apart), after)
+    carried = np.array(change)
+    carried[parts] = rotation.mul(after, rotation.inv(turns[bones]))
     rotations = np.array(now.rotations)
-    after = rotation.mul(beside[parts], turns[bones])
-    rotations[bones] = rotation.normalize(rotation.mul(rotation.inv(rotation.mul(carried, base)), after))
+    rotations[bones] = rotation.normalize(rotation.mul(rotation.inv(rotation.mul(carried[above], base)), after))
     return Pose.trusted(rotations, now.translations, now.scales, now.driven_matrices)

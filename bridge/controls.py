@@ -97,10 +97,7 @@ class ControlPoser:
         self._modes = {mode: group[np.isin(group, self.posed)] for mode, group in rig.modes.items()}
         matrices = rig.skeleton.rest_matrices
         own = rotation.mul(frame_rotations(matrices[controlled.frames, :, :3]), controlled.aligned)
-        self.blended, self.begun = (
-            rotation.mul(rotation.inv(own), frame_rotations(matrices[bones, :, :3]))
-            for bones in (self.blends, self.begins)
-        )
+        self.blended = rotation.mul(rotation.inv(own), frame_rotations(matrices[self.blends, :, :3]))
         # locations that are not local ignore the rest frame, but not that of the parent
         rest = rotation.inv(rig.skeleton.rest_rotations[self.moved])
         self.unturned = np.where(rig.skeleton.local_location[self.moved, None], rotation.IDENTITY, rest)
