@@ -23,6 +23,7 @@ _PLACED: Final = 1e-5  # of the size: knees that are nearly straight are beside 
 GLANCE: Final = float(np.radians(1.0))
 SEEN: Final = 5e-4
 _EASED: Final = 0.7  # if this share of a twist error remains after a round, the control does not determine the twist
+_NEARER: Final = 0.75  # by what share of its turn FK comes nearer to the pose: with all of it, the two could cancel out
 _Y: Final = np.array([0.0, 1.0, 0.0])
 
 
@@ -253,8 +254,8 @@ def _within(limits: tuple[LimitGroup, ...], start: Pose, wanted: Pose) -> tuple[
 def _blended(now: Pose, poser: "ControlPoser", change: Array, turns: Array, wanted: Array) -> Pose:
     """Return the next pose of the controls: those of FK that are mixed with IK go with their parts, and nearer to them.
 
-    They turn by the `change` (N, 4) of their parts, and by as much again toward the rotations that these are to have
-    (N, 4): so IK and FK come together while a limb moves, and one that rests needs no keys.
+    They turn by the `change` (N, 4) of their parts, and by nearly as much toward the rotations that these are `wanted`
+    to have (N, 4): so IK and FK come together while a limb moves, and one that rests needs no keys.
     """
     parts = np.flatnonzero(poser.blends >= 0)
     if not len(parts):
@@ -263,7 +264,7 @@ def _blended(now: Pose, poser: "ControlPoser", change: Array, turns: Array, want
     base = rotation.mul(turns[bones], rotation.inv(now.rotations[bones]))
     after = rotation.mul(change[parts], turns[bones])
     apart = rotation.log(rotation.mul(rotation.mul(wanted[parts], poser.blended[parts]), rotation.inv(after)))
-    far, way = rotation.lengths(apart), rotation.angle_between(change[parts], rotation.IDENTITY)
+    far, way = rotation.lengths(apart), _NEARER * rotation.angle_between(change[parts], rotation.IDENTITY)
     share = np.divide(way, far, out=np.ones_like(far), where=far > way)
     after = rotation.mul(rotation.exp(share[:, None] * apart), after)
     carried = np.array(change)
