@@ -25,7 +25,7 @@ from .body import (
 )
 from .breakdown_keys import key_pose_frames, mark_breakdowns
 from .channels import read_channels, write_channels
-from .constraints import place_limits
+from .constraints import moves_itself, place_limits
 from .control_bodies import (
     controls_by_role,
     find_barred,

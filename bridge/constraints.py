@@ -31,6 +31,22 @@ def adds_turn(constraint: Any) -> bool:
     return constraint.type == "COPY_ROTATION" and constraint.mix_mode != "REPLACE"
 
 
+def adds_place(constraint: Any) -> bool:
+    """Return whether a constraint adds a location to a bone's own, which acts fully."""
+    if constraint.type == "TRANSFORM":
+        return constraint.map_to == "LOCATION" and constraint.mix_mode == "ADD"
+    return constraint.type == "COPY_LOCATION" and constraint.use_offset
+
+
+def moves_itself(bone: Any) -> bool:
+    """Return whether constraints leave a bone's own location to act fully, as those of many faces."""
+    acting = [one for one in bone.constraints if in_force(one)]
+    free = not (bone.bone.use_connect or any(bone.lock_location))
+    return (
+        free and bool(acting) and all(adds_place(one) or adds_turn(one) or one.type == "COPY_SCALE" for one in acting)
+    )
+
+
 def poses_itself(bone: Any, turned: bool) -> bool:
     """Return whether a bone has its own channels on whatever it hangs on by Child Of constraints.
 

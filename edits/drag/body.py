@@ -1,6 +1,6 @@
 """The armature of a drag at the press, or in the frame that plays, and the points of it that the mouse moves."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
@@ -194,20 +194,23 @@ class DragBody:
         parts = {} if controlled is None else controlled.parts
         chain = bridge.find_curled(armature, self.rig, self.roles, moved, controlled)
         located = {bone for bone in moved if _has_location(self.rig, bone)}
+        curls = chain is not None and not _turns_about(chain, own[0], grabs[0])
+        added = set[int]() if curls else _added(armature, self.rig, controlled, moved)
         if controlled is None:
             lone = located & bridge.ik_goals(armature, self.rig)
         else:
             off = located & controlled.idle & bridge.ik_goals(armature, self.rig, ("pole_",))
             poles = controlled.own_poles.keys() | off
-            if chain is None and own[0] in parts.keys() - poles:
+            if chain is None and own[0] in parts.keys() - poles - added:
                 return controlled
-            lone = (located - parts.keys()) | (poles & {*moved})
+            lone = (located - parts.keys()) | (poles & {*moved}) | added
             self.notes += [bridge.explain_idle(self.rig, controlled, grabs[0].bone)] if own[0] in off else []
         self.alone = own[0] in lone
         if self.alone:
             return bridge.free_controls(self.rig, self.roles, [bone for bone in moved if bone in lone])
         if chain is None and self.rig.is_stuck(own[0]):
             chain = bridge.find_ik_chain(armature, self.rig, self.roles, own[0])
+            chain = None if chain is not None and _turns_about(chain, own[0], grabs[0]) else chain
         if chain is None and controlled is not None:
             self.moves = _beside(self.rig.skeleton, own[0], controlled)
         self.alone = chain is not None or self.moves is not None
@@ -318,6 +321,20 @@ def _beside(skeleton: Skeleton, bone: int, controlled: ControlledBody) -> Flags:
             break
         moves[above] = True
     return moves
+
+
+def _added(armature: Any, rig: bridge.Rig, controlled: ControlledBody | None, bones: Iterable[int]) -> set[int]:
+    """Return which bones ride beside a body of controls at places that constraints only add to: they move alone."""
+    if controlled is None:
+        return set()
+    own, posed = controlled.parts.keys() - controlled.riding, armature.pose.bones
+    beside = {*bones}.intersection(rig.carried.tolist()) - own
+    return {bone for bone in beside if bridge.moves_itself(posed[rig.skeleton.names[bone]])}
+
+
+def _turns_about(chain: ControlledBody, bone: int, grab: Grab) -> bool:
+    """Return whether a chain begins at the joint that is grabbed, so that turning its bones does not move that."""
+    return grab.is_joint and bone == chain.bones[0]
 
 
 def _has_location(rig: bridge.Rig, bone: int) -> bool:

@@ -270,8 +270,11 @@ def test_a_pin_of_a_control_moves_with_a_drag_of_what_it_leads(human: Any) -> No
     np.testing.assert_allclose(world(human, "hand_ik.L"), at(human, "hand.L"), atol=2e-3)
 
 
-@pytest.mark.parametrize("grabbed", ["lips.L", "eye.L"])
+@pytest.mark.parametrize(
+    "grabbed", ["lips.L", "eye.L", "brow.B.L.001", "lid.T.L.002", "lip.T.L.001", "nose.L", "ear.L.003", "cheek.B.L.001"]
+)
 def test_a_control_of_the_face_moves_alone_and_with_x_mirror_the_other_sides_too(human: Any, grabbed: str) -> None:
+    """Those that copy some of the way of their neighbors dragged the whole body, or were refused."""
     human.pose.use_mirror_x = True
     select(human, ["foot_ik.L"])
     bpy.ops.poise.pin()
@@ -294,6 +297,15 @@ def test_a_control_that_leads_nothing_is_refused_with_the_reason_and_can_be_turn
     chin = at(human, "chin")
     assert bpy.ops.poise.drag(bone="jaw_master", turn=(0.4, 0.0, 0.0)) == {"FINISHED"}
     assert np.linalg.norm(at(human, "chin") - chin) > 0.01
+
+
+@pytest.mark.parametrize("bone", ["thigh_ik.L", "upper_arm_ik.R"])
+def test_a_start_of_ik_that_is_off_cannot_be_dragged_and_the_reason_is_named(human: Any, bone: str) -> None:
+    """It was said that it is locked."""
+    put_on_fk(human)
+    select(human, [])
+    with pytest.raises(RuntimeError, match=rf'"{bone}" is driven by constraint "IK" on .* cannot be dragged'):
+        bpy.ops.poise.drag(bone=bone, shift=(0.0, 0.0, 0.02))
 
 
 @pytest.fixture

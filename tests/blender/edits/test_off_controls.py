@@ -334,6 +334,10 @@ def test_controls_that_copy_a_rotation_beside_their_own_are_dragged_by_the_chain
         context.view_layer.update()
         np.testing.assert_allclose(world(rig, chain[-1]), wanted, atol=NEAR * size_of(rig))
         assert {bone.name for bone in rig.pose.bones if bone.matrix_basis != before[bone.name]} <= {*chain}
+    channels = {bone.name: bone.matrix_basis.copy() for bone in rig.pose.bones}
+    assert bpy.ops.poise.drag(bone=tail[0], shift=(0.01, -0.03, 0.03)) == FINISHED  # by its location: nothing turns it
+    assert {bone.name for bone in rig.pose.bones if bone.matrix_basis != channels[bone.name]} == {tail[0]}
+    assert "short of its target" not in capfd.readouterr().out
     assert bpy.ops.poise.drag(bone="spine_master.003", shift=(0.01, -0.03, 0.03)) == FINISHED  # beside the body
     said = capfd.readouterr().out
     assert "short of its target" in said
