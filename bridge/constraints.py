@@ -1,5 +1,6 @@
 """How constraints of bones act, as their settings are now."""
 
+from collections.abc import Callable
 from typing import Any
 
 
@@ -40,11 +41,8 @@ def adds_place(constraint: Any) -> bool:
 
 def moves_itself(bone: Any) -> bool:
     """Return whether constraints leave a bone's own location to act fully, as those of many faces."""
-    acting = [one for one in bone.constraints if in_force(one)]
     free = not (bone.bone.use_connect or any(bone.lock_location))
-    return (
-        free and bool(acting) and all(adds_place(one) or adds_turn(one) or one.type == "COPY_SCALE" for one in acting)
-    )
+    return free and _all_act(bone, lambda one: adds_place(one) or adds_turn(one) or one.type == "COPY_SCALE")
 
 
 def poses_itself(bone: Any, turned: bool) -> bool:
@@ -52,14 +50,18 @@ def poses_itself(bone: Any, turned: bool) -> bool:
 
     `turned`: also where constraints add rotations to them.
     """
-    acting = [one for one in bone.constraints if in_force(one)]
-    return bool(acting) and all(one.type == "CHILD_OF" or (turned and adds_turn(one)) for one in acting)
+    return _all_act(bone, lambda one: one.type == "CHILD_OF" or (turned and adds_turn(one)))
 
 
 def turns_itself(bone: Any) -> bool:
     """Return whether constraints add rotations to a bone's own, which acts fully."""
+    return _all_act(bone, adds_turn)
+
+
+def _all_act(bone: Any, so: Callable[[Any], bool]) -> bool:
+    """Return whether constraints act on a bone, and all of them in one way."""
     acting = [one for one in bone.constraints if in_force(one)]
-    return bool(acting) and all(map(adds_turn, acting))
+    return bool(acting) and all(map(so, acting))
 
 
 def copied_axes(bone: Any, name: str) -> tuple[bool, bool, bool] | None:

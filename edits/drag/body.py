@@ -194,11 +194,11 @@ class DragBody:
         parts = {} if controlled is None else controlled.parts
         chain = bridge.find_curled(armature, self.rig, self.roles, moved, controlled)
         located = {bone for bone in moved if _has_location(self.rig, bone)}
-        curls = chain is not None and not _turns_about(chain, own[0], grabs[0])
-        added = set[int]() if curls else _added(armature, self.rig, controlled, moved)
         if controlled is None:
             lone = located & bridge.ik_goals(armature, self.rig)
         else:
+            curls = chain is not None and not _turns_about(chain, own[0], grabs[0])
+            added = set[int]() if curls else _added(armature, self.rig, controlled, moved)
             off = located & controlled.idle & bridge.ik_goals(armature, self.rig, ("pole_",))
             poles = controlled.own_poles.keys() | off
             if chain is None and own[0] in parts.keys() - poles - added:
@@ -323,10 +323,8 @@ def _beside(skeleton: Skeleton, bone: int, controlled: ControlledBody) -> Flags:
     return moves
 
 
-def _added(armature: Any, rig: bridge.Rig, controlled: ControlledBody | None, bones: Iterable[int]) -> set[int]:
+def _added(armature: Any, rig: bridge.Rig, controlled: ControlledBody, bones: Iterable[int]) -> set[int]:
     """Return which bones ride beside a body of controls at places that constraints only add to: they move alone."""
-    if controlled is None:
-        return set()
     own, posed = controlled.parts.keys() - controlled.riding, armature.pose.bones
     beside = {*bones}.intersection(rig.carried.tolist()) - own
     return {bone for bone in beside if bridge.moves_itself(posed[rig.skeleton.names[bone]])}

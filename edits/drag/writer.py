@@ -48,7 +48,7 @@ class DragWriter:
         self._carried = np.intersect1d(self._every, list(solved.nodes))
         if self.controlled is not None:
             self._loose = self._body.held.unsteered(self.controlled, solved.asked)
-            mixed = np.flatnonzero(self.controlled.bones_that("blends") >= 0)  # FK has the pose; IK comes to it
+            mixed = np.flatnonzero(self.controlled.bones_that("blends") >= 0)  # their FK bends them, too
             self._unsteered = np.setdiff1d(self._loose, mixed)
         else:
             self._writer = bridge.PoseWriter(self._body.rig, solved.bones, solved.stretched)
