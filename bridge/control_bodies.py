@@ -324,7 +324,7 @@ def _hung(
         chains = {place[end]: chain for end, chain in graph.ends.items() if end in place}
         limbs, ended = {id(chain): end for end, chain in chains.items()}, [*map(id, graph.ends.values())]
         starts = {chain.pole: place[part] for part, chain in reversed(graph.bent.items()) if id(chain) in ended}
-        idle = [bone for bone, part in riding.items() if not graph.acts(bone, part, controls[part])]
+        idle = [bone for bone, part in riding.items() if not graph.acts(bone, part, order[part], controls[part])]
         mixed = [place[bone] for bone in bones if controls[bone].blends >= 0]  # neither IK nor FK alone shows it
         read = frames[number]
         read[mixed] = [graph.mixtures(bones[part])[0] for part in mixed]

@@ -508,11 +508,15 @@ class Graph:
         between = above - {*parts, *reach(self.turned_by, part)}
         return not parts.isdisjoint(above) and between.isdisjoint({*self._turners, *self._mixed})
 
-    def acts(self, bone: int, part: int, control: Control) -> bool:
-        """Return whether a bone poses a part as the settings are now, or goes with it or with its control."""
+    def acts(self, bone: int, part: int, before: int, control: Control) -> bool:
+        """Return whether a bone poses a part as the settings are now, or goes with it or with its control.
+
+        Or poses a bone between it and the part before, as tweaks of spines do.
+        """
         above = {bone, *self.upstream(bone)}
         goes = not above.isdisjoint({*self._showing(part), part, control.turns, control.moves})
-        return bone in self.upstream(part) or goes
+        own = takewhile(lambda one: one != before, self.rig.skeleton.ancestors(part))
+        return goes or any(bone in self.upstream(one) for one in own)
 
     def _showing(self, part: int) -> list[int]:
         """Return the driven bones that a part depends on in its place: they are where it is."""

@@ -396,3 +396,15 @@ def test_fingers_of_a_hand_that_is_locked_in_full_bend_as_far_as_they_reach() ->
         assert shown.off < NEAR
         locked = '"hand_ik.L" is locked: unlock X, Y and Z of its location to move it there' in shown.said
         assert locked == (short > NEAR)
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")
+@pytest.mark.parametrize("bone", ["tweak_spine.006", "tweak_spine.007"])
+def test_a_tweak_of_a_bone_that_nothing_else_poses_is_not_off(bone: str, capfd: Any) -> None:
+    rig, _ = RIGS["Rigify's basic quadruped"]()
+    before, way = world(rig, bone), size_of(rig) * DOWN
+    assert bpy.ops.poise.drag(bone=bone, shift=tuple(way)) == FINISHED
+    context.view_layer.update()
+    np.testing.assert_allclose(world(rig, bone) - before, way, atol=NEAR * size_of(rig))
+    assert "has no effect" not in capfd.readouterr().out
