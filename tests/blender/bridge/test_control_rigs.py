@@ -52,6 +52,7 @@ def test_the_body_is_grabbed_where_many_controls_are_in_one_place(name: str) -> 
         assert session.body.skeleton.names[session.effectors[0].bone] == parts[role], (role, grab)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("shown", ["as it is", "all"])
 @pytest.mark.parametrize("name", ["Rigify on IK", "Rigify on FK", "CloudRig on IK", "Auto-Rig Pro on FK"])
 def test_a_part_is_grabbed_however_many_tweaks_and_gears_are_nearer_to_the_mouse(name: str, shown: str) -> None:

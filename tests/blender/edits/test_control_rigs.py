@@ -67,6 +67,7 @@ def test_the_pose_that_a_drag_solves_is_the_one_that_blender_shows(name: str) ->
     assert missed(drag, name) == {}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name", [name for name in CONTROLS if FULL or name in (*IN_CI, "CloudRig on IK", "reverse feet with poles", "MMD")]
 )
@@ -76,6 +77,7 @@ def test_a_control_ends_where_the_mouse_has_it(name: str) -> None:
     assert [said for one in found.values() for said in one.said if " is off while " in said] == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "bone", "channel", "value"),
     [
@@ -100,6 +102,7 @@ def test_a_character_that_is_scaled_or_tweaked_is_dragged(name: str, bone: str, 
         np.testing.assert_allclose(getattr(rig.pose.bones[bone], channel), value)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("limbs", ["FK", "IK"])
 def test_a_motion_of_a_character_that_is_scaled_has_its_feet_on_the_floor(limbs: str) -> None:
     rig, _ = RIGS[f"Auto-Rig Pro on {limbs}"]()
@@ -135,6 +138,7 @@ def test_a_pin_of_a_control_moves_the_body_and_not_the_whole_rig(name: str, cont
     assert rig.pose.bones[root].matrix == whole
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "root"), [
     ("reverse feet with poles", "root"), ("Quaternius", "Bone"), ("Auto-Rig Pro on IK", "c_traj"),
     *((("Rigify on IK", "root"), ("Rigify's wolf", "root"), ("MMD of the shared data", "全ての親")) if SHARED.exists()
@@ -270,6 +274,7 @@ def test_a_control_that_is_let_go_before_the_body_rests_is_where_the_mouse_has_i
         np.testing.assert_allclose(world(rig, bone), wanted, atol=NEAR * size_of(rig))
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")
 @pytest.mark.parametrize("kind", ["BOTH", "POSITION"])
 @pytest.mark.parametrize(("paw", "foot"), [("front_foot_ik.L", "DEF-front_foot.L"), ("foot_ik.L", "DEF-foot.L")])
@@ -356,6 +361,7 @@ def test_what_half_of_ik_shows_beside_the_pose_and_its_targets_is_said(role: str
     assert any("misses the solved pose" in said for said in found.said)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")
 @pytest.mark.parametrize("space", range(5))
 def test_hands_in_any_space_follow_and_leave_other_frames(space: int) -> None:
@@ -405,6 +411,7 @@ def presses(rig: Any, parts: Parts, act: Callable[[], set[str]], bones: Sequence
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", taken("CloudRig on IK"))
 def test_pins_as_the_body_is_move_no_bone(name: str) -> None:
     rig, parts = RIGS[name]()
@@ -496,6 +503,7 @@ def test_a_drag_in_a_motion_that_was_brought_leaves_its_other_frames(name: str, 
 HELD = (15, 25)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", taken("CloudRig on IK"))
 def test_controls_are_held_by_timed_pins(name: str) -> None:
     rig, parts = RIGS[name]()

@@ -486,6 +486,7 @@ def rigify_on_fk() -> Any:
     return rig
 
 
+@pytest.mark.long
 def test_a_control_that_goes_with_a_part_is_dragged_by_its_name() -> None:
     rig = rigify_on_fk()
     before = np.array([(context.scene.frame_set(30), world(rig, bone))[1] for bone in ("hips", "DEF-spine")])

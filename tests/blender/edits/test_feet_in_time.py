@@ -54,6 +54,7 @@ def most(before: np.ndarray) -> np.ndarray:
     return np.max([ends[:-2], ends[1:-1], ends[2:]], axis=0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rig", [RIG, needs(BENT)], ids=lambda path: path.stem)
 @pytest.mark.parametrize("clip", [WALK, needs(DANCE), needs(RUN), needs(LIFTED)], ids=lambda path: path.stem)
 def test_planted_feet_of_another_body_turn_as_slowly_as_those_of_the_first(rig: Path, clip: Path) -> None:
@@ -69,6 +70,7 @@ def test_planted_feet_of_another_body_turn_as_slowly_as_those_of_the_first(rig: 
         assert (after - 1.5 * most(before[part])).max() < MORE, part
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("height", [0.0, 0.03, 0.05])
 def test_raised_feet_turn_as_slowly_as_before_and_no_side_of_their_toes_is_below(height: float) -> None:
     armature = load(RIG)[0]

@@ -115,6 +115,7 @@ def test_the_dragged_limb_is_switched_at_the_present_frame_alone(name: str, swiv
     assert {key: keys(rig)[key] for key in unchanged} == unchanged  # the controls of its IK
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", MADE)
 def test_fk_shows_the_pose_that_was_solved(name: str) -> None:
     made = MADE[name]()

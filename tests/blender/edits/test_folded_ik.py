@@ -49,6 +49,7 @@ def turns(rig: Any) -> np.ndarray:
     return rotation.mul(rotation.inv(above), own)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("method", "limits"), [("PINS", "HARD"), ("PINS", "SOFT"), ("PINS", "OFF"), ("HUMANOID", "HARD")]
 )

@@ -126,6 +126,7 @@ def test_a_bake_with_pins_over_a_switch_shows_what_is_solved_in_all_frames(stepp
     assert_only_controls_that_drive_changed(before, motion_of(stepping))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("tool", ["lock-feet", "timed pins"])
 def test_held_feet_stay_where_they_are_over_a_switch(stepping: Any, tool: str) -> None:
     keyed, stood = switches(stepping), world(stepping, "DEF-foot.L")
@@ -149,6 +150,7 @@ def test_held_feet_stay_where_they_are_over_a_switch(stepping: Any, tool: str) -
     assert turned.max() < 0.5
 
 
+@pytest.mark.long
 def test_a_tool_poses_each_frame_by_what_drives_it_there(stepping: Any) -> None:
     keyed, before = switches(stepping), motion_of(stepping)
     edit = BodyEdit(context, stepping, (1, 40), PlantFeet(side="L", height=0.1))

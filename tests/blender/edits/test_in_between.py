@@ -116,6 +116,7 @@ def test_few_frames_get_keys_and_others_stay_as_they_are(walker: Any) -> None:
     assert len(between) == 1  # of 14
 
 
+@pytest.mark.long
 def test_more_breakdowns_come_nearer_and_all_frames_are_the_motion_itself(walker: Any) -> None:
     leave(walker)
     off, true = [], heads_over(walker, *FRAMES)
@@ -206,6 +207,7 @@ def frog() -> Any:
     return rig
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the larger test data (../shared/data) is not here")
 @pytest.mark.parametrize("make", [rigify_walk, animal, frog])
 def test_control_rigs_and_animals_keep_their_key_poses(make: Any) -> None:

@@ -73,6 +73,7 @@ def seen_angle(rig: Any, bone: str, axis: Any, target: Any) -> float:
 # --- look at
 
 
+@pytest.mark.long
 @PLACES
 @pytest.mark.parametrize(("given", "axis"), [("Z", (0, 0, 1)), ("-X", (-1, 0, 0)), ([0, 1, 1], (0, 1, 1))])
 def test_an_axis_aims_at_an_animated_object(place: dict[str, Any], given: Any, axis: Any) -> None:
@@ -144,6 +145,7 @@ def test_a_head_that_cannot_turn_far_enough_says_so() -> None:
 # --- relative
 
 
+@pytest.mark.long
 @PLACES
 def test_numbers_relative_to_a_bone_are_in_its_frame(place: dict[str, Any]) -> None:
     rig = walker(**place)
@@ -308,6 +310,7 @@ def test_a_position_by_axis_leaves_the_others_free(place: dict[str, Any]) -> Non
     assert error == pytest.approx(np.abs(places[:, 2] - height).max(), abs=1e-5)
 
 
+@pytest.mark.long
 @PLACES
 def test_a_rotation_by_axis_may_turn_about_the_others(place: dict[str, Any]) -> None:
     rig = walker(**place)

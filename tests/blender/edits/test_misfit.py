@@ -100,6 +100,7 @@ def _pose(rig: Any, whole: Any, controlled: Any, pose: Pose) -> tuple[list[str],
     return found.misfit, reached
 
 
+@pytest.mark.long
 def test_jobs_measure_limbs_with_the_lengths_that_ik_gives_them() -> None:
     if not SHARED.is_dir():
         pytest.skip("the larger test data (../shared/data) is not here")

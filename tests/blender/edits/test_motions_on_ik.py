@@ -80,6 +80,7 @@ def test_a_new_motion_is_shown_as_it_was_solved(name: str, made: str) -> None:
     np.testing.assert_allclose(solved, wanted, atol=0.012 * edit.skeleton.size)  # IK has other lengths
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["CloudRig on IK", "Rigify on IK"])
 def test_legs_are_shown_as_they_were_solved_where_feet_are_locked(name: str) -> None:
     rig, _ = RIGS[name]()

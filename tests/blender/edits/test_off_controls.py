@@ -55,6 +55,7 @@ def apart(name: str) -> tuple[Any, Parts]:
     return rig, parts
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", OFF)
 def test_a_drag_of_a_control_that_is_off_drags_its_part_by_what_is_on(name: str, capfd: Any) -> None:
     rig, parts = apart(name)
@@ -76,6 +77,7 @@ def test_a_drag_of_a_control_that_is_off_drags_its_part_by_what_is_on(name: str,
     assert "pinned" not in said
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", OFF)
 def test_a_pin_of_a_control_that_is_off_holds_its_part(name: str) -> None:
     rig, parts = apart(name)
@@ -94,6 +96,7 @@ def test_a_pin_of_a_control_that_is_off_holds_its_part(name: str) -> None:
     assert rig.poise_pins[rig.poise_active_pin].name == on
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", OFF)
 def test_a_pin_whose_control_was_switched_off_holds_the_part_where_the_pin_is(name: str, capfd: Any) -> None:
     rig, parts = apart(name)
@@ -265,6 +268,7 @@ def test_no_control_above_the_body_comes_unless_it_is_dragged(name: str) -> None
             context.view_layer.update()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("lock", [(False, False, True), (True, False, True), (True, True, True)])
 @pytest.mark.parametrize(
     ("name", "control", "role"),

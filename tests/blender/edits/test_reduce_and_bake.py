@@ -127,6 +127,7 @@ def test_straight_ways_and_a_jump_between_two_frames_are_kept_as_well(clip: Any)
     assert np.linalg.norm(heads(clip, quarters) - before, axis=-1)[:, hand].max() < 0.01
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("scale", "shift"), [(1.0, 0.5), (1.25, 0.0), (0.9, 0.3)])
 def test_keys_between_frames_with_corners_are_reduced_within_the_tolerance(
     clip: Any, scale: float, shift: float
@@ -146,6 +147,7 @@ def test_keys_between_frames_with_corners_are_reduced_within_the_tolerance(
     assert "no keys could be removed" not in edit.summary()
 
 
+@pytest.mark.long
 def test_bones_that_no_fewer_keys_can_follow_keep_theirs(clip: Any) -> None:
     for (path, _), curve in curves(clip).items():
         if '"LeftArm"' in path:

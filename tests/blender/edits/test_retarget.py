@@ -95,6 +95,7 @@ def lowest(rig: Any) -> float:
     return min((rig.matrix_world @ bone.head).z for bone in bones)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("path", "fps"),
     [*((RIGS[0], fps) for fps in (24, 25, 30, 48, 60)), (RIGS[1], 30), (RIGS[2], 30)],

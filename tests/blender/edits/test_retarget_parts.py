@@ -157,6 +157,7 @@ def test_a_lower_body_goes_on_from_where_the_body_is_and_stands_on_its_feet() ->
     assert all(after[place] == before[place] for place in kept)
 
 
+@pytest.mark.long
 def test_controls_of_other_parts_keep_their_keys() -> None:
     rig, _ = walking(SHARED / "rigs" / "scripted" / "rigify_generated_human.blend", 30)
     before = curves(rig.animation_data.action)

@@ -23,6 +23,7 @@ def turns(armature: bpy.types.Object) -> np.ndarray:
     return frame_rotations(read_matrices(armature)[..., :3])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("pinned", [["foot.L"], ["foot.L", "foot.R"], []])
 @pytest.mark.parametrize(
     ("name", "controls"),

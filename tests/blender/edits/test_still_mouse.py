@@ -39,6 +39,7 @@ def reach(session: DragSession) -> float:
     return float(np.linalg.norm(knee - hip) + np.linalg.norm(ankle - knee)) / skeleton.size
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name", ["CloudRig on IK", "reverse feet with poles", pytest.param("Rigify on IK", marks=SHARED_DATA)]
 )

@@ -25,6 +25,7 @@ SPOILED = (
 )  # fmt: skip
 
 
+@pytest.mark.long
 def test_what_can_be_computed_again_is() -> None:
     (rig,) = load(DATA / "motion" / "cmu_07_12.bvh")
     select(rig, ["LeftHand"])

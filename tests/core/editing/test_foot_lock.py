@@ -82,6 +82,7 @@ def at_rate(motion: Motion, fps: float) -> Motion:
     return Motion(replace(some[0], rotations=turns, translations=moves), np.arange(len(places), dtype=float), fps)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fps", [24.0, 25.0, 48.0, 60.0])
 def test_points_that_bear_stand_still_at_other_rates(walk: Clip, roles: Roles, fps: float) -> None:
     motion = at_rate(walk.motion, fps)

@@ -51,6 +51,7 @@ def _bent(walk: Clip, roles: Roles, moves: Motion) -> Motion:
 EDITS = [_retargeted, _overlaid, _in_place, _smooth, _bent]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("edit", EDITS)
 def test_a_longer_motion_takes_the_memory_of_a_few_motions(
     walk: Clip, edit: Callable[[Clip, Roles, Motion], Motion]

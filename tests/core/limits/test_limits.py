@@ -280,6 +280,7 @@ def swings_of(own: np.ndarray) -> np.ndarray:
     return rotation.swing_twist(rotation.from_matrix(own[:, 0]), [0.0, 1.0, 0.0])[0][:, [1, 3]]
 
 
+@pytest.mark.long
 @given(st.integers(0, 10**6), st.integers(3, 14), st.booleans())
 @settings(derandomize=True, deadline=None, max_examples=40)
 def test_a_swing_goes_to_the_nearest_point_of_its_polygon(seed: int, corners: int, holed: bool) -> None:

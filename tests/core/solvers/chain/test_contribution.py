@@ -245,6 +245,7 @@ def outside(skeleton: Skeleton, pose: Pose) -> float:
     return max(worst)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(8))
 def test_errors_are_those_of_the_pose_whatever_bones_inherit(seed: int) -> None:
     rng = np.random.default_rng(seed)

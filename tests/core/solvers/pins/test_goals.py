@@ -97,6 +97,7 @@ KINDS: list[Callable[[Seen], AnyGoal]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 @settings(max_examples=15)
 @given(seed=st.integers(0, 10**6), bones=st.integers(2, 10))
@@ -306,6 +307,7 @@ PULLED = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("goals", PULLED.values(), ids=PULLED)
 def test_a_body_rests_that_goals_of_any_kind_pull_apart(figure: Skeleton, goals: list[AnyGoal]) -> None:
     """Rows that bend under the force they bear: without that steps creep on for as long as there are some."""

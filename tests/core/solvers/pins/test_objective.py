@@ -51,6 +51,7 @@ def case_of(kind: str, stretch: bool, rng: np.random.Generator) -> tuple[FrameSo
     return solver, np.where(np.arange(len(moved)) < problem.tree.turning, 0.0, moved)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("kind", "stretch"),
     [*product(KINDS, (False, True)), ("balance", False)],  # lengths do not count in the centre of mass

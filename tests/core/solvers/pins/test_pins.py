@@ -336,6 +336,7 @@ def test_a_moved_and_turned_root_carries_the_whole_answer_along(figure: Skeleton
     assert largest_turn(one.pose, two.pose) < 0.05
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("root", ["free", "translate", "fixed", "pull"])
 @pytest.mark.parametrize(("frames", "settle"), [(1, True), (1, False), (60, False)])
 @pytest.mark.parametrize("local", [True, False])
