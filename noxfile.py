@@ -69,7 +69,7 @@ def tests(session: nox.Session) -> None:
     Arguments go to pytest.
     """
     newest = session.python == next(iter(BLENDERS))
-    more = ["benchmarks"] if newest else ["-m", "not long"]
+    more = ["benchmarks"] if newest else ["-m", "not (newest or long)"]
     quick = ["tests", *more, "--ignore=tests/package", "--ignore=tests/window"]
     at_once = ["--numprocesses=auto", "--maxprocesses=4", "--dist=loadfile"]  # each process has its own Blender
     arguments = session.posargs or [*quick, *at_once]

@@ -9,7 +9,7 @@ import pytest
 
 from tests.paths import ROOT
 
-pytestmark = pytest.mark.long  # text is the same for both
+pytestmark = pytest.mark.newest  # text is the same for both
 
 ROOMS = (
     "core",

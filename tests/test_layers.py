@@ -10,7 +10,7 @@ import pytest
 
 from tests.paths import ROOT
 
-pytestmark = pytest.mark.long  # text is the same for both
+pytestmark = pytest.mark.newest  # text is the same for both
 
 MANIFEST = tomllib.loads((ROOT / "blender_manifest.toml").read_text(encoding="utf-8"))
 

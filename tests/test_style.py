@@ -8,7 +8,7 @@ import pytest
 
 from tests.paths import ROOT
 
-pytestmark = pytest.mark.long  # text is the same for both
+pytestmark = pytest.mark.newest  # text is the same for both
 
 SHIPPED = ("core", "bridge", "edits", "commands", "operators", "panels", "overlay", "properties", "languages")
 FILES = sorted(path for room in SHIPPED for path in (ROOT / room).rglob("*.py"))

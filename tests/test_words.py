@@ -8,7 +8,7 @@ import pytest
 
 from tests.paths import ROOT
 
-pytestmark = pytest.mark.long  # text is the same for both
+pytestmark = pytest.mark.newest  # text is the same for both
 
 ROOMS = ("operators", "panels", "properties", "overlay", "edits", "bridge", "commands", "core")
 DEFINITIONS = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef

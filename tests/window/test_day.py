@@ -13,7 +13,10 @@ from tests.window.day_acts import animal_pose, retarget_day
 RIGS = SHARED / "rigs"
 CLIPS = ("cmu_07_12", "cmu_35_17", "cmu_35_20")
 
-pytestmark = pytest.mark.skipif(not RIGS.is_dir(), reason="the larger test data (../shared/data) is not here")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(not RIGS.is_dir(), reason="the larger test data (../shared/data) is not here"),
+]
 
 
 def test_motions_of_a_folder_are_strips_one_after_the_other(

@@ -12,6 +12,7 @@ RIG = SHARED / "rigs" / "real" / "mesh2motion_human.blend"
 CLIP = DATA / "motion" / "cmu_07_12.bvh"
 
 
+@pytest.mark.long
 def test_contacts_on_stairs_are_found_and_solved(person: Any, tmp_path_factory: pytest.TempPathFactory) -> None:
     if not RIG.is_file():
         pytest.skip("the larger test data (../shared/data) is not here")

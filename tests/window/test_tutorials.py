@@ -3,11 +3,13 @@
 from typing import Any
 
 import numpy as np
+import pytest
 
 from tests.paths import DATA
 from tests.window import tutorial_acts as act
 from tests.window import tutorial_more_acts as more
 
+pytestmark = pytest.mark.long
 RIG = DATA / "rigs" / "named_mixamo_cm.blend"
 WALK = DATA.parent.parent / "docs" / "examples" / "cmu_35_01.bvh"
 HELD = 0.002  # metres
