@@ -39,13 +39,6 @@ def take_undecided(controlled: ControlledFrames, pose: Pose, wanted: Pose, seen:
     return replace(pose, rotations=rotations, translations=translations)
 
 
-def with_mixed(controlled: ControlledFrames, wanted: Pose, seen: Pose) -> Pose:
-    """Return the poses `seen` (F) with what is between IK and FK as `wanted` (F): FK has that, and IK comes to it."""
-    mixed = np.stack([body.bones_that("blends") >= 0 for body in controlled.bodies])[controlled.which, :, None]
-    rotations = np.where(mixed, wanted.rotations, seen.rotations)
-    return replace(seen, rotations=rotations, translations=np.where(mixed, wanted.translations, seen.translations))
-
-
 def undecided_of(
     body: ControlledBody, pose: Pose, wanted: Pose, seen: Pose, carried: Indices, unsteered: Indices, places: Flags
 ) -> Pose:

@@ -39,7 +39,7 @@ from ..core.rotation import Array
 from ..core.skeleton import no_bone
 from ..core.solvers import SeveralChains
 from ..core.steps import run_steps
-from .carried import take_over, take_undecided, with_idle, with_mixed
+from .carried import take_over, take_undecided, with_idle
 from .chains import with_saved_chains
 from .controls import find_control_motion, frames_of_body
 from .evaluation import Evaluation, evaluate
@@ -291,9 +291,8 @@ class JobEdit(MotionEdit):
         for round_ in range(_ROUNDS if framed else _ROUNDS_OF_ONE):
             if round_:
                 wanted = self.solution.pose
-                near = with_mixed(self.controlled, wanted, reached)
-                start = take_undecided(self.controlled, start, wanted, near)
-                self.solution = self._solve(start, near=near)
+                start = take_undecided(self.controlled, start, wanted, reached)
+                self.solution = self._solve(start, near=reached)
                 if _is_settled(self.solution.pose, reached):
                     assert self.control_motion is not None
                     self.control_motion = replace(self.control_motion, misfit=[])
