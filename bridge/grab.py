@@ -93,17 +93,18 @@ def picks(context: Any, view: View, mouse: tuple[float, float], scale: float = 1
     )
     if skin is not None and gears and read_pick_order(skin[0]).get(skin[1]) == FIRST:
         return [*on_skin, *drawn, *covered]
-    return [*drawn, *on_skin, *covered]
+    named = {(grab.object_name, grab.bone) for grab in drawn}
+    return [*drawn, *(grab for grab in on_skin if (grab.object_name, grab.bone) not in named), *covered]
 
 
 def stepped(context: Any, mouse: tuple[float, float]) -> int:
-    """Return how often `step` was called for about this pixel."""
+    """Return how often `step` was called for about this pixel, be it that the mouse has left it since."""
     *place, count = context.window_manager.poise_stepped
-    return count if np.abs(np.subtract(place, mouse)).max() <= _STILL else 0
+    return abs(count) if np.abs(np.subtract(place, mouse)).max() <= _STILL else 0
 
 
 def step(context: Any, mouse: tuple[float, float]) -> None:
-    """Have `pick` return the next of the grabs at a pixel, until the mouse is elsewhere."""
+    """Have `pick` return the next of the grabs at a pixel, until the mouse comes back to it from elsewhere."""
     context.window_manager.poise_stepped = (*map(int, mouse), stepped(context, mouse) + 1)
 
 

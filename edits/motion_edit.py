@@ -257,8 +257,9 @@ class MotionEdit:
         return bridge.read_motion(armature, self.rig, self.before.frames[part])
 
     def explain(self, goals: tuple[GoalReport, ...]) -> tuple[str, ...]:
-        """Return sentences about the goals that are missed, and limbs that IK shows beside their solved pose."""
-        return (*(goal.sentence() for goal in goals if not goal.met.all()), *self.misfit)
+        """Return sentences about missed goals, the worst first, and limbs that IK shows beside their solved pose."""
+        missed = sorted((goal for goal in goals if not goal.met.all()), key=lambda goal: -goal.scores.max())
+        return (*(goal.sentence() for goal in missed), *self.misfit)
 
     def _report(self, pin: TimedPin, errors: Sequence[tuple[Array, Array]]) -> GoalReport:
         """Report a pin from its errors: vectors in the world and rotation vectors, block by block."""

@@ -12,12 +12,13 @@ import numpy as np
 from .. import bridge
 from ..core import CoreError, Motion, Pose, rotation
 from ..core.body.anatomy import carrier_of
-from ..core.editing.contacts import foot_points
+from ..core.editing.contacts import foot_points, runs
 from ..core.editing.drift import WIDTHS, smooth
 from ..core.editing.floor import Floor
+from ..core.editing.footsteps import feet_but
 from ..core.editing.timed_pins import PinFingerprint, TimedPin, affected_frames, pin_errors
 from ..core.formats.report import GoalReport, Report
-from ..core.motion import shifted
+from ..core.motion import forward_of, shifted
 from ..core.rotation import Array, lengths
 from ..core.skeleton import Flags
 from . import pinned_actions
@@ -63,6 +64,8 @@ class PinnedMotion(HeldMotion):
             self.pins = self._read(context, armature, used, self.before)
             if self._climbs():
                 self.pins = self._read(context, armature, used, self._onto_meshes())
+            else:
+                self.staying += self._planted()
         if frame is not None:
             self.draft, self.only = True, self.before.frames == frame
         else:
@@ -80,6 +83,29 @@ class PinnedMotion(HeldMotion):
             except CoreError as error:
                 self.left_out.append(str(error).removesuffix("."))
         return pins
+
+    def _planted(self) -> list[TimedPin]:
+        """Return pins that keep feet on IK where the motion has them while the others hold, and give way to these.
+
+        But not while a foot, or what hangs on it, is pinned itself. Blender's G leaves such feet in their place, too.
+        """
+        if self.controlled is None or not self.pins:
+            return []
+        planted = set.intersection(*(set(body.planted) for body in self.controlled.bodies))
+        feet = feet_but(self.skeleton, self.roles, sorted(planted), ())
+        heads, turns = forward_of(self.skeleton, self.before.pose, feet)
+        above = [self.skeleton.ancestors(self.skeleton.index(pin.bone)) for pin in self.pins]
+        frames, level = self.before.frames, 1 + max(pin.priority for pin in self.pins)
+        holds = np.array([
+            (frames >= pin.start - pin.ease_in) & (frames <= pin.end + pin.ease_out) for pin in self.pins
+        ])  # fmt: skip
+        found: list[TimedPin] = []
+        for at, foot in enumerate(feet):
+            own = np.array([foot in bones for bones in above])
+            for span in runs(holds[~own].any(axis=0) & ~holds[own].any(axis=0)):
+                first, last = frames[[*span]].tolist()
+                found.append(TimedPin(foot, first, last, heads[:, at], turns[:, at], priority=level))
+        return found
 
     def _climbs(self) -> bool:
         """Return whether the ground is meshes, and feet are pinned on it."""

@@ -158,6 +158,7 @@ class POISE_OT_drag(bpy.types.Operator):
             mouse = (event.mouse_region_x, event.mouse_region_y)
         view = bridge.read_view(region, data)
         grab = None if self.use_active else bridge.pick(context, view, mouse, ui_scale(context))
+        context.window_manager.poise_stepped = (0, 0, 0)  # what J has chosen is taken
         if grab is None:
             if event.value == "CLICK_DRAG":  # beside the body: the event goes on to box selection
                 return {"CANCELLED", "PASS_THROUGH"}

@@ -1,5 +1,6 @@
 """Highlight what is under the mouse while the tool is active."""
 
+from time import perf_counter
 from typing import Any, Final
 
 import bpy
@@ -13,6 +14,7 @@ from ..overlay.draw import draw_marks, ui_scale
 from ..overlay.marks import BoneMark, Marks
 
 TOOL: Final = "poise.drag"
+_SOON: Final = 0.2  # seconds within which a mouse that has left a pixel is on its way from there
 
 
 def marks_of(context: Any, grab: Grab) -> Marks | None:
@@ -43,11 +45,12 @@ class POISE_GT_hover(bpy.types.Gizmo):
     """Highlights the bone or joint under the mouse, and takes no clicks"""
 
     bl_idname = "POISE_GT_hover"
-    __slots__ = ("grabs", "mouse")
+    __slots__ = ("grabs", "left", "mouse")
 
     def setup(self) -> None:
         self.grabs: list[Grab] = []
         self.mouse = (0.0, 0.0)
+        self.left = 0.0  # when the mouse left where J was pressed
         self.use_draw_hover = True  # Blender ends it when the mouse leaves the region
         self.use_tooltip = False
         self.hide_keymap = True  # otherwise it would take clicks
@@ -56,12 +59,24 @@ class POISE_GT_hover(bpy.types.Gizmo):
         view = bridge.read_view(context.region, context.region_data)
         before, self.mouse = self.hovered(context), (float(location[0]), float(location[1]))
         self.grabs = picks(context, view, self.mouse, ui_scale(context))
-        if not stepped(context, self.mouse) and context.window_manager.poise_stepped[2]:  # the mouse has left the place
-            context.window_manager.poise_stepped = (0, 0, 0)
+        self.note_leave(context)
         grab = self.hovered(context)
         if not _looks_like(grab, before):
             context.area.tag_redraw()
         return -1 if grab is None else 0
+
+    def note_leave(self, context: Any) -> None:
+        """Forget what J has chosen at a pixel once the mouse comes back to it after a while.
+
+        Not when it leaves: a drag that was pressed there begins only then, and Blender asks for the pixel once more.
+        """
+        manager = context.window_manager
+        *place, count = manager.poise_stepped
+        there, now = stepped(context, self.mouse) > 0, perf_counter()
+        if not there and count > 0:
+            self.left, manager.poise_stepped = now, (*place, -count)
+        elif there and count < 0:
+            manager.poise_stepped = (*place, -count) if now - self.left < _SOON else (0, 0, 0)
 
     def hovered(self, context: Any) -> Grab | None:
         """Return what a drag would take."""

@@ -58,14 +58,19 @@ class GoalReport:
         return result
 
     @property
+    def scores(self) -> Array:
+        """(F,) the larger of both errors, in units of the tolerances."""
+        scores = np.zeros(self.frames.shape)
+        if self.position_error is not None:
+            scores = np.maximum(scores, self.position_error / self.position_tolerance)
+        if self.rotation_error is not None:
+            scores = np.maximum(scores, self.rotation_error / self.rotation_tolerance)
+        return scores
+
+    @property
     def worst(self) -> int:
         """The index in `frames` of the largest error, in units of the tolerances."""
-        score = np.zeros(self.frames.shape)
-        if self.position_error is not None:
-            score = np.maximum(score, self.position_error / self.position_tolerance)
-        if self.rotation_error is not None:
-            score = np.maximum(score, self.rotation_error / self.rotation_tolerance)
-        return int(np.argmax(score))
+        return int(np.argmax(self.scores))
 
     def sentence(self, reasons: Sequence[Cause] = ()) -> Explanation:
         """Return what is missed in the worst frame, why, and what helps: 'hand.R is 34 mm short of ...'."""

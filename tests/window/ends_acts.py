@@ -266,6 +266,23 @@ def clicks(hand: Any) -> Act:
         lit = lit_bone(hand)
         yield from hand.click(hand.x, hand.y)
         seen["joints"][name] = [lit, *selected()]
+    for name in (HAND, "shin.R"):
+        x, y = hand.pixel(do.head(name))
+        hand.move(x + 60, y)
+        yield RESTS
+        hand.move(x, y)
+        yield RESTS
+        yield from do.key(hand, "J")
+        lit = lit_bone(hand)
+        yield from do.grab(hand, (x, y))
+        yield from do.lead(hand, (x + 30, y), steps=10)
+        seen.setdefault("dragged", {})[name] = [lit, do.shown().text]
+        yield from do.cancel(hand, "ESC")
+        hand.move(x, y)
+        yield RESTS
+        seen.setdefault("back", {})[name] = lit_bone(hand)
+        yield from do.key(hand, "J")
+    yield from hand.click(hand.x, hand.y)
     seen["Shift"] = []
     for _ in range(2):
         yield from hand.click(hand.x, hand.y, shift=True)

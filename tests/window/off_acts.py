@@ -43,7 +43,7 @@ def off(hand: Any, file: str) -> Generator[float, None, dict[str, Any]]:
     yield from do.key(hand, "P")
     yield from do.key(hand, "P")
     hand.move(wrist[0] + 40, wrist[1] + 40)
-    yield RESTS
+    yield 0.3
     hand.move(*wrist)
     yield RESTS
     yield from do.key(hand, "P")

@@ -109,6 +109,14 @@ def test_a_click_selects_what_is_highlighted_and_shift_removes_it(all_seen: dict
     assert seen["Shift"] == [[last], [last, last]]
 
 
+def test_a_drag_takes_what_j_has_highlighted_and_next_time_what_comes_first(all_seen: dict[str, Any]) -> None:
+    seen = all_seen["clicks"]
+    for name, (lit, text) in seen["dragged"].items():
+        assert lit != name
+        assert any(f"Dragging {lit}" in line for line in text), text
+    assert seen["back"] == {name: name for name in seen["dragged"]}
+
+
 def test_a_drag_beside_the_body_selects_by_a_box(all_seen: dict[str, Any]) -> None:
     seen = all_seen["box"]
     assert seen["selected"] == ["forearm.L", "hand.L"]
