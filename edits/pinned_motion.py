@@ -35,6 +35,7 @@ from .unkeyed import find_unkeyed, read_unkeyed, restore_unkeyed, store_unkeyed
 from .words import counted
 
 TOLD: Final = 3  # missed pins in one report
+_ROUNDS: Final = 4  # solves at most with controls where the last one has left them
 
 
 class PinnedMotion(HeldMotion):
@@ -172,7 +173,9 @@ class PinnedMotion(HeldMotion):
         if self.controlled is not None and len(self.control_frames()):
             with bridge.using_action(armature, self._source()):
                 yield from super().pose_controls(armature, new)
-                if self._takes_posed():
+                for _ in range(_ROUNDS):
+                    if not self._takes_posed():
+                        break
                     yield from super().pose_controls(armature, new)
 
     def _takes_posed(self) -> bool:

@@ -1,0 +1,104 @@
+"""Feet on IK while timed pins hold other parts: they stay where the motion has them, as under Blender's G."""
+
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+from bridge.channels import rotation_channel
+from edits.timed_pins import add_timed_pin, hold_as_posed
+from tests.blender.control_drags import NEAR, RIGS, size_of
+from tests.blender.rigs import world
+from tests.paths import SHARED
+
+context: Any = bpy.context
+FINISHED = {"FINISHED"}
+DOWN = np.array((0.0, 0.0, -0.03))  # metres of a human of 1.7 m
+RIGIFY = "without the rigs of the shared data"
+BODY = {"Rigify on IK": "torso", "Rigify's wolf": "torso", "Rigify's cat": "torso"}
+STILL = (1, 14, 26, 40)
+
+
+def standing(name: str) -> tuple[Any, str, list[str]]:
+    """A rig with bent knees that stands still, the control of its hips, and its feet."""
+    rig, parts = RIGS[name]()
+    hips = BODY.get(name, parts["hips"])
+    assert bpy.ops.poise.drag(bone=hips, shift=tuple(2.0 * size_of(rig) * DOWN)) == FINISHED
+    for bone in rig.pose.bones:
+        for frame in STILL:
+            for channel in ("location", rotation_channel(bone.rotation_mode)):
+                bone.keyframe_insert(channel, frame=frame)
+    context.scene.frame_set(20)
+    return rig, hips, [bone for part, bone in parts.items() if part.startswith("foot")]
+
+
+def over_time(rig: Any, bones: list[str]) -> np.ndarray:
+    places: list[list[np.ndarray]] = []
+    for frame in range(1, 41):
+        context.scene.frame_set(frame)
+        places.append([world(rig, bone) for bone in bones])
+    context.scene.frame_set(20)
+    return np.array(places)
+
+
+def lower(rig: Any, hips: str) -> None:
+    """Pin the hips, lowered, in frames 16 to 24."""
+    pin = add_timed_pin(rig, hips, 16, 24)
+    hold_as_posed(rig, pin)
+    pin.use_rotation, pin.ease_in, pin.ease_out = False, 3, 3
+    turned = np.linalg.inv(np.array(rig.matrix_world)[:3, :3])
+    pin.position = np.array(pin.position) + turned @ (size_of(rig) * DOWN)
+    assert bpy.ops.poise.solve_motion() == FINISHED
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "MMD",
+        "reverse feet with poles",
+        pytest.param("Rigify on IK", marks=pytest.mark.skipif(not SHARED.exists(), reason=RIGIFY)),
+        pytest.param("Rigify's wolf", marks=pytest.mark.skipif(not SHARED.exists(), reason=RIGIFY)),
+    ],
+)
+def test_feet_on_ik_stay_while_a_timed_pin_lowers_the_hips(name: str) -> None:
+    """They went down by as much as the hips, through the floor."""
+    rig, hips, feet = standing(name)
+    before = over_time(rig, [hips, *feet])
+    lower(rig, hips)
+    after = over_time(rig, [hips, *feet])
+    gone = (after - before) / size_of(rig)
+    np.testing.assert_allclose(gone[15:24, 0], np.tile(DOWN, (9, 1)), atol=NEAR)
+    np.testing.assert_allclose(gone[:, 1:], 0.0, atol=NEAR)
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason=RIGIFY)
+def test_a_foot_on_ik_that_is_pinned_meanwhile_is_where_its_pin_has_it() -> None:
+    rig, hips, feet = standing("Rigify on IK")
+    before = over_time(rig, feet)
+    way = size_of(rig) * np.array((0.0, -0.1, 0.05))
+    pin = add_timed_pin(rig, feet[0], 18, 22)
+    hold_as_posed(rig, pin)
+    pin.ease_in, pin.ease_out, pin.position = 2, 2, np.array(pin.position) + way
+    lower(rig, hips)
+    gone = over_time(rig, feet) - before
+    np.testing.assert_allclose(gone[17:22, 0], np.tile(way, (5, 1)), atol=NEAR * size_of(rig))
+    np.testing.assert_allclose(gone[:, 1], 0.0, atol=NEAR * size_of(rig))
+    np.testing.assert_allclose(gone[[14, 24], 0], 0.0, atol=NEAR * size_of(rig))
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not SHARED.exists(), reason=RIGIFY)
+@pytest.mark.parametrize("name", ["Rigify's wolf", "Rigify's cat"])
+def test_the_timed_pin_of_a_control_that_goes_along_with_its_paw_holds(name: str, capfd: Any) -> None:
+    """It was up to 17 mm off: it was solved for where the control is beside the paw before."""
+    rig, _, _ = standing(name)
+    before = over_time(rig, ["foot_ik.L"])
+    way = size_of(rig) * np.array((0.0, -0.03, 0.03))
+    pin = add_timed_pin(rig, "foot_ik.L", 20, 20)
+    hold_as_posed(rig, pin)
+    pin.ease_in, pin.ease_out, pin.position = 3, 3, np.array(pin.position) + way
+    assert bpy.ops.poise.solve_motion() == FINISHED
+    assert "1 timed pin holds" in capfd.readouterr().out
+    gone = over_time(rig, ["foot_ik.L"]) - before
+    np.testing.assert_allclose(gone[19, 0], way, atol=NEAR * size_of(rig))
