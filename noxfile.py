@@ -64,7 +64,7 @@ def lint(session: nox.Session) -> None:
 
 @nox.session(python=list(BLENDERS))
 def tests(session: nox.Session) -> None:
-    """The tests, in both Blenders; long ones (in CI one of three) and those of the benchmarks in the newest.
+    """The tests, in both Blenders; long ones (in CI a sample) and those of the benchmarks in the newest.
 
     Arguments go to pytest.
     """
