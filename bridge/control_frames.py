@@ -60,6 +60,11 @@ class ControlledFrames:
         """The indices of the bones that are keyed for the body, in whatever frame."""
         return {bone for body in self.bodies for bone in body.keyed}
 
+    @property
+    def planted(self) -> list[int]:
+        """The parts that are `planted` in whatever frame."""
+        return sorted(set.intersection(*(set(body.planted) for body in self.bodies)))
+
     def at(self, place: int) -> ControlledBody:
         """Return the body of a frame, counted from 0."""
         return self.bodies[self.which[place]]

@@ -152,9 +152,7 @@ class JobEdit(MotionEdit):
         yielding = [(place, *self.held.yielding(one)) for place, one in asked]
         self._asked = [(place, one) for place, one, _ in yielding] + [(_NOBODY, goal) for goal in self.held.goals]
         self._yielding = {place: turn for place, _, turn in yielding if turn is not None}
-        on_ik = list[int]()
-        if self.controlled is not None and plants:
-            on_ik = sorted(set.intersection(*(set(body.planted) for body in self.controlled.bodies)))
+        on_ik = self.controlled.planted if self.controlled is not None and plants else []
         self._loose = feet_but(self.body, self.roles, on_ik, [one.bone for _, one in asked])  # as under G
         if job.humanoid is None:  # which knows no priorities
             goals = [goal for _, goal in self._asked]

@@ -92,8 +92,7 @@ class PinnedMotion(HeldMotion):
         """
         if self.controlled is None or not self.pins:
             return []
-        planted = set.intersection(*(set(body.planted) for body in self.controlled.bodies))
-        feet = feet_but(self.skeleton, self.roles, sorted(planted), ())
+        feet = feet_but(self.skeleton, self.roles, self.controlled.planted, ())
         heads, turns = forward_of(self.skeleton, self.before.pose, feet)
         above = [self.skeleton.ancestors(self.skeleton.index(pin.bone)) for pin in self.pins]
         frames, level = self.before.frames, 1 + max(pin.priority for pin in self.pins)

@@ -9,13 +9,13 @@ import pytest
 from bridge.channels import rotation_channel
 from edits.timed_pins import add_timed_pin, hold_as_posed
 from tests.blender.control_drags import NEAR, RIGS, size_of
-from tests.blender.rigs import world
+from tests.blender.edits.rigs import heads_over
 from tests.paths import SHARED
 
 context: Any = bpy.context
 FINISHED = {"FINISHED"}
 DOWN = np.array((0.0, 0.0, -0.03))  # metres of a human of 1.7 m
-RIGIFY = "without the rigs of the shared data"
+SHARED_DATA = pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")
 BODY = {"Rigify on IK": "torso", "Rigify's wolf": "torso", "Rigify's cat": "torso"}
 STILL = (1, 14, 26, 40)
 
@@ -34,12 +34,7 @@ def standing(name: str) -> tuple[Any, str, list[str]]:
 
 
 def over_time(rig: Any, bones: list[str]) -> np.ndarray:
-    places: list[list[np.ndarray]] = []
-    for frame in range(1, 41):
-        context.scene.frame_set(frame)
-        places.append([world(rig, bone) for bone in bones])
-    context.scene.frame_set(20)
-    return np.array(places)
+    return heads_over(rig, 1, 40)[:, [rig.pose.bones.find(bone) for bone in bones]]
 
 
 def lower(rig: Any, hips: str) -> None:
@@ -57,8 +52,8 @@ def lower(rig: Any, hips: str) -> None:
     [
         "MMD",
         "reverse feet with poles",
-        pytest.param("Rigify on IK", marks=pytest.mark.skipif(not SHARED.exists(), reason=RIGIFY)),
-        pytest.param("Rigify's wolf", marks=pytest.mark.skipif(not SHARED.exists(), reason=RIGIFY)),
+        pytest.param("Rigify on IK", marks=SHARED_DATA),
+        pytest.param("Rigify's wolf", marks=SHARED_DATA),
     ],
 )
 def test_feet_on_ik_stay_while_a_timed_pin_lowers_the_hips(name: str) -> None:
@@ -72,7 +67,7 @@ def test_feet_on_ik_stay_while_a_timed_pin_lowers_the_hips(name: str) -> None:
     np.testing.assert_allclose(gone[:, 1:], 0.0, atol=NEAR)
 
 
-@pytest.mark.skipif(not SHARED.exists(), reason=RIGIFY)
+@SHARED_DATA
 def test_a_foot_on_ik_that_is_pinned_meanwhile_is_where_its_pin_has_it() -> None:
     rig, hips, feet = standing("Rigify on IK")
     before = over_time(rig, feet)
@@ -88,7 +83,7 @@ def test_a_foot_on_ik_that_is_pinned_meanwhile_is_where_its_pin_has_it() -> None
 
 
 @pytest.mark.long
-@pytest.mark.skipif(not SHARED.exists(), reason=RIGIFY)
+@SHARED_DATA
 @pytest.mark.parametrize("name", ["Rigify's wolf", "Rigify's cat"])
 def test_the_timed_pin_of_a_control_that_goes_along_with_its_paw_holds(name: str, capfd: Any) -> None:
     """It was up to 17 mm off: it was solved for where the control is beside the paw before."""
