@@ -22,6 +22,12 @@ TOOLS = "3D View Tool: Pose"
 MODIFIERS = ("ctrl", "shift", "alt", "oskey", "hyper")
 
 
+@pytest.fixture(autouse=True)
+def _users_keymap() -> None:
+    """Blender's own loop, which does not run here, copies keys of add-ons to the keymap that users edit."""
+    bpy.context.window_manager.keyconfigs.update()
+
+
 def blenders_keys(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, Any]]:
     """Keymap and event of every key of Blender's own configurations, with the mouse and space bar set either way."""
     (folder,) = bpy.utils.preset_paths("keyconfig")
@@ -54,7 +60,6 @@ def test_no_key_of_poise_is_blenders_in_pose_mode(monkeypatch: pytest.MonkeyPatc
 
 
 def test_the_keys_are_in_the_keymap_that_users_edit() -> None:
-    bpy.context.window_manager.keyconfigs.update()
     items = keymaps.user_items(bpy.context.window_manager.keyconfigs)
     assert [(item.idname, item.type, item.ctrl, item.shift, item.alt) for _, item in items] == [
         ("poise.drag", "G", True, False, False),
