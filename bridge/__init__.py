@@ -68,6 +68,7 @@ from .keys import (
     write_keys,
     write_motion,
     write_reduced,
+    write_snapshot,
     write_visual,
 )
 from .layers import line_up, push_down

@@ -38,8 +38,9 @@ def rotation_channel(mode: str) -> str:
 
 
 def channel_path(bone: str, name: str) -> str:
-    """Return the data path of a bone's property from the object."""
-    return f'pose.bones["{bpy.utils.escape_identifier(bone)}"].{name}'
+    """Return the data path of a bone's property, or of its custom property ["name"], from the object."""
+    owner = f'pose.bones["{bpy.utils.escape_identifier(bone)}"]'
+    return owner + name if name.startswith("[") else f"{owner}.{name}"
 
 
 def channelbag_of(owner: Any) -> Any:

@@ -185,6 +185,20 @@ def write_visual(
     return _write_into(armature, target_action(armature, action, new), channels, flat)
 
 
+def write_snapshot(armature: ArmatureObject, action: bpy.types.Action, frame: float) -> None:
+    """Key what all bones have now, with locked and driven channels and custom numbers, in one frame of an action."""
+    present, at = read_channels(armature, CHANNELS), np.array([frame])
+    for place, bone in enumerate(armature.pose.bones):
+        names = ("location", rotation_channel(bone.rotation_mode), "scale")
+        values = [(name, index, value) for name in names for index, value in enumerate(present[name][place].tolist())]
+        own = ((key, value) for key, value in bone.items() if key not in bone.bl_rna.properties)
+        numbers = [(key, value) for key, value in own if isinstance(value, int | float)]  # such as switches
+        values += [(f'["{bpy.utils.escape_identifier(key)}"]', 0, value) for key, value in numbers]
+        for name, index, value in values:
+            curve = ensure_curve(armature, action, Channel(bone.name, name, index, at, np.array([value], float)))
+            curve.keyframe_points.insert(frame, value, options={"FAST"})
+
+
 def prepare_keys(armature: ArmatureObject, rig: Rig, motions: Mapping[int, Motion]) -> Callable[[], bpy.types.Action]:
     """Return a function that keys each bone by its own motion in the current action, only channels that have curves.
 

@@ -129,9 +129,11 @@ def using_action(armature: ArmatureObject, action: bpy.types.Action | None) -> I
 
 @contextmanager
 def posed_by(
-    context: Any, armature: ArmatureObject, action: bpy.types.Action, slot: Any, frame: float
+    context: Any, armature: ArmatureObject, action: bpy.types.Action, frame: float, slot: Any = None
 ) -> Iterator[None]:
-    """Give an armature the pose of a slot of an action at a frame inside, and all its channels back afterwards.
+    """Give an armature the pose of an action at a frame inside, and all its channels back afterwards.
+
+    Without a slot the action has one that suits the armature.
 
     Nothing animates it meanwhile, and the scene's frame stays, so that all other objects do.
     """
@@ -139,7 +141,8 @@ def posed_by(
     with_nla, kept, wanted = data.use_nla, dict[tuple[Any, str], Any](), dict[tuple[Any, str], Any]()
     try:
         with using_action(armature, action):
-            data.action_slot = slot
+            if slot is not None:
+                data.action_slot = slot
             channels = {name: np.array(values) for name, values in before.items()}
             place = {name: number for number, name in enumerate(armature.pose.bones.keys())}
             for curve in active_curves(armature):

@@ -1,5 +1,7 @@
 """`generate`: a motion from two key poses, by a recipe."""
 
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import Any, Final
 
@@ -7,7 +9,7 @@ import bpy
 import numpy as np
 
 from .. import bridge
-from ..bridge.motion import preserve_channels
+from ..bridge.motion import iterate_frames, preserve_channels
 from ..core import CoreError, Motion, PinAndDrag, Pose, Skeleton, rotation
 from ..core.body.anatomy import anatomy, carrier_of
 from ..core.body.axes import axis_vector
@@ -23,7 +25,6 @@ from ..core.generate.recipe import ALL, moved_roots
 from ..core.motion import forward_of, shifted
 from ..core.rotation import Array
 from ..core.skeleton import Flags, frozen
-from .evaluation import evaluate
 from .held_motion import HeldMotion
 from .level import level_under_feet
 from .motion_edit import Progress
@@ -179,27 +180,26 @@ def _raised(pin: TimedPin, level: Ground, onto: Ground) -> TimedPin:
 def pose_at(
     context: Any, armature: Any, rig: bridge.Rig, moment: Moment, controlled: bridge.ControlledBody | None = None
 ) -> Pose:
-    """Return the pose at a moment, of the `controlled` body if given; its action is assigned only meanwhile.
-
-    Raises CoreError if there is no such action.
-    """
-
-    def at(frame: float) -> Pose:
+    """Return the pose at a moment, of the `controlled` body if given. Raises CoreError as `posed_at`."""
+    with posed_at(context, armature, moment):
         if controlled is None:
-            return bridge.read_motion(armature, rig, [frame])[0].pose[0]
-        with preserve_channels(context, armature):
-            seen = evaluate(context, armature, np.array([frame])).matrices[0]
-            return bridge.read_controlled(controlled, seen.astype(float))
+            return bridge.read_pose(armature, rig)
+        return bridge.read_controlled(controlled, bridge.read_matrices(armature))
 
-    if moment.action is None:
-        if moment.frame is not None:
-            return at(moment.frame)
-        if controlled is not None:
-            return bridge.read_controlled(controlled, bridge.read_matrices(armature))
-        return bridge.read_pose(armature, rig)
-    action = bpy.data.actions.get(moment.action)
-    if action is None:
-        raise CoreError(f'There is no action "{moment.action}" to take a pose from.')
-    with bridge.using_action(armature, action):
+
+@contextmanager
+def posed_at(context: Any, armature: Any, moment: Moment) -> Iterator[None]:
+    """Give an armature the pose of a moment inside. Raises CoreError if there is no such action."""
+    if moment.action is None and moment.frame is None:
+        yield
+    elif moment.action is None:
+        with preserve_channels(context, armature), closing(iterate_frames(context, np.array([moment.frame]))) as places:
+            next(places)
+            yield
+    else:
+        action = bpy.data.actions.get(moment.action)
+        if action is None:
+            raise CoreError(f'There is no action "{moment.action}" to take a pose from.')
         frame = action.frame_range[0] if moment.frame is None else moment.frame
-        return at(frame)
+        with bridge.posed_by(context, armature, action, frame):
+            yield

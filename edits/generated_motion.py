@@ -16,7 +16,7 @@ import numpy as np
 from .. import bridge
 from ..bridge.motion import preserve_channels
 from ..bridge.turns import update
-from ..core import CoreError, Motion, Pose
+from ..core import CoreError
 from ..core.formats.recipe import (
     Angles,
     Moment,
@@ -45,15 +45,14 @@ CHANGED: Final = 1e-5  # difference of an offset from its curve from which on th
 PLAIN: Final = {"version": 1, "poses": {"min": {}, "max": {}}, "tracks": [{"parts": "all", "samples": [0, 1, 0]}]}
 
 
-def store_pose(armature: Any, rig: bridge.Rig, pose: Pose, number: int) -> None:
-    """Store a pose in the action of the key poses, as the one with this frame `number`: MIN or MAX."""
+def store_pose(armature: Any, number: int) -> None:
+    """Store what the bones have now in the action of the key poses, as the one with this frame `number`: MIN or MAX."""
+    bridge.check(armature)
     follow_renames(armature)
     note_bones(armature)
     action = armature.poise_key_poses or bpy.data.actions.new(f"{armature.name} key poses")
-    motion = Motion(pose[None], np.array([number]), 1.0)
-    every = range(len(rig.skeleton))
     with bridge.using_action(armature, action):
-        bridge.write_keys(armature, rig, motion, every, every, new=False)
+        bridge.write_snapshot(armature, action, number)
     armature.poise_key_poses = action
 
 
@@ -76,7 +75,9 @@ def write_generated(armature: Any, edit: Generated, data: dict[str, Any], start:
             armature.poise_key_poses.use_fake_user = True  # keep poses that the user stored
             armature.poise_key_poses = None
         for number, pose in ((MIN, edit.low), (MAX, edit.high)):
-            store_pose(armature, edit.rig, _channels_of(armature, edit, pose), number)
+            with preserve_channels(bpy.context, armature):
+                edit.show_pose(armature, pose)
+                store_pose(armature, number)
     armature.poise_recipe, armature.poise_generated_start = json.dumps(data), start
     armature.poise_generated = armature.animation_data.action
     with temporary_value(armature, "poise_generated", None):  # else each change would show a pose
@@ -117,14 +118,6 @@ def check_not_linked(armature: Any) -> None:
             raise CoreError(
                 f'The {what} of "{armature.name}" belong to the linked file. Generate another motion there.'
             )
-
-
-def _channels_of(armature: Any, edit: Generated, pose: Pose) -> Pose:
-    """Return the pose of the armature's own bones that brings its body to a pose."""
-    if edit.controlled is None:
-        return pose
-    with preserve_channels(bpy.context, armature):
-        return bridge.pose_controls(armature, edit.rig, edit.controlled.now, pose).pose
 
 
 def _list_phases(armature: Any, recipe: RecipeFile, start: int, fps: float) -> None:

@@ -107,7 +107,7 @@ def _pose_on(context: Any, body: Any, names: set[str], action: Any, frame: float
     at = first if frame is None else frame
     if not first <= at <= last:
         raise CoreError(f'Frame {at:g} is outside of "{action.name}", which has frames {first:g} to {last:g}.')
-    with bridge.posed_by(context, body, action, slot, at):
+    with bridge.posed_by(context, body, action, at, slot):
         return pose_of_armature(body, own)
 
 

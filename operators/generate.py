@@ -10,7 +10,7 @@ from .. import bridge
 from ..core import CoreError
 from ..core.formats.recipe import PRESETS, Moment, parse_recipe
 from ..core.formats.table import FRAME_LIMIT
-from ..edits.generate import Generated, pose_at
+from ..edits.generate import Generated, posed_at
 from ..edits.generated_motion import (
     MAX,
     MIN,
@@ -68,10 +68,9 @@ class POISE_OT_store_pose(TellsChoice, Tool, bpy.types.Operator):
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
         context.view_layer.update()
-        rig = bridge.read_rig(armature)
         moments = {"PRESENT": Moment(), "FRAME": Moment(self.frame), "ACTION": Moment(action=self.action)}
-        pose = pose_at(context, armature, rig, moments[self.source])
-        store_pose(armature, rig, pose, MIN if self.pose == "MIN" else MAX)
+        with posed_at(context, armature, moments[self.source]):
+            store_pose(armature, MIN if self.pose == "MIN" else MAX)
         return (
             "INFO",
             f'Stored as the {"min" if self.pose == "MIN" else "max"} pose in "{armature.poise_key_poses.name}"',
