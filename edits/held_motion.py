@@ -213,7 +213,7 @@ class HeldMotion(BodyMotion):
 
     def _cause(self, pin: TimedPin) -> str | None:
         """Return what drives the bone of a pin that does not hold; "" for out of reach, None for no reason."""
-        names, bone = self.skeleton.names, self.skeleton.index(pin.bone)
+        bone = self.skeleton.index(pin.bone)
         on = slice(*pin.span(self.after))
         solved = np.ones(len(self.after), bool) if self.only is None else self.only
         gaps, turns = (part[solved[on]] for part in pin_errors(self.skeleton, self.after, pin))
@@ -222,8 +222,12 @@ class HeldMotion(BodyMotion):
         gaps = (self.worlds[on, :3, :3][solved[on]] @ gaps[..., None])[..., 0]
         if max(lengths(gaps).max() / POSITION_TOLERANCE, np.degrees(lengths(turns)).max() / ROTATION_TOLERANCE) > 1.0:
             return ""
-        above = [names[one] for one in (*self.skeleton.ancestors(bone)[1:], bone)]
-        return next((self.rig.driven[name] for name in above if name in self.rig.driven), None)
+        above = [*self.skeleton.ancestors(bone)[1:], bone]
+        if self.controlled is not None:  # a part that follows its own control is where that is
+            now = self.controlled.now
+            above = [now.leaders[one] for one in above if now.controls[one].turns < 0]
+        names = [self.rig.skeleton.names[one] for one in above]
+        return next((self.rig.driven[name] for name in names if name in self.rig.driven), None)
 
 
 class PartOfMotion(HeldMotion):
