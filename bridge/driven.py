@@ -77,7 +77,9 @@ def find_driven(
             limits[bone.name] = active[0]
             continue
         for constraint in active:
-            reason = f'constraint "{constraint.name}" on "{bone.name}" ({kinds[constraint.type]})'
+            kind = kinds[constraint.type]
+            told = "" if constraint.name.split(".")[0] == kind else f" ({kind})"
+            reason = f'constraint "{constraint.name}" on "{bone.name}"{told}'
             for name in constrained_bones(constraint, bone):
                 reasons.setdefault(name, reason)
                 held |= set() if _leaves_place(constraint) else {name}

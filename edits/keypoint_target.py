@@ -51,7 +51,10 @@ def find_target(armature: Any, limits: bool, controls: bool = True) -> KeypointT
     if controlled is not None and _needs_controls(rig, character, controlled):
         tuning = bridge.read_tuning(armature, controlled.skeleton)
         body = Character(controlled.skeleton, controlled.roles, limits, tuning)
-        notes = _left_out(rig, {*character.parts} - {*controlled.bones[body.bones].tolist()})
+        posed = {*controlled.bones[body.bones].tolist()}
+        for bent in ({*roles.chain(part)} for part in ("spine", "neck")):
+            posed |= bent if posed & bent else set()  # fewer controls than bones bend all of them
+        notes = _left_out(rig, {*character.parts} - posed)
         present = bridge.read_controlled(controlled, bridge.read_matrices(armature))
         return KeypointTarget(bridge.with_ik_starts(rig, controlled), body, present, controlled, notes, surface)
     if not character.bones:
