@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import bridge
 from ..bridge.channels import CHANNELS, read_channels, write_channels
+from ..bridge.driven import animated_curves, split_path
 from ..bridge.motion import iterate_frames
 from ..bridge.turns import update
 from ..core import Motion, Pose
@@ -104,13 +105,13 @@ def find_control_motion(
     rotations, translations = np.array(motion.pose.rotations), np.array(motion.pose.translations)
     pose = controlled.bent(pose)
     evaluated, loose = list[Any](), list[Any]()
-    recorder = ControlRecorder(armature, rig, placed)
+    recorder, bare = ControlRecorder(armature, rig, placed), _without_keys(armature, rig, controlled) if framed else []
     try:
         with closing(iterate_frames(context, motion.frames if framed else None, len(motion))) as places:
             for place in places:
                 body = controlled.at(place)
-                if placed:
-                    bridge.write_pose(armature, rig, motion.pose[place], placed)
+                if placed or bare:
+                    bridge.write_pose(armature, rig, motion.pose[place], [*placed, *bare])
                 posed, bones = recorder.add(armature, body, pose[place]), sorted(body.keyed)
                 loose.append(posed.loose)
                 update(context)
@@ -128,6 +129,13 @@ def find_control_motion(
     wanted = take_twists(controlled.skeleton, controlled.bent(pose, shown), shown, np.stack(loose))
     found = replace(recorder.result(own), misfit=bridge.explain_misfit(armature, controlled, wanted, seen))
     return found, wanted, shown
+
+
+def _without_keys(armature: Any, rig: bridge.Rig, controlled: bridge.ControlledFrames) -> list[int]:
+    """Return the controls without curves, where others have some: no frame change brings them back to their channels."""
+    keyed = {path[0] for curve in animated_curves(armature) if (path := split_path(curve.data_path)) is not None}
+    posed = {bone for body in controlled.bodies for bone in body.keyed} if keyed else ()
+    return [bone for bone in sorted(posed) if rig.skeleton.names[bone] not in keyed]
 
 
 def write_controls(armature: Any, rig: bridge.Rig, control: ControlMotion, action: str | None) -> Any:

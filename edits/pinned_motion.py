@@ -107,6 +107,22 @@ class PinnedMotion(HeldMotion):
                 found.append(TimedPin(foot, first, last, heads[:, at], turns[:, at], priority=level))
         return found
 
+    def pinned(self, motion: Motion, pins: Sequence[TimedPin], progress: Progress) -> Motion:
+        return super().pinned(motion, [self._on_part(pin) for pin in pins], progress)
+
+    def _on_part(self, pin: TimedPin) -> TimedPin:
+        """Return the place of a control that moves a part without turning it as that of the part, as MMD's foot IK."""
+        bone = self.skeleton.index(pin.bone)
+        if self.controlled is None or pin.position is None or pin.rotation is not None or pin.relative_to is not None:
+            return pin
+        body, own = self.controlled.now, int(self.controlled.now.bones[bone])
+        part = body.riding.get(own)
+        if part is None or own != body.controls[part].moves or own == body.controls[part].turns:
+            return pin
+        heads, turns = forward_of(self.skeleton, self.before.pose, [bone, part])
+        beside = heads[:, 0] + rotation.rotate(turns[:, 0], np.asarray(pin.point)) - heads[:, 1]
+        return replace(pin, bone=part, point=(0.0, 0.0, 0.0), position=pin.position - beside)
+
     def _climbs(self) -> bool:
         """Return whether the ground is meshes, and feet are pinned on it."""
         return self.surface is not None and bool(self._foot_pins())
@@ -186,7 +202,8 @@ class PinnedMotion(HeldMotion):
         assert self.posed is not None
         body = self.controlled.now
         going = np.isin(body.bones, [*{*body.riding} - body.idle])
-        pinned = [part for part in {self.skeleton.index(pin.bone) for pin in self.pins} if going[part]]
+        held = {self.skeleton.index(self._on_part(pin).bone) for pin in self.pins}
+        pinned = [part for part in held if going[part]]
         at, posed = np.ix_(self.control_frames(), pinned), self.posed
         places, turns = np.array(self.before.pose.translations), np.array(self.before.pose.rotations)
         far = np.abs(places[at] - posed.translations[:, pinned]).max(initial=0.0)

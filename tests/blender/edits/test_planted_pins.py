@@ -5,10 +5,11 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
+from mathutils import Quaternion, Vector
 
-from bridge.channels import rotation_channel
+from bridge.channels import channelbag_of, rotation_channel
 from edits.timed_pins import add_timed_pin, hold_as_posed
-from tests.blender.control_drags import NEAR, RIGS, size_of
+from tests.blender.control_drags import NEAR, RIGS, seen, size_of
 from tests.blender.edits.rigs import heads_over
 from tests.paths import SHARED
 
@@ -20,11 +21,12 @@ BODY = {"Rigify on IK": "torso", "Rigify's wolf": "torso", "Rigify's cat": "tors
 STILL = (1, 14, 26, 40)
 
 
-def standing(name: str) -> tuple[Any, str, list[str]]:
-    """A rig with bent knees that stands still, the control of its hips, and its feet."""
+def standing(name: str, bent: bool = True) -> tuple[Any, str, list[str]]:
+    """A rig, with bent knees or at rest, that stands still, the control of its hips, and its feet."""
     rig, parts = RIGS[name]()
     hips = BODY.get(name, parts["hips"])
-    assert bpy.ops.poise.drag(bone=hips, shift=tuple(2.0 * size_of(rig) * DOWN)) == FINISHED
+    if bent:
+        assert bpy.ops.poise.drag(bone=hips, shift=tuple(2.0 * size_of(rig) * DOWN)) == FINISHED
     for bone in rig.pose.bones:
         for frame in STILL:
             for channel in ("location", rotation_channel(bone.rotation_mode)):
@@ -35,6 +37,10 @@ def standing(name: str) -> tuple[Any, str, list[str]]:
 
 def over_time(rig: Any, bones: list[str]) -> np.ndarray:
     return heads_over(rig, 1, 40)[:, [rig.pose.bones.find(bone) for bone in bones]]
+
+
+def seen_over(rig: Any) -> np.ndarray:
+    return np.array([seen(rig, frame) for frame in range(1, 41)])
 
 
 def lower(rig: Any, hips: str) -> None:
@@ -97,3 +103,37 @@ def test_the_timed_pin_of_a_control_that_goes_along_with_its_paw_holds(name: str
     assert "1 timed pin holds" in capfd.readouterr().out
     gone = over_time(rig, ["foot_ik.L"]) - before
     np.testing.assert_allclose(gone[19, 0], way, atol=NEAR * size_of(rig))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("name", "control", "ik"),
+    [
+        ("MMD", "左足IK親", "左足ＩＫ"),
+        pytest.param("MMD of the shared data", "左足ＩＫ親", "左足ＩＫ", marks=SHARED_DATA),
+    ],
+)
+def test_the_timed_pin_of_a_control_without_keys_holds_and_leaves_other_frames(
+    name: str, control: str, ik: str
+) -> None:
+    """MMD's parent of the foot IK was up to 9 cm off, and in the frames after the pin it was keyed elsewhere."""
+    rig, _, _ = standing(name, bent=False)
+    bag = channelbag_of(rig)
+    for curve in [curve for curve in bag.fcurves if f'"{control}"' in curve.data_path]:
+        bag.fcurves.remove(curve)
+    bone = rig.pose.bones[ik]
+    for frame, way in ((1, 0.0), (26, 0.1), (40, 0.0)):
+        bone.location = bone.bone.matrix_local.to_3x3().inverted() @ Vector((0.0, 0.0, way * size_of(rig)))
+        bone.rotation_quaternion = Quaternion((1.0, 0.0, 0.0), 3.0 * way)
+        bone.keyframe_insert("location", frame=frame)
+        bone.keyframe_insert("rotation_quaternion", frame=frame)
+    before = seen_over(rig)
+    way = size_of(rig) * np.array((0.01, -0.02, 0.03))
+    pin = add_timed_pin(rig, control, 16, 20)
+    hold_as_posed(rig, pin)
+    pin.use_rotation, pin.ease_in, pin.ease_out, pin.position = False, 3, 3, np.array(pin.position) + way
+    assert bpy.ops.poise.solve_motion() == FINISHED
+    gone = seen_over(rig) - before
+    held = gone[15:20, rig.pose.bones.find(control), :, 3]
+    np.testing.assert_allclose(held, np.tile(way, (5, 1)), atol=NEAR * size_of(rig))
+    np.testing.assert_allclose(np.delete(gone, range(12, 23), axis=0), 0.0, atol=1e-5)
