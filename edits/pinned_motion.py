@@ -10,11 +10,13 @@ import bpy
 import numpy as np
 
 from .. import bridge
-from ..core import CoreError, Motion, Pose, rotation
-from ..core.body.anatomy import carrier_of
+from ..core import CoreError, Motion, PinAndDrag, Pose, Skeleton, rotation
+from ..core.body import SIDES
+from ..core.body.anatomy import anatomy, carrier_of
 from ..core.editing.contacts import foot_points, runs
 from ..core.editing.drift import WIDTHS, smooth
 from ..core.editing.floor import Floor
+from ..core.editing.foot_lock import KNEE
 from ..core.editing.footsteps import feet_but
 from ..core.editing.timed_pins import PinFingerprint, TimedPin, affected_frames, pin_errors
 from ..core.formats.report import GoalReport, Report
@@ -106,6 +108,14 @@ class PinnedMotion(HeldMotion):
                 first, last = frames[[*span]].tolist()
                 found.append(TimedPin(foot, first, last, heads[:, at], turns[:, at], priority=level))
         return found
+
+    def settings(self, motion: Motion) -> tuple[Skeleton, PinAndDrag]:
+        """Return the limits and the method of locked feet, whose knees are stiff; other joints turn as in a drag."""
+        skeleton, method = super().settings(motion)
+        knees = [knee for side in SIDES if (knee := self.roles.bone(f"shin.{side}")) >= 0]
+        deviations = np.array(anatomy(self.skeleton, self.roles).deviations)
+        deviations[knees] = KNEE
+        return skeleton, replace(method, deviations=deviations)
 
     def pinned(self, motion: Motion, pins: Sequence[TimedPin], progress: Progress) -> Motion:
         return super().pinned(motion, [self._on_part(pin) for pin in pins], progress)
