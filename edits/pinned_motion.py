@@ -1,8 +1,9 @@
 """The motion that is solved from an armature's timed pins; the original action is kept."""
 
 import json
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import astuple, replace
+from functools import cached_property
 from time import perf_counter
 from typing import Any, Final, NamedTuple
 
@@ -11,14 +12,12 @@ import numpy as np
 
 from .. import bridge
 from ..core import CoreError, Motion, PinAndDrag, Pose, Skeleton, rotation
-from ..core.body import SIDES
 from ..core.body.anatomy import anatomy, carrier_of
 from ..core.editing.contacts import foot_points, runs
 from ..core.editing.drift import WIDTHS, smooth
 from ..core.editing.floor import Floor
-from ..core.editing.foot_lock import KNEE
-from ..core.editing.footsteps import feet_but
-from ..core.editing.timed_pins import PinFingerprint, TimedPin, affected_frames, pin_errors
+from ..core.editing.footsteps import feet_but, feet_of
+from ..core.editing.timed_pins import PinFingerprint, TimedPin, affected_frames, pin_errors, pin_motion
 from ..core.formats.report import GoalReport, Report
 from ..core.motion import forward_of, shifted
 from ..core.rotation import Array, lengths
@@ -67,8 +66,6 @@ class PinnedMotion(HeldMotion):
             self.pins = self._read(context, armature, used, self.before)
             if self._climbs():
                 self.pins = self._read(context, armature, used, self._onto_meshes())
-            else:
-                self.staying += self._planted()
         if frame is not None:
             self.draft, self.only = True, self.before.frames == frame
         else:
@@ -87,38 +84,68 @@ class PinnedMotion(HeldMotion):
                 self.left_out.append(str(error).removesuffix("."))
         return pins
 
-    def _planted(self) -> list[TimedPin]:
-        """Return pins that keep feet on IK where the motion has them while the others hold, and give way to these.
+    @cached_property
+    def _on_ik(self) -> list[int]:
+        """The feet on IK, whose ankles have no limit, as under Blender's G."""
+        return [] if self.controlled is None else feet_but(self.skeleton, self.roles, self.controlled.planted, ())
 
-        But not while a foot, or what hangs on it, is pinned itself. Blender's G leaves such feet in their place, too.
+    def pinned(self, motion: Motion, pins: Sequence[TimedPin], progress: Progress) -> Motion:
+        """Return a motion with some pins: first those of feet, and then the others while these feet stay.
+
+        So do feet on IK, as under Blender's G.
         """
-        if self.controlled is None or not self.pins:
-            return []
-        feet = feet_but(self.skeleton, self.roles, self.controlled.planted, ())
-        heads, turns = forward_of(self.skeleton, self.before.pose, feet)
-        above = [self.skeleton.ancestors(self.skeleton.index(pin.bone)) for pin in self.pins]
-        frames, level = self.before.frames, 1 + max(pin.priority for pin in self.pins)
+        pins, skeleton = [self._on_part(pin) for pin in pins], self.skeleton
+        if self._climbs():
+            return super().pinned(motion, pins, progress)
+        ends = {*self._on_ik, *(foot.bone for foot in feet_of(skeleton, self.roles))}
+        above = [ends.intersection(skeleton.ancestors(skeleton.index(pin.bone))) for pin in pins]
+        feet = [pin for pin, own in zip(pins, above, strict=True) if own]
+        others = [pin for pin, own in zip(pins, above, strict=True) if not own]
+        if feet:
+            only = None if others else self.solved_frames(motion)
+            held = [*feet, *self._planted(motion, feet, dict.fromkeys(self._on_ik))]
+            motion = self._held(motion, held, self.settings(motion), only, no_progress if others else progress)
+        if others:
+            ranks = sorted(
+                ((foot, pin.priority) for pin, own in zip(pins, above, strict=True) for foot in own),
+                key=lambda one: -one[1],
+            )
+            held = [*others, *self._planted(motion, others, dict.fromkeys(self._on_ik) | dict(ranks))]
+            motion = self._held(motion, held, self._as_dragged(motion), self.solved_frames(motion), progress)
+        return motion
+
+    def _held(
+        self, motion: Motion, pins: Sequence[TimedPin], settings: tuple[Skeleton, PinAndDrag], only: Flags | None,
+        progress: Progress,
+    ) -> Motion:  # fmt: skip
+        skeleton, method = settings
+        return pin_motion(skeleton, motion, [*pins, *self.staying], method, progress, only, self.draft).motion
+
+    def _as_dragged(self, motion: Motion) -> tuple[Skeleton, PinAndDrag]:
+        """Return the limits but those of ankles on IK, and joints that turn as in a drag."""
+        (skeleton, method), found = self.settings(motion), anatomy(self.skeleton, self.roles)
+        limits = [group.take(np.flatnonzero(~np.isin(group.bones, self._on_ik))) for group in skeleton.limits]
+        return replace(skeleton, limits=tuple(limits)), replace(method, deviations=found.deviations, bends=found.bends)
+
+    def _planted(self, motion: Motion, pins: Sequence[TimedPin], feet: Mapping[int, int | None]) -> list[TimedPin]:
+        """Return pins that keep feet where a motion has them while others hold: with their priority, or giving way.
+
+        But not while a foot, or what hangs on it, is pinned itself.
+        """
+        heads, turns = forward_of(self.skeleton, motion.pose, [*feet])
+        above = [self.skeleton.ancestors(self.skeleton.index(pin.bone)) for pin in pins]
+        frames, level = motion.frames, 1 + max(pin.priority for pin in pins)
         holds = np.array([
-            (frames >= pin.start - pin.ease_in) & (frames <= pin.end + pin.ease_out) for pin in self.pins
+            (frames >= pin.start - pin.ease_in) & (frames <= pin.end + pin.ease_out) for pin in pins
         ])  # fmt: skip
         found: list[TimedPin] = []
-        for at, foot in enumerate(feet):
+        for at, (foot, priority) in enumerate(feet.items()):
             own = np.array([foot in bones for bones in above])
             for span in runs(holds[~own].any(axis=0) & ~holds[own].any(axis=0)):
                 first, last = frames[[*span]].tolist()
-                found.append(TimedPin(foot, first, last, heads[:, at], turns[:, at], priority=level))
+                rank = level if priority is None else priority
+                found.append(TimedPin(foot, first, last, heads[:, at], turns[:, at], priority=rank))
         return found
-
-    def settings(self, motion: Motion) -> tuple[Skeleton, PinAndDrag]:
-        """Return the limits and the method of locked feet, whose knees are stiff; other joints turn as in a drag."""
-        skeleton, method = super().settings(motion)
-        knees = [knee for side in SIDES if (knee := self.roles.bone(f"shin.{side}")) >= 0]
-        deviations = np.array(anatomy(self.skeleton, self.roles).deviations)
-        deviations[knees] = KNEE
-        return skeleton, replace(method, deviations=deviations)
-
-    def pinned(self, motion: Motion, pins: Sequence[TimedPin], progress: Progress) -> Motion:
-        return super().pinned(motion, [self._on_part(pin) for pin in pins], progress)
 
     def _on_part(self, pin: TimedPin) -> TimedPin:
         """Return the place of a control that moves a part without turning it as that of the part, as MMD's foot IK."""

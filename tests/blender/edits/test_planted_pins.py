@@ -5,8 +5,9 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from mathutils import Quaternion, Vector
+from mathutils import Matrix, Quaternion, Vector
 
+import bridge
 from bridge.channels import channelbag_of, rotation_channel
 from edits.timed_pins import add_timed_pin, hold_as_posed
 from tests.blender.control_drags import NEAR, RIGS, seen, size_of
@@ -17,16 +18,19 @@ context: Any = bpy.context
 FINISHED = {"FINISHED"}
 DOWN = np.array((0.0, 0.0, -0.03))  # metres of a human of 1.7 m
 SHARED_DATA = pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")
-BODY = {"Rigify on IK": "torso", "Rigify's wolf": "torso", "Rigify's cat": "torso"}
+BODY = {
+    "Rigify on IK": "torso", "Rigify's wolf": "torso", "Rigify's cat": "torso",
+    "Auto-Rig Pro on IK": "c_root_master.x", "CloudRig on IK": "MSTR-Torso",
+}  # fmt: skip
 STILL = (1, 14, 26, 40)
 
 
-def standing(name: str, bent: bool = True) -> tuple[Any, str, list[str]]:
-    """A rig, with bent knees or at rest, that stands still, the control of its hips, and its feet."""
+def standing(name: str, depth: float = 2.0) -> tuple[Any, str, list[str]]:
+    """A rig with its hips `depth` times as low as `DOWN` that stands still, the control of these, and its feet."""
     rig, parts = RIGS[name]()
     hips = BODY.get(name, parts["hips"])
-    if bent:
-        assert bpy.ops.poise.drag(bone=hips, shift=tuple(2.0 * size_of(rig) * DOWN)) == FINISHED
+    if depth:
+        assert bpy.ops.poise.drag(bone=hips, shift=tuple(depth * size_of(rig) * DOWN)) == FINISHED
     for bone in rig.pose.bones:
         for frame in STILL:
             for channel in ("location", rotation_channel(bone.rotation_mode)):
@@ -73,6 +77,32 @@ def test_feet_on_ik_stay_while_a_timed_pin_lowers_the_hips(name: str) -> None:
     np.testing.assert_allclose(gone[:, 1:], 0.0, atol=NEAR)
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "MMD",
+        "reverse feet with poles",
+        pytest.param("CloudRig on IK", marks=pytest.mark.long),
+        pytest.param("Auto-Rig Pro on IK", marks=pytest.mark.long),
+        pytest.param("Rigify on IK", marks=SHARED_DATA),
+    ],
+)
+def test_a_timed_pin_lowers_a_body_that_crouches_as_g_does(name: str) -> None:
+    """Ankles were at their limits, and knees gave way by up to 27 cm to one side."""
+    rig, hips, _ = standing(name, depth=6.0)
+    before, control = seen(rig, 20), rig.pose.bones[hips]
+    control.matrix = Matrix.Translation(np.linalg.solve(np.array(rig.matrix_world)[:3, :3], size_of(rig) * DOWN)) @ (
+        control.matrix
+    )
+    context.view_layer.update()
+    wanted = bridge.read_matrices(rig)
+    np.testing.assert_array_equal(seen(rig, 20), before)
+    lower(rig, hips)
+    roles = bridge.read_roles(rig, bridge.read_rig(rig).skeleton)
+    legs = [roles.bone(f"{part}.{side}") for part in ("thigh", "shin", "foot") for side in "LR"]
+    np.testing.assert_allclose(seen(rig, 20)[legs, :, 3], wanted[legs, :, 3], atol=NEAR * size_of(rig))
+
+
 @SHARED_DATA
 def test_a_foot_on_ik_that_is_pinned_meanwhile_is_where_its_pin_has_it() -> None:
     rig, hips, feet = standing("Rigify on IK")
@@ -117,7 +147,7 @@ def test_the_timed_pin_of_a_control_without_keys_holds_and_leaves_other_frames(
     name: str, control: str, ik: str
 ) -> None:
     """MMD's parent of the foot IK was up to 9 cm off, and in the frames after the pin it was keyed elsewhere."""
-    rig, _, _ = standing(name, bent=False)
+    rig, _, _ = standing(name, depth=0.0)
     bag = channelbag_of(rig)
     for curve in [curve for curve in bag.fcurves if f'"{control}"' in curve.data_path]:
         bag.fcurves.remove(curve)

@@ -5,10 +5,10 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
-from mathutils import Euler, Quaternion
+from mathutils import Euler, Quaternion, Vector
 
 from panels.motion import POISE_PT_timed_pins
-from tests.blender.edits.rigs import again, hold, keyed, overridden, pins_of, stays
+from tests.blender.edits.rigs import again, heads_over, hold, keyed, overridden, pins_of, stays
 from tests.blender.rigs import context, drawn_by, select, world
 from tests.paths import DATA
 
@@ -138,6 +138,31 @@ def test_contacts_come_before_pins_that_are_added_and_both_have_weights() -> Non
     assert bpy.ops.poise.add_timed_pin() == {"FINISHED"}
     hand = rig.poise_timed_pins[rig.poise_active_timed_pin]
     assert (hand.bone, hand.priority, hand.weight) == ("LeftHand", 1, 1.0)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("late", [0, 1])
+def test_a_pin_where_a_foot_lands_eases_as_elsewhere(late: int) -> None:
+    """The hips went down for that one frame."""
+    bpy.ops.import_anim.bvh(filepath=str(DATA / "motion" / "cmu_07_12.bvh"))
+    rig = context.object
+    select(rig, ["Hips"])
+    assert bpy.ops.poise.find_contacts() == {"FINISHED"}
+    assert bpy.ops.poise.solve_motion() == {"FINISHED"}
+    first, last = (int(frame) for frame in rig.animation_data.action.frame_range)
+    middle = (first + last) // 2
+    landing = min((pin.start for pin in rig.poise_timed_pins), key=lambda frame: abs(frame - middle)) + late
+    before = heads_over(rig, landing - 8, landing + 8)[:, 0]
+    pin = hold(rig, "Hips", landing, 0)
+    pin.held, pin.ease_in, pin.ease_out, pin.priority = "PLACE", 6, 6, 1
+    low = 0.05 * rig.dimensions.z
+    context.scene.frame_set(landing)
+    pin.position = rig.pose.bones["Hips"].head - Vector((0.0, 0.0, low))
+    assert bpy.ops.poise.solve_motion() == {"FINISHED"}
+    down = (heads_over(rig, landing - 8, landing + 8)[:, 0] - before)[:, 2]
+    assert down[8] == pytest.approx(-low, rel=1e-2)
+    assert np.abs(np.diff(down)).max() < 0.5 * low
+    assert down.min() > -1.3 * low
 
 
 def test_a_hand_that_is_held_three_metres_away_leaves_the_foot_where_it_stands() -> None:
