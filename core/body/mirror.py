@@ -80,8 +80,8 @@ def mirror_pose(skeleton: Skeleton, roles: Roles, pose: Pose, model: Model = "BO
 def counterparts(skeleton: Skeleton, roles: Roles) -> Indices:
     """Return the bone (J,) on the other side; the bone itself in the middle, -1 if there is none.
 
-    Counterparts have the roles of both sides, or their parents are counterparts and their rest positions are mirror
-    images.
+    Counterparts have the roles of both sides, or rest positions that are mirror images, and parents that are
+    counterparts, or none.
     """
     found = np.full(len(skeleton), -1)
     for role in (*roles.bones, *roles.limbs):
@@ -98,9 +98,10 @@ def counterparts(skeleton: Skeleton, roles: Roles) -> Indices:
     left = left_vector(roles.up, roles.facing)
     across = ends - 2.0 * ((ends - rest[hips[0], :, 3]) @ left)[..., None] * left if hips else ends
     for bone, parent in enumerate(skeleton.parents.tolist()):
-        if found[bone] >= 0 or parent < 0 or found[parent] < 0:
+        above = found[parent] if parent >= 0 else -1
+        if found[bone] >= 0 or (parent >= 0 and above < 0):
             continue
-        beside = np.flatnonzero((skeleton.parents == found[parent]) & (found < 0))
+        beside = np.flatnonzero((skeleton.parents == above) & (found < 0))
         far = np.abs(ends[beside] - across[bone]).max(axis=(1, 2))
         fit = beside[far < _NEAR * skeleton.size]
         if len(fit) == 1:
