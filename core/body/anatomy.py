@@ -321,7 +321,7 @@ class _AnatomyBuilder:
         limited = self._limited(), self.axes, self.canonical
         limits = hinge_limits(*limited), range_limits(*limited)
         masses = masses_of(self.skeleton, self.roles)
-        deviations = self._deviations(), self.axes, self._correlations()
+        deviations = self._deviations(), self._axes_of_hinges(), self._correlations()
         return Anatomy(self.pose({}), *deviations, *limits, self._bends(), masses, self.canonical)
 
     def pose(self, angles: Mapping[str, Sequence[float]]) -> Pose:
@@ -455,6 +455,15 @@ class _AnatomyBuilder:
         limited = {bone for group in self.skeleton.limits for bone in group.bones.tolist()}
         hanging = (self.skeleton.parents >= 0) & self.skeleton.inherit_rotation
         return {bone: self.parts[bone] for bone in sorted(self.parts) if hanging[bone] and bone not in limited}
+
+    def _axes_of_hinges(self) -> Array:
+        """Return the axes; one of a joint with two locks is its hinge: beside that it would be as stiff as sideways."""
+        axes, locks = self.axes.copy(), self.skeleton.rotation_locks
+        for bone in np.flatnonzero(locks.sum(axis=1) == 2):
+            hinge = rotation.rotate(rotation.inv(axes[bone]), (~locks[bone]).astype(float))
+            nearest = np.eye(3)[np.abs(hinge).argmax()]
+            axes[bone] = rotation.mul(axes[bone], rotation.shortest(np.copysign(nearest, hinge), hinge))
+        return axes
 
     def _bends(self) -> Array:
         """Return the bending vectors (J, 3), radians."""
