@@ -9,6 +9,7 @@ from tests.blender.rigs import world
 from tests.paths import SHARED
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data")
 @pytest.mark.parametrize("way", [(-0.15, 0.0, 0.0), (-0.086, -0.034, 0.118), (0.0, -0.2, 0.1)])
 def test_a_hand_on_ik_takes_the_body_as_far_as_one_on_fk(way: tuple[float, float, float]) -> None:
