@@ -78,8 +78,9 @@ def find_driven(
             continue
         for constraint in active:
             kind = kinds[constraint.type]
-            told = "" if constraint.name.split(".")[0] == kind else f" ({kind})"
-            reason = f'constraint "{constraint.name}" on "{bone.name}"{told}'
+            reason = f'constraint "{constraint.name}" on "{bone.name}" ({kind})'
+            if constraint.name.split(".")[0] == kind:
+                reason = f'constraint "{constraint.name}" on "{bone.name}"'
             for name in constrained_bones(constraint, bone):
                 reasons.setdefault(name, reason)
                 held |= set() if _leaves_place(constraint) else {name}
