@@ -1,7 +1,7 @@
 """The motion that is solved from an armature's timed pins; the original action is kept."""
 
 import json
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import astuple, replace
 from functools import cached_property
 from time import perf_counter
@@ -94,23 +94,20 @@ class PinnedMotion(HeldMotion):
 
         So do feet on IK, as under Blender's G.
         """
-        pins, skeleton = [self._on_part(pin) for pin in pins], self.skeleton
+        pins = [self._on_part(pin) for pin in pins]
         if self._climbs():
             return super().pinned(motion, pins, progress)
-        ends = {*self._on_ik, *(foot.bone for foot in feet_of(skeleton, self.roles))}
-        above = [ends.intersection(skeleton.ancestors(skeleton.index(pin.bone))) for pin in pins]
-        feet = [pin for pin, own in zip(pins, above, strict=True) if own]
-        others = [pin for pin, own in zip(pins, above, strict=True) if not own]
+        ends = {*self._on_ik, *(foot.bone for foot in feet_of(self.skeleton, self.roles))}
+        of_feet = [not ends.isdisjoint(self.skeleton.ancestors(self.skeleton.index(pin.bone))) for pin in pins]
+        feet, others = (
+            [pin for pin, own in zip(pins, of_feet, strict=True) if own == which] for which in (True, False)
+        )
         if feet:
             only = None if others else self.solved_frames(motion)
-            held = [*feet, *self._planted(motion, feet, dict.fromkeys(self._on_ik))]
+            held = [*feet, *self._planted(motion, feet)]
             motion = self._held(motion, held, self.settings(motion), only, no_progress if others else progress)
         if others:
-            ranks = sorted(
-                ((foot, pin.priority) for pin, own in zip(pins, above, strict=True) for foot in own),
-                key=lambda one: -one[1],
-            )
-            held = [*others, *self._planted(motion, others, dict.fromkeys(self._on_ik) | dict(ranks))]
+            held = [*others, *self._planted(motion, others), *self._placed(motion, feet, others)]
             motion = self._held(motion, held, self._as_dragged(motion), self.solved_frames(motion), progress)
         return motion
 
@@ -127,24 +124,37 @@ class PinnedMotion(HeldMotion):
         limits = [group.take(np.flatnonzero(~np.isin(group.bones, self._on_ik))) for group in skeleton.limits]
         return replace(skeleton, limits=tuple(limits)), replace(method, deviations=found.deviations, bends=found.bends)
 
-    def _planted(self, motion: Motion, pins: Sequence[TimedPin], feet: Mapping[int, int | None]) -> list[TimedPin]:
-        """Return pins that keep feet where a motion has them while others hold: with their priority, or giving way.
+    def _planted(self, motion: Motion, pins: Sequence[TimedPin]) -> list[TimedPin]:
+        """Return pins that keep feet on IK where a motion has them while others hold, and give way to these.
 
-        But not while a foot, or what hangs on it, is pinned itself.
+        But not while a foot, or what hangs on it, is pinned itself. Blender's G leaves such feet in their place, too.
         """
-        heads, turns = forward_of(self.skeleton, motion.pose, [*feet])
+        heads, turns = forward_of(self.skeleton, motion.pose, self._on_ik)
         above = [self.skeleton.ancestors(self.skeleton.index(pin.bone)) for pin in pins]
-        frames, level = motion.frames, 1 + max(pin.priority for pin in pins)
-        holds = np.array([
-            (frames >= pin.start - pin.ease_in) & (frames <= pin.end + pin.ease_out) for pin in pins
-        ])  # fmt: skip
+        holds, level = _when(motion, pins), 1 + max(pin.priority for pin in pins)
         found: list[TimedPin] = []
-        for at, (foot, priority) in enumerate(feet.items()):
+        for at, foot in enumerate(self._on_ik):
             own = np.array([foot in bones for bones in above])
             for span in runs(holds[~own].any(axis=0) & ~holds[own].any(axis=0)):
-                first, last = frames[[*span]].tolist()
-                rank = level if priority is None else priority
-                found.append(TimedPin(foot, first, last, heads[:, at], turns[:, at], priority=rank))
+                first, last = motion.frames[[*span]].tolist()
+                found.append(TimedPin(foot, first, last, heads[:, at], turns[:, at], priority=level))
+        return found
+
+    def _placed(self, motion: Motion, feet: Sequence[TimedPin], pins: Sequence[TimedPin]) -> list[TimedPin]:
+        """Return pins that hold what pins of feet hold, where a motion has it, while and between others hold."""
+        alike: dict[tuple[Any, ...], TimedPin] = {}
+        for pin in feet:
+            alike.setdefault(
+                (self.skeleton.index(pin.bone), *pin.point, pin.rotation is None, pin.position is None), pin
+            )
+        found: list[TimedPin] = []
+        for bone, pin in ((key[0], pin) for key, pin in alike.items()):
+            heads, turns = (part[:, 0] for part in forward_of(self.skeleton, motion.pose, [bone]))
+            place = None if pin.position is None else heads + rotation.rotate(turns, np.asarray(pin.point))
+            held = replace(pin, position=place, rotation=None if pin.rotation is None else turns, relative_to=None)
+            for span in runs(_when(motion, pins).any(axis=0)):
+                first, last = motion.frames[[*span]].tolist()
+                found.append(replace(held, start=first, end=last, ease_in=0.0, ease_out=0.0))
         return found
 
     def _on_part(self, pin: TimedPin) -> TimedPin:
@@ -406,6 +416,12 @@ class PinnedMotion(HeldMotion):
             part = _part(now, pose, run[inner[run]])
             bridge.write_keys(armature, self.rig, part, turned, moved, None, new=False)
         return turned, moved
+
+
+def _when(motion: Motion, pins: Sequence[TimedPin]) -> Array:
+    """Return in which frames pins hold, or ease, (P, F)."""
+    frames = motion.frames
+    return np.array([(frames >= pin.start - pin.ease_in) & (frames <= pin.end + pin.ease_out) for pin in pins])
 
 
 def _part(motion: Motion, pose: Pose, places: Frames) -> Motion:
