@@ -418,7 +418,7 @@ class PinnedMotion(HeldMotion):
         return turned, moved
 
 
-def _when(motion: Motion, pins: Sequence[TimedPin]) -> Array:
+def _when(motion: Motion, pins: Sequence[TimedPin]) -> Flags:
     """Return in which frames pins hold, or ease, (P, F)."""
     frames = motion.frames
     return np.array([(frames >= pin.start - pin.ease_in) & (frames <= pin.end + pin.ease_out) for pin in pins])
