@@ -62,7 +62,7 @@ class ControlledFrames:
 
     @property
     def planted(self) -> list[int]:
-        """The parts that are `planted` in whatever frame."""
+        """The parts that are `planted` in every frame."""
         return sorted(set.intersection(*(set(body.planted) for body in self.bodies)))
 
     def at(self, place: int) -> ControlledBody:

@@ -134,8 +134,7 @@ def find_control_motion(
 def _without_keys(armature: Any, rig: bridge.Rig, controlled: bridge.ControlledFrames) -> list[int]:
     """Return the controls without curves, where others have some: no change of the frame gives them their channels."""
     keyed = {path[0] for curve in animated_curves(armature) if (path := split_path(curve.data_path)) is not None}
-    posed = {bone for body in controlled.bodies for bone in body.keyed} if keyed else ()
-    return [bone for bone in sorted(posed) if rig.skeleton.names[bone] not in keyed]
+    return [bone for bone in sorted(controlled.keyed) if rig.skeleton.names[bone] not in keyed] if keyed else []
 
 
 def write_controls(armature: Any, rig: bridge.Rig, control: ControlMotion, action: str | None) -> Any:

@@ -145,8 +145,15 @@ class HeldMotion(BodyMotion):
         pins = [*pins, *self.staying]
         if not pins:
             return motion
-        skeleton, method = self.settings(motion)
-        return pin_motion(skeleton, motion, pins, method, progress, self.solved_frames(motion), self.draft).motion
+        return self.solved(motion, pins, self.settings(motion), self.solved_frames(motion), progress)
+
+    def solved(
+        self, motion: Motion, pins: Sequence[TimedPin], settings: tuple[Skeleton, PinAndDrag], only: Flags | None,
+        progress: Progress,
+    ) -> Motion:  # fmt: skip
+        """Return a motion with some pins by a method with its skeleton, in the frames `only`; None for all."""
+        skeleton, method = settings
+        return pin_motion(skeleton, motion, pins, method, progress, only, self.draft).motion
 
     @property
     def asked(self) -> Sequence[TimedPin]:

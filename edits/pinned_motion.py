@@ -17,7 +17,7 @@ from ..core.editing.contacts import foot_points, runs
 from ..core.editing.drift import WIDTHS, smooth
 from ..core.editing.floor import Floor
 from ..core.editing.footsteps import feet_but, feet_of
-from ..core.editing.timed_pins import PinFingerprint, TimedPin, affected_frames, pin_errors, pin_motion
+from ..core.editing.timed_pins import PinFingerprint, TimedPin, affected_frames, pin_errors
 from ..core.formats.report import GoalReport, Report
 from ..core.motion import forward_of, shifted
 from ..core.rotation import Array, lengths
@@ -104,19 +104,13 @@ class PinnedMotion(HeldMotion):
         )
         if feet:
             only = None if others else self.solved_frames(motion)
-            held = [*feet, *self._planted(motion, feet)]
-            motion = self._held(motion, held, self.settings(motion), only, no_progress if others else progress)
+            held = [*feet, *self._planted(motion, feet), *self.staying]
+            motion = self.solved(motion, held, self.settings(motion), only, no_progress if others else progress)
         if others:
-            held = [*others, *self._planted(motion, others), *self._placed(motion, feet, others)]
-            motion = self._held(motion, held, self._as_dragged(motion), self.solved_frames(motion), progress)
+            placed = self._placed(motion, feet, others)
+            held = [*others, *self._planted(motion, others), *placed, *self.staying]
+            motion = self.solved(motion, held, self._as_dragged(motion), self.solved_frames(motion), progress)
         return motion
-
-    def _held(
-        self, motion: Motion, pins: Sequence[TimedPin], settings: tuple[Skeleton, PinAndDrag], only: Flags | None,
-        progress: Progress,
-    ) -> Motion:  # fmt: skip
-        skeleton, method = settings
-        return pin_motion(skeleton, motion, [*pins, *self.staying], method, progress, only, self.draft).motion
 
     def _as_dragged(self, motion: Motion) -> tuple[Skeleton, PinAndDrag]:
         """Return the limits but those of ankles on IK, and joints that turn as in a drag."""
@@ -147,12 +141,12 @@ class PinnedMotion(HeldMotion):
             alike.setdefault(
                 (self.skeleton.index(pin.bone), *pin.point, pin.rotation is None, pin.position is None), pin
             )
-        found: list[TimedPin] = []
-        for bone, pin in ((key[0], pin) for key, pin in alike.items()):
+        found, spans = list[TimedPin](), runs(_when(motion, pins).any(axis=0))
+        for (bone, *_), pin in alike.items():
             heads, turns = (part[:, 0] for part in forward_of(self.skeleton, motion.pose, [bone]))
             place = None if pin.position is None else heads + rotation.rotate(turns, np.asarray(pin.point))
             held = replace(pin, position=place, rotation=None if pin.rotation is None else turns, relative_to=None)
-            for span in runs(_when(motion, pins).any(axis=0)):
+            for span in spans:
                 first, last = motion.frames[[*span]].tolist()
                 found.append(replace(held, start=first, end=last, ease_in=0.0, ease_out=0.0))
         return found
