@@ -30,7 +30,7 @@ from ..core.body.limbs import within_reach
 from ..core.body.ranges import joint_range, with_joint_ranges
 from ..core.causes import Cause, Kind
 from ..core.contribution import with_hinges
-from ..core.editing.footsteps import feet_but
+from ..core.editing.footsteps import feet_but, free_ankles
 from ..core.formats.job import Job, PoseTargets, on_bones
 from ..core.formats.report import GoalReport, Report
 from ..core.limits import clamp_rotations
@@ -153,7 +153,9 @@ class JobEdit(MotionEdit):
         self._asked = [(place, one) for place, one, _ in yielding] + [(_NOBODY, goal) for goal in self.held.goals]
         self._yielding = {place: turn for place, _, turn in yielding if turn is not None}
         on_ik = self.controlled.planted if self.controlled is not None and plants else []
-        self._loose = feet_but(self.body, self.roles, on_ik, [one.bone for _, one in asked])  # as under G
+        goals = [one for _, one in asked]
+        unasked = feet_but(self.body, self.roles, on_ik, [goal.bone for goal in goals])
+        self._loose = free_ankles(self.body, self.roles, unasked, goals)
         if job.humanoid is None:  # which knows no priorities
             goals = [goal for _, goal in self._asked]
             planted, self._last, self._share = self.held.plant(self.roles, start, on_ik, goals, self._last)

@@ -16,7 +16,7 @@ from ..core.body.anatomy import anatomy, carrier_of
 from ..core.editing.contacts import foot_points, runs
 from ..core.editing.drift import WIDTHS, smooth
 from ..core.editing.floor import Floor
-from ..core.editing.footsteps import feet_but, feet_of
+from ..core.editing.footsteps import feet_but, feet_of, free_ankles
 from ..core.editing.timed_pins import PinFingerprint, TimedPin, affected_frames, pin_errors
 from ..core.formats.report import GoalReport, Report
 from ..core.motion import forward_of, shifted
@@ -109,13 +109,14 @@ class PinnedMotion(HeldMotion):
         if others:
             placed = self._placed(motion, feet, others)
             held = [*others, *self._planted(motion, others), *placed, *self.staying]
-            motion = self.solved(motion, held, self._as_dragged(motion), self.solved_frames(motion), progress)
+            motion = self.solved(motion, held, self._as_dragged(motion, held), self.solved_frames(motion), progress)
         return motion
 
-    def _as_dragged(self, motion: Motion) -> tuple[Skeleton, PinAndDrag]:
-        """Return the limits but those of ankles on IK, and joints that turn as in a drag."""
+    def _as_dragged(self, motion: Motion, held: Sequence[TimedPin]) -> tuple[Skeleton, PinAndDrag]:
+        """Return the limits but those of ankles that have none, and joints that turn as in a drag."""
         (skeleton, method), found = self.settings(motion), anatomy(self.skeleton, self.roles)
-        limits = [group.take(np.flatnonzero(~np.isin(group.bones, self._on_ik))) for group in skeleton.limits]
+        loose = free_ankles(self.skeleton, self.roles, self._on_ik, held)
+        limits = [group.take(np.flatnonzero(~np.isin(group.bones, loose))) for group in skeleton.limits]
         return replace(skeleton, limits=tuple(limits)), replace(method, deviations=found.deviations, bends=found.bends)
 
     def _planted(self, motion: Motion, pins: Sequence[TimedPin]) -> list[TimedPin]:

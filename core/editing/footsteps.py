@@ -7,6 +7,7 @@ import numpy as np
 
 from .. import rotation
 from ..body import SIDES, Roles
+from ..body.anatomy import carrier_of
 from ..goals import AnyGoal, Bone, Goal
 from ..motion import Motion, forward_of
 from ..pose import Pose
@@ -44,6 +45,25 @@ def feet_but(skeleton: Skeleton, roles: Roles, ends: Iterable[int], asked: Itera
     above = {bone for one in asked for bone in skeleton.ancestors(skeleton.index(one))}
     legs = {bone for foot in feet_of(skeleton, roles) for bone in skeleton.ancestors(foot.bone)}
     return [end for end in ends if end in legs - above]
+
+
+def free_ankles(
+    skeleton: Skeleton, roles: Roles, ends: Iterable[int], goals: Sequence[AnyGoal | TimedPin]
+) -> list[int]:
+    """Return the feet whose ankles have no limit, and `ends` are without one anyway, as under Blender's G.
+
+    Where a goal places the body itself also feet with a place and a rotation that do not come before it: a limit there
+    could only throw knees aside, or have both goals missed.
+    """
+    carrier, feet = carrier_of(skeleton, roles), [foot.bone for foot in feet_of(skeleton, roles)]
+    placed = [(skeleton.index(goal.bone), goal) for goal in goals if _has(goal, "position")]
+    first = min((goal.priority for bone, goal in placed if bone == carrier), default=np.inf)
+    flat = {bone for bone, goal in placed if _has(goal, "rotation") and goal.priority >= first}
+    return [*ends, *flat.intersection(feet)]
+
+
+def _has(goal: AnyGoal | TimedPin, what: str) -> bool:
+    return getattr(goal, what, None) is not None
 
 
 def plant_others(

@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 import pytest
 
-from bridge import read_channels, read_matrices, read_rig, write_channels
+from bridge import read_channels, read_matrices, read_rig, read_roles, write_channels
 from core import rotation
 from core.pose import frame_rotations
 from edits.pin_list import find_pin, place_pin, set_pins
@@ -53,3 +53,34 @@ def test_solve_here_gives_the_pose_of_a_drag(name: str, controls: dict[str, str]
     bpy.ops.poise.solve()
     assert rotation.angle_between(dragged, start).max() > np.radians(10.0)
     assert rotation.angle_between(turns(rig), dragged).max() < APART
+
+
+@pytest.mark.parametrize("kind", ["BOTH", "POSITION"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "legs on IK with poles",
+        pytest.param("Auto-Rig Pro on FK", marks=pytest.mark.long),
+        pytest.param("Rigify on FK", marks=SHARED_DATA),
+        pytest.param("Rigify on IK", marks=SHARED_DATA),
+    ],
+)
+def test_knees_stay_over_the_toes_where_hips_are_pinned_low(name: str, kind: str) -> None:
+    """Ankles were at their limits, and both knees went by 20 to 30 cm to one side, also where hips are a bit aside."""
+    rig, parts = RIGS[name]()
+    skeleton, hips = read_rig(rig).skeleton, parts["hips"]
+    set_pins(bpy.context, rig, [parts["foot.L"], parts["foot.R"]], "BOTH", "WORLD")
+    way = skeleton.size * np.array([0.01, 0.0, -0.25])
+    bpy.ops.poise.drag(bone=hips, shift=tuple(np.array(rig.matrix_world)[:3, :3] @ way))
+    roles = read_roles(rig, skeleton)
+    legs = [roles.bone(f"{part}.{side}") for part in ("shin", "foot") for side in "LR"]
+    set_pins(bpy.context, rig, [hips], kind, "ARMATURE")
+    before, pin = read_matrices(rig)[..., 3], find_pin(rig, hips)
+    low = before[skeleton.index(hips)] - skeleton.size * np.array([0.0, 0.0, 0.08])
+    place_pin(rig, pin, low, np.array(pin.rotation))
+    bpy.ops.poise.solve()
+    gone = (read_matrices(rig)[..., 3] - before) / skeleton.size
+    np.testing.assert_allclose(read_matrices(rig)[skeleton.index(hips), :, 3], low, atol=1e-3 * skeleton.size)
+    np.testing.assert_allclose(gone[legs[2:]], 0.0, atol=1e-3)
+    assert np.abs(gone[legs[:2], 0]).max() < 0.01
+    assert (gone[legs[:2], 1] < 0.0).all()
