@@ -99,7 +99,8 @@ def write_body(armature: ArmatureObject, body: Body, pose: Pose) -> Changes:
     if body.controlled is not None:
         movable = body.skeleton.movable[:, None]
         pose = replace(pose, rotations=np.where(movable, pose.rotations, body.pose.rotations))
-        led = pose_controls(armature, body.rig, body.controlled, pose)
+        controlled = body.controlled.slid(read_pose(armature, body.rig).translations)
+        led = pose_controls(armature, body.rig, controlled, pose)
         names = body.rig.skeleton.names
         turned, moved, held = (tuple(names[bone] for bone in bones) for bones in (led.turned, led.moved, led.held))
         return Changes(turned, moved, (), held)

@@ -335,6 +335,10 @@ def _hung(
         keyed = [(bone, controls[bone]) for bone in bones]
         along = np.array([one.moves >= 0 and not graph.stays(one.moves) for _, one in keyed])
         along[0] = False
+        slides = [
+            one.turns >= 0 > one.moves and one.turns not in graph.upstream(order[bone])
+            and bool(skeleton.translatable[one.turns].any()) for bone, one in keyed
+        ]  # fmt: skip
         local = np.array([(bone, one.turns) in graph.local for bone, one in keyed])
         bodies.append(ControlledBody(
             body, lean, np.array(bones), leaders[number], read,
@@ -361,6 +365,7 @@ def _hung(
             planted=tuple(end for end in chains if graph.stays(keyed[end][1].moves)),
             beyond=graph.beyond,
             along=along,
+            slides=np.array(slides),
             local=local,
             kept={place[part]: bone for part, bone in graph.kept.items() if part in place},
         ))  # fmt: skip

@@ -10,6 +10,7 @@ import numpy as np
 from ..core import Pose, Skeleton, rotation
 from ..core.body import Roles
 from ..core.body.limbs import HingedLimb
+from ..core.body.mirror import counterparts
 from ..core.pose import frame_rotations
 from ..core.rotation import Array
 from ..core.skeleton import Flags, Indices
@@ -18,6 +19,7 @@ from .armature import Rig
 SAME_PLACE: Final = 1e-3  # of the skeleton's size, between the heads of a bone and its control
 APART: Final = 5e-3  # of the skeleton's size: how far a part may be from its leader, by bendy bones and tweaks
 ASTRAY: Final = float(np.radians(3.0))  # a part with a larger error after all rounds does not follow its control
+_LOCATED: Final = 1e-6  # of the skeleton's size: a location that is more than rounding
 _NEAR_END: Final = 0.01  # of the skeleton's size: between the end of an IK chain and the head of the part behind it
 
 
@@ -70,6 +72,7 @@ class ControlledBody:
     planted           the parts at the ends of limbs on IK whose target does not go with what moves the body
     beyond            whether a control further up than usual was asked to move the body, such as the root of the rig
     along (N,)        whether the control that moves a part goes with the one that moves the body
+    slides (N,)       whether a location of the control that only turns a part would move that part, and none before it
     local (N,)        whether the part has the rotation of its control's channels in its own place
     kept              part that would be moved, but for a lock of its control's location -> this bone of the rig
     copies            parts whose control turns, before its own turn, as the control of the part above -> about which of
@@ -100,6 +103,7 @@ class ControlledBody:
     planted: tuple[int, ...] = ()
     beyond: bool = False
     along: Flags = field(default_factory=lambda: np.zeros(0, bool))
+    slides: Flags = field(default_factory=lambda: np.zeros(0, bool))
     local: Flags = field(default_factory=lambda: np.zeros(0, bool))
     kept: Mapping[int, int] = field(default_factory=dict[int, int])
     copies: Mapping[int, Flags] = field(default_factory=dict[int, Flags])
@@ -187,6 +191,18 @@ class ControlledBody:
     def bones_that(self, what: str) -> Indices:
         """Return the bone of the rig, or -1, that turns, moves, aims, begins or blends each part (`what`)."""
         return np.array([getattr(control, what) for control in self.controls], int)
+
+    def slid(self, located: Array) -> "ControlledBody":
+        """Return the body with controls that move their parts, too, where they may (`slides`) and have a location.
+
+        Or those of the other side have one, which may be mirrored. located: locations (..., J, 3) of the rig's bones.
+        """
+        turners, partners = self.bones_that("turns"), counterparts(self.skeleton, self.roles)
+        away = np.abs(located).reshape(-1, *located.shape[-2:]).max(axis=(0, 2))[turners]
+        moved = (turners >= 0) & (away > _LOCATED * self.skeleton.size)
+        slid = self.slides & (turners >= 0) & (moved | (moved[partners] & (partners >= 0)))
+        controls = (replace(one, moves=one.turns) if own else one for one, own in zip(self.controls, slid, strict=True))
+        return replace(self, controls=tuple(controls), along=self.along | slid)
 
     def locked(self, rig: Rig) -> Flags:
         """Return the parts (N,) whose control has locked angles that they have not: they would be turned otherwise."""

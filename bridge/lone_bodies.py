@@ -143,5 +143,6 @@ def _lone(
         frozenset(),
         {},
         along=np.zeros(count, bool),
+        slides=np.zeros(count, bool),
         local=np.zeros(count, bool),
     )

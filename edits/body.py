@@ -71,6 +71,8 @@ class BodyEdit(MotionEdit):
             self.solutions = [one for one in posed if isinstance(one, Solution)]
         self.controlled, wanted = controlled, self.asked
         if controlled is not None:
+            located = self.before.pose.translations
+            controlled = controlled.changed(lambda one: one.slid(located))
             steps = find_control_motion(
                 context, armature, self.rig, controlled, self.before, wanted, frames is not None
             )

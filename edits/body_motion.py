@@ -181,14 +181,20 @@ class BodyMotion(MotionEdit):
             if alone:
                 pose, left = placed_at_rest(self.rig, self.controlled.now, bridge.read_pose(armature, self.rig))
                 pose = pose[None][np.zeros(len(on), int)]
-            channels = Motion(pose, motion.frames[on], motion.fps)
+            channels, located = Motion(pose, motion.frames[on], motion.fps), self.located
             body = bridge.repeated(self.controlled.now, len(on)) if alone else self.controlled.take(on)
+            body = body.changed(lambda one: one.slid(located))
             self.control_motion, wanted, self.posed = yield from find_control_motion(
                 bpy.context, armature, self.rig, body, channels, self.after.pose[on], True, left
             )
         rotations, translations = np.array(self.after.pose.rotations), np.array(self.after.pose.translations)
         rotations[on], translations[on] = wanted.rotations, wanted.translations
         self.after = replace(self.after, pose=replace(self.after.pose, rotations=rotations, translations=translations))
+
+    @property
+    def located(self) -> Array:
+        """Locations (..., J, 3) of the rig's bones in the poses of which the motion is made."""
+        return self.channels.pose.translations
 
     def control_frames(self) -> Frames:
         """Return the frames, counted from 0, in which the controls are posed."""

@@ -52,6 +52,7 @@ class Generated(HeldMotion):
         self.recipe = recipe = replace(recipe, tracks=tracks)
         up = bridge.world_up(self.worlds[0])
         self._up = up / np.linalg.norm(up)
+        self._located: list[Array] = []
         self.low, self.high = (self._pose(context, armature, given) for given in (recipe.low, recipe.high))
         self._root, self._feet = carrier_of(self.skeleton, self.roles), foot_points(self.skeleton, self.roles)
         made, self.always_keyed = self._made(recipe)
@@ -143,7 +144,16 @@ class Generated(HeldMotion):
     def _pose(self, context: Any, armature: Any, given: Angles | Moment) -> Pose:
         if isinstance(given, Angles):
             return self._standing(key_pose(self.skeleton, self.roles, given.degrees))
-        return pose_at(context, armature, self.rig, given, self.controlled and self.controlled.now)
+        with posed_at(context, armature, given):
+            own = bridge.read_pose(armature, self.rig)
+            self._located.append(own.translations)
+            if self.controlled is None:
+                return own
+            return bridge.read_controlled(self.controlled.now, bridge.read_matrices(armature))
+
+    @property
+    def located(self) -> Array:
+        return np.stack(self._located) if self._located else super().located
 
     def _upright(self) -> Array:
         """Return the rotation (4,) from the body's own upward axis to the world's."""
@@ -175,16 +185,6 @@ def _raised(pin: TimedPin, level: Ground, onto: Ground) -> TimedPin:
     if pin.position is None:
         return pin
     return replace(pin, position=frozen(pin.position + (onto.under(pin.position) - level.height)[..., None] * level.up))
-
-
-def pose_at(
-    context: Any, armature: Any, rig: bridge.Rig, moment: Moment, controlled: bridge.ControlledBody | None = None
-) -> Pose:
-    """Return the pose at a moment, of the `controlled` body if given. Raises CoreError as `posed_at`."""
-    with posed_at(context, armature, moment):
-        if controlled is None:
-            return bridge.read_pose(armature, rig)
-        return bridge.read_controlled(controlled, bridge.read_matrices(armature))
 
 
 @contextmanager
