@@ -44,7 +44,8 @@ class Effector:
     place: Array  # (3,)
     turn: Array  # (4,)
     name: str  # of the grabbed bone: this one, its control, or one that is carried by it
-    grabbed: tuple[float, ...]  # the point (3,) in the frame of the grabbed bone
+    shown: str  # the bone that shows where it is: the grabbed one, or the one whose head that moves
+    grabbed: tuple[float, ...]  # the point (3,) in the frame of that
     beside: Array  # (3,) from its place to where Blender shows it: segments of limbs may be longer than in the body
     mirrored: bool = False  # it moves the mirrored way
 
@@ -165,7 +166,7 @@ class DragBody:
         if self.controlled is None or self.alone:
             return False
         update(context)
-        goes = (led(self.rig, self.controlled, one.name, one.grabbed) for one in self.effectors)
+        goes = ((one.shown, one.grabbed) for one in self.effectors)
         held = [*goes, *((one.bone, one.point) for one in pinned)]
         before, self._matrices = [self.part_of(*one) for one in held], bridge.read_matrices(armature)
         after = [self.part_of(*one) for one in held]
@@ -259,15 +260,16 @@ class DragBody:
     def _find_effectors(self, grabs: Sequence[Grab]) -> list[Effector]:
         found: dict[int, Effector] = {}
         for grab in grabs:
-            bone, point, _ = self.part_of(*led(self.rig, self.controlled, grab.bone, grab.point))
-            found.setdefault(bone, self._effector(bone, point, grab.bone, grab.point))
+            goes = led(self.rig, self.controlled, grab.bone, grab.point)
+            bone, point, _ = self.part_of(*goes)
+            found.setdefault(bone, self._effector(bone, point, grab.bone, *goes))
         return list(found.values())
 
-    def _effector(self, bone: int, point: Array, name: str, grabbed: ArrayLike) -> Effector:
+    def _effector(self, bone: int, point: Array, name: str, shown: str, grabbed: ArrayLike) -> Effector:
         place = self.heads[bone] + rotation.rotate(self.turns[bone], point)
-        matrix = self._matrices[self.rig.skeleton.index(name)]
-        beside = matrix[:, :3] @ np.asarray(grabbed, float) + matrix[:, 3] - place
-        return Effector(bone, point, place, self.turns[bone], name, tuple(np.asarray(grabbed, float).tolist()), beside)
+        matrix, own = self._matrices[self.rig.skeleton.index(shown)], np.asarray(grabbed, float)
+        beside = matrix[:, :3] @ own + matrix[:, 3] - place
+        return Effector(bone, point, place, self.turns[bone], name, shown, tuple(own.tolist()), beside)
 
     def _with_twins(self, armature: Any, effectors: Sequence[Effector]) -> list[Effector]:
         """Return the effectors with those of the other side (X-Axis Mirror); the grabbed side goes first."""
@@ -275,7 +277,7 @@ class DragBody:
         side = skeleton.rest_matrices[:, 0, 3]
         first = effectors[0].bone
         others = bridge.other_sides(armature, [skeleton.names[bone] for bone in found])
-        controls = bridge.other_sides(armature, [effector.name for effector in effectors])
+        controls = bridge.other_sides(armature, [name for one in effectors for name in (one.name, one.shown)])
         for bone in sorted(found, key=lambda bone: side[bone] * side[first] < 0.0):
             effector = found[bone]
             if effector.mirrored:
@@ -283,7 +285,8 @@ class DragBody:
             other = others.get(skeleton.names[bone])
             if other in skeleton.names and not skeleton.driven[skeleton.index(other)]:
                 point, grabbed = effector.point * _ACROSS, _ACROSS * effector.grabbed
-                twin = self._effector(skeleton.index(other), point, controls.get(effector.name, other), grabbed)
+                name, shown = (controls.get(own, other) for own in (effector.name, effector.shown))
+                twin = self._effector(skeleton.index(other), point, name, shown, grabbed)
                 if not armature.pose.use_mirror_relative:  # the other side is posed as this one, not moved alike
                     place, turn = self.middle.placed(effector.place, effector.turn)
                     twin = replace(twin, place=place, turn=turn)

@@ -110,15 +110,15 @@ def _short(session: DragSession) -> list[str]:
     context: Any = bpy.context
     context.view_layer.update()
     armature = body.find()
-    asked = [(one.name, one.grabbed, place + one.beside, None)
+    asked = [(one.name, one.shown, one.grabbed, place + one.beside, None)
              for one, (place, _) in zip(session.effectors, session.targets, strict=True)]  # fmt: skip
-    asked += [(pin.bone, pin.point, *pin.in_armature_space(body.world))
+    asked += [(pin.bone, pin.bone, pin.point, *pin.in_armature_space(body.world))
               for pin in session.pins.holding(session.turning)]  # fmt: skip
     off = frozenset[int]() if body.controlled is None else body.controlled.idle
-    for (name, point, place, turn), goal, met in zip(asked, solution.goals, solution.met(), strict=False):
+    for (name, shown, point, place, turn), goal, met in zip(asked, solution.goals, solution.met(), strict=False):
         if body.rig.skeleton.index(name) in off:  # it does not show where its part is
             continue
-        matrix, turned = np.array(armature.pose.bones[name].matrix), 0.0
+        matrix, turned = np.array(armature.pose.bones[shown].matrix), 0.0
         far = 0.0 if place is None else float(rotation.lengths(matrix[:3, :3] @ point + matrix[:3, 3] - place))
         if turn is not None and isinstance(goal, Goal) and goal.rotation is not None:
             turned = float(rotation.angle_between(frame_rotations(matrix[None, :3, :3])[0], turn))

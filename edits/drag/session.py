@@ -210,7 +210,7 @@ def _strays(session: DragSession, armature: Any) -> bool:
     matrices, (heads, turns) = bridge.read_matrices(armature), forward(body.skeleton, solution.pose)
     further = 0.0
     for one, (place, _) in zip(session.effectors, session.targets, strict=True):
-        bone = body.rig.skeleton.index(one.name)
+        bone = body.rig.skeleton.index(one.shown)
         if bone in body.controlled.idle:  # it does not show where its part is
             return False
         shown = matrices[bone, :, :3] @ one.grabbed + matrices[bone, :, 3]

@@ -385,3 +385,30 @@ def test_ik_of_a_tail_is_dragged_beside_the_body_and_does_not_hold_it() -> None:
     shown = drag_bone(rig, "hips", down)
     assert shown.short < NEAR
     np.testing.assert_allclose(world(rig, parts["hand.R"]) - hand, size_of(rig) * down, atol=0.01)
+
+
+@pytest.mark.parametrize("way", [(0.0, 0.0, 0.05), (0.0, -0.05, 0.0)])
+@pytest.mark.parametrize("lift", [0.04, 0.08])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "MMD",
+        pytest.param(
+            "MMD of the shared data",
+            marks=pytest.mark.skipif(not SHARED.exists(), reason="without the rigs of the shared data"),
+        ),
+    ],
+)
+def test_a_foot_goes_with_the_mouse_where_its_control_is_beyond_its_reach(
+    name: str, lift: float, way: tuple[float, ...], capfd: Any
+) -> None:
+    """The drag was refused, or told to be short by as much as the control was off. Or the control goes, as under G."""
+    rig, parts = RIGS[name]()
+    size, hips = size_of(rig), rig.pose.bones["センター"]
+    hips.matrix = Matrix.Translation((0.0, 0.0, lift * size / rig.matrix_world.to_scale()[0])) @ hips.matrix
+    bpy.context.view_layer.update()
+    wanted = [world(rig, bone) + size * np.array(way) for bone in (parts["foot.L"], "左足ＩＫ")]
+    assert bpy.ops.poise.drag(bone="左足ＩＫ", shift=tuple(size * np.array(way))) == {"FINISHED"}
+    foot, control = (world(rig, bone) for bone in (parts["foot.L"], "左足ＩＫ"))
+    assert min(np.linalg.norm(foot - wanted[0]), np.linalg.norm(control - wanted[1])) < NEAR * size
+    assert "short" not in capfd.readouterr().out
