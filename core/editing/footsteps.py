@@ -56,10 +56,16 @@ def free_ankles(
     could only throw knees aside, or have both goals missed.
     """
     carrier, feet = carrier_of(skeleton, roles), [foot.bone for foot in feet_of(skeleton, roles)]
-    placed = [(skeleton.index(goal.bone), goal) for goal in goals if _has(goal, "position")]
+    placed = [(_fixed_to(skeleton, goal.bone), goal) for goal in goals if _has(goal, "position")]
     first = min((goal.priority for bone, goal in placed if bone == carrier), default=np.inf)
     flat = {bone for bone, goal in placed if _has(goal, "rotation") and goal.priority >= first}
     return [*ends, *flat.intersection(feet)]
+
+
+def _fixed_to(skeleton: Skeleton, bone: Bone) -> int:
+    """Return the bone with whose turns a bone goes: itself, or of what does not turn the first above it that does."""
+    above = skeleton.ancestors(skeleton.index(bone))
+    return next((one for one in above if skeleton.movable[one]), above[0])
 
 
 def _has(goal: AnyGoal | TimedPin, what: str) -> bool:
