@@ -170,8 +170,12 @@ class ControlledBody:
         return [*dict.fromkeys(int(end) for end in found if end >= 0)]
 
     def serves(self, rig: Rig, bones: Iterable[int]) -> bool:
-        """Return whether a bone can only be posed with this body: driven, below a driven bone, an IK goal, or off."""
-        led, own = [bone for bone in bones if bone in self.parts], self.goals | self.idle
+        """Return whether a bone can only be posed with this body: driven, below a driven bone, or off.
+
+        Or what moves a part without turning it, as an IK goal or what that is parented to.
+        """
+        moves = {one.moves for one, bone in zip(self.controls, self.bones, strict=True) if one.moves != bone}
+        led, own = [bone for bone in bones if bone in self.parts], self.goals | self.idle | moves
         return any(bone in own or rig.driven_above(bone) or not rig.skeleton.movable[bone] for bone in led)
 
     @cached_property

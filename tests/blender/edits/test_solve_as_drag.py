@@ -86,3 +86,16 @@ def test_knees_stay_over_the_toes_where_hips_are_pinned_low(name: str, controls:
     np.testing.assert_allclose(gone[legs[2:]], 0.0, atol=1e-3)
     assert np.abs(gone[legs[:2], 0]).max() < 0.01
     assert (gone[legs[:2], 1] < 0.0).all()
+
+
+def test_a_pin_of_what_does_not_move_with_the_body_is_refused_beside_one_of_a_foot() -> None:
+    """The bones were solved as if no IK moved the legs: all of the body went half of the way, and both pins missed."""
+    rig, _ = RIGS["MMD"]()
+    set_pins(bpy.context, rig, ["左足IK親", "センター"], "BOTH", "WORLD")
+    pin = find_pin(rig, "センター")
+    place_pin(rig, pin, np.array(pin.position) - (0.0, 0.0, 0.05), np.array(pin.rotation))
+    before = read_channels(rig)
+    with pytest.raises(RuntimeError, match='"センター" does not move with the body'):
+        bpy.ops.poise.solve()
+    for kind, values in read_channels(rig).items():
+        np.testing.assert_array_equal(values, before[kind])
