@@ -130,21 +130,21 @@ def tick(problem: Problem, state: State) -> State:
 
 
 def unlock(problem: Problem, state: State) -> State:
-    """Try joints bent that a limit holds the other way, where a goal is missed at rest.
+    """Try joints bent that a limit holds the other way: from where they are, and a drag that misses at the reference.
 
-    Where a leg is pushed in and its knee is locked, other joints have given way in its place: heels have sunk. What
-    settles has come from the reference, and goes on from its rest; a drag begins there, for the same answer.
+    Where a leg is pushed in, or straight over a pinned foot, and its knee is locked, other joints have given way in its
+    place: heels have sunk, or the trunk has bent.
     """
     frame = state.frame
-    if frame is None or not _rests(problem, state) or not starts.missed_levels(problem, state.progress).any():
+    if frame is None or not _rests(problem, state):
         return state
-    x = frame.unlocked(state.x[0] if problem.settings.settle else np.zeros_like(state.x[0]))
-    if x is None:
-        return state
-    kept = frame.state()
-    frame.begin(x)
-    after = _of_frame(problem, frame, numbers.NEWTON_STEPS, float(numbers.CLOSE))
-    return _at(state, _nearer(frame, kept, state.progress, after))
+    missed = problem.dragged and starts.missed_levels(problem, state.progress).any()
+    for x in (None, np.zeros_like(state.x[0])) if missed else (None,):
+        kept = frame.state()
+        if frame.unlock(x):
+            after = _of_frame(problem, frame, numbers.NEWTON_STEPS, float(numbers.CLOSE))
+            state = _at(state, _nearer(frame, kept, state.progress, after))
+    return state
 
 
 def again(problem: Problem, state: State) -> State:

@@ -15,6 +15,7 @@ from edits.drag.explain import explain
 from edits.drag.session import DragSession
 from edits.pin_list import find_pin, place_pin, set_pins
 from edits.pins import job_from_pins
+from tests.blender.control_drags import RIGS, size_of
 from tests.blender.rigs import FEET, choose, load, make_chain, make_walk, pin_feet, select, world
 from tests.paths import DATA
 
@@ -243,3 +244,20 @@ def test_shins_over_flat_feet_lean_forward_by_40_degrees_at_most(rig: Any, shift
     assert leans[True] < ANKLE + np.radians(1.0)
     if shift[1] == 0.0:
         assert leans[False] > ANKLE + np.radians(5.0)
+
+
+@pytest.mark.long
+def test_knees_bend_as_soon_as_that_is_easier() -> None:
+    """They stayed straight until the hand fell short, and then went by 18 cm, and the hips by 10, for 2 mm."""
+    rig, parts = RIGS["Auto-Rig Pro on IK"]()
+    size = size_of(rig)
+    set_pins(bpy.context, rig, [parts["foot.L"], parts["foot.R"]], "BOTH", "WORLD")
+    session = DragSession(bpy.context, rig, [Grab(rig.name, parts["hand.L"], (0.0, 0.0, 0.0))], live=True)
+    hips = [world(rig, parts["hips"])]
+    for share in np.linspace(0.0, 1.0, 161)[1:]:
+        session.drag(share * size * np.array((0.15, -0.39, -0.49)), STILL)
+        session.settle()
+        bpy.context.view_layer.update()
+        hips.append(world(rig, parts["hips"]))
+    assert np.linalg.norm(np.diff(hips, axis=0), axis=1).max() < 0.03 * size
+    assert np.linalg.norm(hips[-1] - hips[0]) > 0.1 * size

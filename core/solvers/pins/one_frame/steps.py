@@ -58,15 +58,25 @@ class FrameSolver:
         self.places.fit(links)
         self.at = self.places.place(self.at.x)
 
-    def unlocked(self, x: Array) -> Array | None:
-        """Return x (D,) with joints bent that a limit holds the other way; None where there are none."""
+    def unlock(self, x: Array | None = None) -> bool:
+        """Bend all joints that a limit holds the other way, by a step, or at x (D,); return whether there are any."""
+        limits, active = self.limits, self.limits.active
         bends = 2.0 * self.newton.bends * self.spread  # from so far back to so far on
-        bent = self.limits.bent(self.at, self.places.rates(self.at), bends)
-        joints = {self.limits.owner[row] for row in bent}
-        x = x.copy()
-        for joint in joints:
-            x[3 * joint : 3 * joint + 3] = bends[3 * joint : 3 * joint + 3]
-        return x if bent else None
+        bent = limits.bent(self.at, self.places.rates(self.at), bends)
+        if not bent:
+            return False
+        if x is None:
+            soft, locked = limits.soft, limits.locked
+            limits.soft, limits.active, limits.locked = soft.without(bent), active | bent, locked | bent.keys()
+            local = self.objective.model(self.at, self.forces, self.slips, bend=False)
+            x = self.newton.take(local, self.slips, self.least, np.inf, GIVES).at.x
+            limits.locked, limits.soft = locked, soft
+        else:
+            x = x.copy()
+            for joint in {limits.owner[row] for row in bent}:
+                x[3 * joint : 3 * joint + 3] = bends[3 * joint : 3 * joint + 3]
+        self.begin(x)
+        return True
 
     def descend(self, goals: GoalRows, most: int, still: float, begun: Array | None = None) -> tuple[int, bool]:
         """Take at most `most` steps, until one turns every joint by less than `still`; as one that rests.
