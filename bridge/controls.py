@@ -6,7 +6,7 @@ followed the part before; Blender evaluates the rig; the remaining error is corr
 poses which part is found by `control_bodies`.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import bpy
@@ -27,6 +27,7 @@ from .controlled_body import (
     astray,
     begins_at_end,
     directions,
+    read_controlled,
     with_below,
 )
 from .limited import limits_of
@@ -254,8 +255,18 @@ class ControlPoser:
 def pose_controls(
     armature: ArmatureObject, rig: Rig, controlled: ControlledBody, pose: Pose, passing: bool = False
 ) -> ControlPose:
-    """Pose the controls once with a `ControlPoser`, limbs on IK as it bends them, see `bend_limbs`."""
-    pose = bend_limbs(controlled.skeleton, pose, controlled.hinged)
+    """Pose the controls once with a `ControlPoser`, limbs on IK as it bends them, see `bend_limbs`.
+
+    But for limbs that are to stay as they are shown: these need nothing.
+    """
+    update(bpy.context)
+    shown, skeleton = read_controlled(controlled, read_matrices(armature)), controlled.skeleton
+    turned = rotation.angle_between(shown.rotations, pose.rotations) > NOISE
+    changed = turned | (rotation.lengths(shown.translations - pose.translations) > NOISE * skeleton.size)
+    goes = np.array([changed[skeleton.ancestors(end)].any() for end in controlled.ends.tolist()])
+    controls = (one if own else replace(one, begins=-1) for one, own in zip(controlled.controls, goes, strict=True))
+    controlled = replace(controlled, controls=tuple(controls))
+    pose = bend_limbs(skeleton, pose, [limb for limb in controlled.hinged if goes[limb.end]])
     return ControlPoser(rig, controlled).pose(armature, pose, passing)
 
 

@@ -471,3 +471,24 @@ def test_what_is_keyed_in_several_frames_changes_no_others(what: str) -> None:
         context.scene.frame_set(frame)
         shown = np.array(rig.pose.bones["upper_arm.L"].rotation_quaternion)
         np.testing.assert_allclose(shown / np.linalg.norm(shown), (0.8, 0.6, 0.0, 0.0), atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["MMD", *(["MMD of the shared data"] if SHARED.exists() else [])])
+def test_a_tool_that_turns_the_head_leaves_the_starts_of_legs_on_ik(name: str) -> None:
+    """They were keyed with the pose that IK shows, and knees moved by up to 3.5 mm in the frames beside."""
+    rig, parts = RIGS[name]()
+    for frame, way in ((1, (0.0, 0.0, -0.05)), (20, (0.03, -0.05, -0.08)), (40, (0.0, 0.0, -0.05))):
+        bpy.ops.poise.drag(bone=parts["hips"], shift=tuple(size_of(rig) * np.array(way)))
+        for bone in rig.pose.bones:
+            for channel in ("location", rotation_channel(bone.rotation_mode)):
+                bone.keyframe_insert(channel, frame=frame)
+    context.scene.frame_set(11)
+    context.scene.tool_settings.use_keyframe_insert_auto = True
+    context.scene.cursor.location = (1.0, -3.0, 1.2)
+    assert bpy.ops.poise.look_at() == {"FINISHED"}
+    keyed = {
+        curve.data_path.split('"')[1]
+        for curve in channelbag_of(rig).fcurves
+        if any(point.co.x == 11.0 for point in curve.keyframe_points)
+    }
+    assert keyed == {"首", "頭"}
