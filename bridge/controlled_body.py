@@ -201,9 +201,12 @@ class ControlledBody:
 
         Or those of the other side have one, which may be mirrored. located: locations (..., J, 3) of the rig's bones.
         """
-        turners, partners = self.bones_that("turns"), counterparts(self.skeleton, self.roles)
+        turners = self.bones_that("turns")
         away = np.abs(located).reshape(-1, *located.shape[-2:]).max(axis=(0, 2))[turners]
         moved = (turners >= 0) & (away > _LOCATED * self.skeleton.size)
+        if not moved.any():  # the usual case, also under the mouse: whose counterparts these are need not be found
+            return self
+        partners = counterparts(self.skeleton, self.roles)
         slid = self.slides & (turners >= 0) & (moved | (moved[partners] & (partners >= 0)))
         controls = (replace(one, moves=one.turns) if own else one for one, own in zip(self.controls, slid, strict=True))
         return replace(self, controls=tuple(controls), along=self.along | slid)
