@@ -54,7 +54,7 @@ _DEVIATIONS: Final = {
     "hand": (25.0, 20.0, 30.0),
     "thigh": (45.0, 25.0, 25.0),
     "shin": (60.0, 2.0, 2.0),
-    "foot": (25.0, 12.0, 12.0),
+    "foot": (50.0, 12.0, 12.0),
     "toe": (15.0, 1.0, 1.0),
 }
 # The same of animals, whose legs swing and fold forwards and backwards, and whose scapulas glide a little.
@@ -71,7 +71,7 @@ JOINTS: Final = tuple(_DEVIATIONS)  # whose angles make a pose
 # and knees as one. Values are those of recorded people.
 _CORRELATIONS: Final = (
     ("thigh", 0, "shin", 0, False, -0.7),
-    ("thigh", 0, "shin", 0, True, -0.5),
+    ("thigh", 0, "shin", 0, True, -0.4),
     ("thigh", 0, "thigh", 0, True, 0.3),
     ("shin", 0, "shin", 0, True, 0.5),
 )

@@ -247,9 +247,10 @@ def test_shins_over_flat_feet_lean_forward_by_40_degrees_at_most(rig: Any, shift
 
 
 @pytest.mark.long
-def test_knees_bend_as_soon_as_that_is_easier() -> None:
+@pytest.mark.parametrize("name", ["Auto-Rig Pro on IK", "legs on IK with poles"])
+def test_knees_bend_as_soon_as_that_is_easier(name: str) -> None:
     """They stayed straight until the hand fell short, and then went by 18 cm, and the hips by 10, for 2 mm."""
-    rig, parts = RIGS["Auto-Rig Pro on IK"]()
+    rig, parts = RIGS[name]()
     size = size_of(rig)
     set_pins(bpy.context, rig, [parts["foot.L"], parts["foot.R"]], "BOTH", "WORLD")
     session = DragSession(bpy.context, rig, [Grab(rig.name, parts["hand.L"], (0.0, 0.0, 0.0))], live=True)
@@ -259,5 +260,5 @@ def test_knees_bend_as_soon_as_that_is_easier() -> None:
         session.settle()
         bpy.context.view_layer.update()
         hips.append(world(rig, parts["hips"]))
-    assert np.linalg.norm(np.diff(hips, axis=0), axis=1).max() < 0.03 * size
+    assert np.linalg.norm(np.diff(hips, axis=0), axis=1).max() < 0.006 * size
     assert np.linalg.norm(hips[-1] - hips[0]) > 0.1 * size
