@@ -36,7 +36,9 @@ DIRECTIONS: Final = {"arm": (1.0, 0.0, 0.0), "leg": (0.0, -1.0, 0.0)}  # of the 
 _FOOT: Final = (0.0, -0.5, 0.87)  # from the ankle to the toe joint of a flat foot
 _SHAPE: Final = float(np.radians(30.0))  # largest angle of a hand or foot at rest that is shape; the rest is pose
 
-# Rotation vectors in degrees: the relaxed pose (other parts are as in the T-pose) and standard deviations from it.
+# Rotation vectors in degrees: the relaxed pose (other parts are as in the T-pose) and standard deviations from it. An
+# ankle bends up more readily than a hip: stiffer ones keep legs straight over planted feet, until they snap into a
+# crouch.
 _RELAXED: Final = {
     "upper_arm": (0.0, 0.0, -60.0),
     "forearm": (0.0, -30.0, 0.0),
@@ -54,7 +56,7 @@ _DEVIATIONS: Final = {
     "hand": (25.0, 20.0, 30.0),
     "thigh": (45.0, 25.0, 25.0),
     "shin": (60.0, 2.0, 2.0),
-    "foot": (50.0, 12.0, 12.0),
+    "foot": (48.0, 12.0, 12.0),
     "toe": (15.0, 1.0, 1.0),
 }
 # The same of animals, whose legs swing and fold forwards and backwards, and whose scapulas glide a little.
@@ -68,7 +70,7 @@ _ANIMAL: Final = {
 }
 JOINTS: Final = tuple(_DEVIATIONS)  # whose angles make a pose
 # Correlations of deviations about axes (0 is x) of two parts, on one side or across: a body that crouches bends hips
-# and knees as one. Values are those of recorded people.
+# and knees as one. Values are near those of recorded people.
 _CORRELATIONS: Final = (
     ("thigh", 0, "shin", 0, False, -0.7),
     ("thigh", 0, "shin", 0, True, -0.4),

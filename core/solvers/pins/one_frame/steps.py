@@ -134,7 +134,10 @@ class FrameSolver:
                 self.limits.active = active
                 damping = max(1.0, end.stiffness, 4.0 * damping)
             if done and not bent:
-                bent, done = True, not self._gives_way(turn - self.newton.turned(self.at.x - begun))
+                bent, reached = True, bool((self.aims.lengths(self.at) <= self.tolerances).all())
+                done = not self._gives_way(turn - self.newton.turned(self.at.x - begun))
+                if reached and live and not done:
+                    return steps, False  # the next tick goes on
             if done or damping * numbers.DAMPING > 1.0:
                 break
         return steps, steps < most
@@ -149,8 +152,6 @@ class FrameSolver:
         rests: what firm levels are off would outweigh what it gains.
         """
         limits, bends = self.limits, 2.0 * self.newton.bends  # from so far back to so far on
-        if (self.aims.lengths(self.at) <= self.tolerances).all():
-            return False
         active, locked = limits.active, limits.locked
         bent = limits.bent(self.at, self.places.rates(self.at), bends * self.spread)
         if not bent:
