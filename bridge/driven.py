@@ -108,9 +108,10 @@ def _paths_by_bone(curves: Iterable[Any]) -> AnimatedPaths:
 
 
 def animated_curves(armature: ArmatureObject) -> Iterator[Any]:
-    """Yield the F-curves of the action and of NLA strips."""
+    """Yield the F-curves of the action and of NLA strips, but of those that are muted, such as stashed ones."""
     data = armature.animation_data
-    for owner in (data, *(strip for track in data.nla_tracks for strip in track.strips)) if data else ():
+    strips = (strip for track in data.nla_tracks if not track.mute for strip in track.strips) if data else ()
+    for owner in (data, *(strip for strip in strips if not strip.mute)) if data else ():
         bag = action_get_channelbag_for_slot(owner.action, owner.action_slot)
         yield from bag.fcurves if bag else ()
 

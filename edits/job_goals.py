@@ -124,7 +124,7 @@ class _PreparedPose(_PreparedGoal[wishes.JobGoal]):
         if goal.position is not None:
             gap = after.positions_from(space, self._positions(goal.position, after))
             gap = gap - after.bone_point(self.bone, self.point)
-            far = np.linalg.norm(after.vectors_in(goal.space, self._counted(gap, goal.axes, after)), axis=-1)
+            far = np.linalg.norm(after.vectors_in("world", self._counted(gap, goal.axes, after)), axis=-1)
         if goal.rotation is not None:
             target = after.rotations_from(space, self._rotations(goal.rotation, after))
             turn = rotation.log(rotation.mul(target, rotation.inv(after.bone_rotation(self.bone))))
@@ -212,6 +212,7 @@ class _PreparedDistance(_PreparedGoal[wishes.DistanceGoal]):
 
     def errors(self, after: Evaluation) -> tuple[Array, None]:
         far = np.linalg.norm(after.vectors_in(self.goal.space, self._vector(after)), axis=-1) - self.goal.length
+        far *= after.scale_of("world") / after.scale_of(self.goal.space)
         bound = self.goal.bound
         return np.abs(far) if bound == "exactly" else np.maximum(far if bound == "at most" else -far, 0.0), None
 
@@ -268,7 +269,7 @@ class _PreparedBalance:
         return [balance, *self.flat]
 
     def errors(self, after: Evaluation) -> tuple[Array, None]:
-        return np.maximum(self._beyond(after) - self.radius, 0.0) * after.scale_of(self.balance.space), None
+        return np.maximum(self._beyond(after) - self.radius, 0.0) * after.scale_of("world"), None
 
     def _beyond(self, seen: Evaluation) -> Array:
         return distance_beyond(self.skeleton, seen.matrices, self.masses, self.supports, self.up)
@@ -339,10 +340,8 @@ def held_frames(goals: Sequence[wishes.Wish]) -> list[int]:
     return sorted({at for at in held if at is not None})
 
 
-def largest_scale(job: Job, worlds: Array) -> float:
-    """Return the largest length of an armature unit in the goals' space."""
-    if all(goal.space == "armature" for goal in job.goals):  # and so the balance's
-        return 1.0
+def largest_scale(worlds: Array) -> float:
+    """Return the largest length of an armature unit in the world."""
     return float(np.linalg.norm(worlds[:, :3, :3], ord=2, axis=(-2, -1)).max())
 
 

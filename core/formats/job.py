@@ -82,7 +82,7 @@ class PoseTargets:
 
 @dataclass(frozen=True)
 class Tolerance:
-    """Metres and degrees, in the goal's own space."""
+    """Metres of the world, and degrees."""
 
     position: float = 0.001
     rotation: float = 0.5
@@ -334,7 +334,7 @@ PINS: Final = Table(
 )
 TOLERANCE: Final = Table(
     (
-        Field("position", POSITIVE, "meters, in the space of the goal"),
+        Field("position", POSITIVE, "meters, in the world"),
         Field("rotation", POSITIVE, "degrees"),
     ),
     Tolerance,

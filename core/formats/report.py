@@ -36,7 +36,7 @@ _ON_FOOT: Final = {
 class GoalReport:
     """How one goal was met. Errors (F,) at `frames` (F,), where it was fully on; None where it did not ask.
 
-    position_error in metres, rotation_error in degrees, both in the goal's own space and measured in Blender.
+    position_error in metres of the world, rotation_error in degrees, measured in Blender.
     """
 
     bone: str
