@@ -79,12 +79,13 @@ class Sole:
     @property
     def ends(self) -> tuple[Array, ...]:
         """The ends of the toes in their frame, one of which is lower than their joint however they bend: the tip, and
-        the rear edge of their skin.
+        the middle of the rear edge of their skin, as a bend cannot raise a corner of a foot that leans aside.
         """
         if not len(self.skin[1]):
             return (self.end,)
-        back = rotation.rotate(rotation.inv(self.flat), -self.up - self.forward)
-        return self.end, self.skin[1][(self.skin[1] @ back).argmax()]
+        ways = rotation.rotate(rotation.inv(self.flat), np.stack([-self.up - self.forward, np.cross(self.up, self.forward)]))
+        edge = self.skin[1][(self.skin[1] @ ways[0]).argmax()]
+        return self.end, edge - edge @ ways[1] * ways[1]
 
     @property
     def tips(self) -> tuple[Array, Array]:

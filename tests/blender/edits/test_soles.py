@@ -133,3 +133,22 @@ def test_large_shoes_are_not_below_the_floor_after_a_retarget_and_on_a_longer_pa
             seen = ob.evaluated_get(graph)
             lows.append(min((seen.matrix_world @ vertex.co).z for vertex in seen.data.vertices))
     assert min(lows) > -0.025 * leg
+
+
+def test_toes_do_not_fold_for_a_corner_of_a_foot_that_leans_aside() -> None:
+    """As it pushes off: a bend hardly raises what is beside the hinge, and folded the toes by 174 degrees."""
+    path, walk = REAL / "quaternius_man_mixamo_like.fbx", SHARED / "motion" / "bvh30" / "cmu_16_15.bvh"
+    if not path.is_file():
+        pytest.skip(f"{path.name} is not in the data beside the project.")
+    armature = next(one for one in load(path) if one.type == "ARMATURE")
+    context.scene.render.fps = 30
+    with imported(context, walk) as (source, _):
+        edit = Retargeted(context, armature, source, (8, 24))
+    edit.solve()
+    edit.write(armature)
+    toe, bends = armature.pose.bones["LeftToeBase"], list[float]()
+    for frame in range(8, 25):
+        context.scene.frame_set(frame)
+        bends.append(toe.matrix_basis.to_quaternion().angle)
+    assert np.degrees(max(bends)) < 75.0
+    assert np.degrees(np.abs(np.diff(bends)).max()) < 30.0
