@@ -14,7 +14,7 @@ from core.body.masses import soles_of
 from core.goals import SUPPORT_RADIUS
 from edits.path import PathEdit
 from edits.retarget import Retargeted, imported
-from tests.blender.rigs import context, load
+from tests.blender.rigs import context, load, select
 from tests.paths import DATA, SHARED
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -141,11 +141,8 @@ def test_toes_do_not_fold_for_a_corner_of_a_foot_that_leans_aside() -> None:
     if not path.is_file():
         pytest.skip(f"{path.name} is not in the data beside the project.")
     armature = next(one for one in load(path) if one.type == "ARMATURE")
-    context.scene.render.fps = 30
-    with imported(context, walk) as (source, _):
-        edit = Retargeted(context, armature, source, (8, 24))
-    edit.solve()
-    edit.write(armature)
+    select(armature, [])
+    assert bpy.ops.poise.retarget(filepath=str(walk), plant=True) == {"FINISHED"}
     toe, bends = armature.pose.bones["LeftToeBase"], list[float]()
     for frame in range(8, 25):
         context.scene.frame_set(frame)
