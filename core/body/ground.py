@@ -83,7 +83,9 @@ class Sole:
         """
         if not len(self.skin[1]):
             return (self.end,)
-        ways = rotation.rotate(rotation.inv(self.flat), np.stack([-self.up - self.forward, np.cross(self.up, self.forward)]))
+        ways = rotation.rotate(
+            rotation.inv(self.flat), np.stack([-self.up - self.forward, np.cross(self.up, self.forward)])
+        )
         edge = self.skin[1][(self.skin[1] @ ways[0]).argmax()]
         return self.end, edge - edge @ ways[1] * ways[1]
 

@@ -1,7 +1,7 @@
 """Feet as points that stand and swing: which of them are held, and how far steps go along with the body's path."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from .contacts import BodyPoint, Contacts, foot_points, runs
 from .timed_pins import TimedPin, smootherstep
 
 _JOINT: Final = (0.0, 0.0, 0.0)
+_STANDS: Final = 1e-3  # of the size of the body: a foot that moves further in a motion does not stand in all of it
 
 
 def feet_of(skeleton: Skeleton, roles: Roles) -> list[BodyPoint]:
@@ -53,19 +54,26 @@ def free_ankles(
     """Return the feet whose ankles have no limit, and `ends` are without one anyway, as under Blender's G.
 
     Where a goal places the body itself also feet with a place and a rotation that do not come before it: a limit there
-    could only throw knees aside, or have both goals missed.
+    could only throw knees aside, or have both goals missed. And feet that a motion swings: a limit that holds in some
+    frames and not in others would throw the body about.
     """
     carrier, feet = carrier_of(skeleton, roles), [foot.bone for foot in feet_of(skeleton, roles)]
     placed = [(_fixed_to(skeleton, goal.bone), goal) for goal in goals if _has(goal, "position")]
     first = min((goal.priority for bone, goal in placed if bone == carrier), default=np.inf)
-    flat = {bone for bone, goal in placed if _has(goal, "rotation") and goal.priority >= first}
-    return [*ends, *flat.intersection(feet)]
+    turned = [(bone, goal) for bone, goal in placed if _has(goal, "rotation")]
+    free = {bone for bone, goal in turned if goal.priority >= first or _moved(goal) > _STANDS * skeleton.size}
+    return [*ends, *free.intersection(feet)]
 
 
 def _fixed_to(skeleton: Skeleton, bone: Bone) -> int:
     """Return the bone with whose turns a bone goes: itself, or of what does not turn the first above it that does."""
     above = skeleton.ancestors(skeleton.index(bone))
     return next((one for one in above if skeleton.movable[one]), above[0])
+
+
+def _moved(goal: Any) -> float:
+    """Return how far the place of a goal moves over the frames, along an axis."""
+    return float(np.ptp(np.reshape(np.asarray(goal.position, float), (-1, 3)), axis=0).max())
 
 
 def _has(goal: AnyGoal | TimedPin, what: str) -> bool:
