@@ -19,7 +19,7 @@ from tests.paths import DATA
 pytestmark = pytest.mark.usefixtures("empty_file")
 context: Any = bpy.context
 OPERATORS = {one.tool: one.bl_idname.partition(".")[2] for one in CLASSES if hasattr(one, "tool")}
-POSES = {10: 0.4, 12: 0.9}
+POSES = {10: -0.2, 12: 0.2}  # within the ranges of joints, which are wide enough for all frames of a motion
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ def test_frames_are_solved_together_and_come_out_as_one_by_one(walker: Any, tool
     for frame, places in alone.items():
         after = _places(walker, frame)
         for name, place in places.items():
-            np.testing.assert_allclose(after[name], place, atol=1e-4, err_msg=f"{name} at frame {frame}")
+            np.testing.assert_allclose(after[name], place, atol=2e-5, err_msg=f"{name} at frame {frame}")
 
 
 def test_a_head_follows_an_object_that_moves(walker: Any) -> None:
