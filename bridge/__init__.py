@@ -108,4 +108,12 @@ from .soles import with_soles
 from .surfaces import Faces, MeshSurface, faces_near, is_deformed, read_faces, read_skin
 from .view import View, read_view
 from .words import listed, say_length
-from .worlds import armature_to_world, check_invertible, length_scale, world_matrix, world_to_armature, world_up
+from .worlds import (
+    armature_to_world,
+    check_invertible,
+    largest_scale,
+    length_scale,
+    world_matrix,
+    world_to_armature,
+    world_up,
+)

@@ -110,10 +110,15 @@ def _paths_by_bone(curves: Iterable[Any]) -> AnimatedPaths:
 def animated_curves(armature: ArmatureObject) -> Iterator[Any]:
     """Yield the F-curves of the action and of NLA strips, but of those that are muted, such as stashed ones."""
     data = armature.animation_data
-    strips = (strip for track in data.nla_tracks if not track.mute for strip in track.strips) if data else ()
-    for owner in (data, *(strip for strip in strips if not strip.mute)) if data else ():
+    for owner in (data, *unmuted_strips(data)) if data else ():
         bag = action_get_channelbag_for_slot(owner.action, owner.action_slot)
         yield from bag.fcurves if bag else ()
+
+
+def unmuted_strips(data: Any) -> Iterator[Any]:
+    """Yield the NLA strips of animation data that are not muted, in tracks that are not."""
+    for track in data.nla_tracks:
+        yield from (strip for strip in track.strips if not (track.mute or strip.mute))
 
 
 def _paths_of(constraint: Any, paths: set[str]) -> set[str]:

@@ -28,7 +28,7 @@ from .channels import (
     read_channels,
     write_channels,
 )
-from .driven import animated_curves, split_path
+from .driven import animated_curves, split_path, unmuted_strips
 from .errors import BridgeError
 from .interrupt import check_stopped
 from .turns import in_main_thread, update
@@ -194,8 +194,7 @@ def keyed_range(armature: ArmatureObject) -> tuple[int, int]:
     if action is not None and action.use_frame_range:
         spans = [action.frame_range]
     elif action is None and data is not None:
-        strips = (strip for track in data.nla_tracks if not track.mute for strip in track.strips if not strip.mute)
-        spans = [(strip.frame_start, strip.frame_end) for strip in strips]
+        spans = [(strip.frame_start, strip.frame_end) for strip in unmuted_strips(data)]
     if not spans:
         check(armature)  # nothing at all that could be keyed is said first
         raise BridgeError(f'"{armature.name}" has no action with keys of its own. Key its motion first.')

@@ -21,6 +21,11 @@ def length_scale(world: Array) -> Array:
     return np.cbrt(np.abs(np.linalg.det(world[..., :3, :3])))
 
 
+def largest_scale(worlds: Array) -> float:
+    """Return the largest world length of an armature unit, in any direction, under matrices (..., 4, 4)."""
+    return float(np.linalg.norm(worlds[..., :3, :3], ord=2, axis=(-2, -1)).max())
+
+
 def world_up(world: Array) -> Array:
     """Return the world's Z axis (3,), not normalised, in the space of an object with this world matrix (4, 4).
 

@@ -48,7 +48,6 @@ from .job_goals import (
     check_scale,
     followed_objects,
     held_frames,
-    largest_scale,
     prepare_balance,
     prepare_goal,
     report_goal,
@@ -233,7 +232,7 @@ class JobEdit(MotionEdit):
     ) -> Solution:
         """Solve goals, each with the place of the job's goal that asks for it, by the job's method."""
         job, roles, goals = self.job, self.roles, [goal for _, goal in asked]
-        position_tolerance = SHARPER * job.tolerance.position / largest_scale(self.worlds)
+        position_tolerance = SHARPER * job.tolerance.position / bridge.largest_scale(self.worlds)
         rotation_tolerance = SHARPER * float(np.radians(job.tolerance.rotation))
         tolerances: dict[str, Any] = {
             "position_tolerance": position_tolerance,

@@ -340,11 +340,6 @@ def held_frames(goals: Sequence[wishes.Wish]) -> list[int]:
     return sorted({at for at in held if at is not None})
 
 
-def largest_scale(worlds: Array) -> float:
-    """Return the largest length of an armature unit in the world."""
-    return float(np.linalg.norm(worlds[:, :3, :3], ord=2, axis=(-2, -1)).max())
-
-
 def report_goal(goal: PreparedGoal, skeleton: Skeleton, after: Evaluation, job: Job) -> GoalReport:
     """Report the errors of a goal, as Blender evaluates the result, in the frames where it was fully on."""
     on, name, tolerance = goal.share == 1.0, skeleton.names[goal.bone], job.tolerance

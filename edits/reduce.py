@@ -138,7 +138,7 @@ class Reduced(MotionEdit):
 
 def size_in_world(skeleton: Skeleton, worlds: Array) -> float:
     """Return the size of a body under matrices (..., 4, 4): 1 for a human of 1.7 m."""
-    return skeleton.size * float(np.linalg.norm(worlds[..., :3, :3], ord=2, axis=(-2, -1)).max())
+    return skeleton.size * bridge.largest_scale(worlds)
 
 
 def check_tolerance(tolerance: float, size: float | None = None) -> None:

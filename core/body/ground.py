@@ -83,11 +83,10 @@ class Sole:
         """
         if not len(self.skin[1]):
             return (self.end,)
-        ways = rotation.rotate(
-            rotation.inv(self.flat), np.stack([-self.up - self.forward, np.cross(self.up, self.forward)])
-        )
-        edge = self.skin[1][(self.skin[1] @ ways[0]).argmax()]
-        return self.end, edge - edge @ ways[1] * ways[1]
+        ways = -self.up - self.forward, np.cross(self.up, self.forward)
+        back, across = rotation.rotate(rotation.inv(self.flat), ways)
+        edge = self.skin[1][(self.skin[1] @ back).argmax()]
+        return self.end, edge - edge @ across * across
 
     @property
     def tips(self) -> tuple[Array, Array]:
