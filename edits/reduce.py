@@ -16,7 +16,7 @@ from ..core.formats.report import GoalReport
 from ..core.motion import blocks
 from ..core.rotation import Array, lengths
 from .motion_edit import ChangedBones, Frames, MotionEdit, Progress, no_action
-from .shown import WantedPose, wanted_pose
+from .shown import WantedPose, deforming, wanted_pose
 
 TOLERANCE: Final = 0.005  # metres of a human of 1.7 m
 LEAST: Final = 1e-6  # of the size of the body, what single precision tells apart
@@ -51,6 +51,7 @@ class Reduced(MotionEdit):
         super().__init__(context, armature, frames)
         skeleton = self.rig.skeleton
         self.chosen = chosen_bones(armature, skeleton, bones)
+        self._measured = deforming(np.array(self.chosen, int), bridge.deforming(armature)).tolist()
         size = size_in_world(skeleton, self.worlds)
         self.tolerance = tolerance = TOLERANCE * size if tolerance is None else tolerance
         check_tolerance(tolerance, size)
@@ -107,25 +108,27 @@ class Reduced(MotionEdit):
         return written
 
     def measure(self, armature: Any) -> tuple[GoalReport, ...]:
-        """Return how far watched points of the chosen bones moved, in the world, at every frame and its quarters."""
+        """Return how far watched points of the measured bones moved, in the world, at every frame and its quarters."""
         parts: list[Array] = []
         for part in blocks(len(self._quarters)):
             after, worlds = bridge.read_motion(armature, self.rig, self._quarters[part])
-            was, now = (watched_points(self.rig.skeleton, p, self.chosen) for p in (self._truth.pose[part], after.pose))
+            poses = self._truth.pose[part], after.pose
+            was, now = (watched_points(self.rig.skeleton, pose, self._measured) for pose in poses)
             moved = (worlds[:, None, None, :3, :3] @ (now - was)[..., None])[..., 0]
             parts.append(lengths(moved).max(axis=-1))
         gaps = np.concatenate(parts)
         return tuple(
             GoalReport(self.rig.skeleton.names[bone], "keep", self._quarters, gaps[:, k], None, self.tolerance, 1.0)
-            for k, bone in enumerate(self.chosen)
+            for k, bone in enumerate(self._measured)
         )
 
     def wanted(self, armature: Any, part: Frames) -> WantedPose:
-        return wanted_pose(self.rig.skeleton, self.before.pose[part], np.array(self.chosen), tails=False)
+        return wanted_pose(self.rig.skeleton, self.before.pose[part], np.array(self._measured), tails=False)
 
     def summary(self) -> str:
         """Return what became of the keys, as '120 of 800 keys kept on 14 bones, 900 of 1580 in all'."""
-        sentence = f"{self.kept} of {self.keyed} keys kept on {len(self._carriers)} bones"
+        keyed = sum(bone in self._keys for bone in self._carriers)
+        sentence = f"{self.kept} of {self.keyed} keys kept on {keyed} bones"
         if self.all_keyed > self.keyed:
             sentence += f", {self.all_kept} of {self.all_keyed} in all"
         if self.stepped:

@@ -88,6 +88,20 @@ def test_all_bones_and_points_a_bones_length_beside_them_stay_within_the_toleran
     assert len(kept) == pytest.approx(edit.all_kept, rel=0.02)
 
 
+def test_bones_that_do_not_deform_are_not_measured(clip: Any) -> None:
+    """Mechanism bones of Rigify's limb that is off were named as those with the largest error."""
+    off = {"LeftHand", "Head"}
+    for name in off:
+        clip.data.bones[name].use_deform = False
+    edit = Reduced(context, clip, (20, 40))
+    edit.solve()
+    measured = {goal.bone for goal in edit.write(clip).goals}
+    assert measured == {bone.name for bone in clip.data.bones} - off
+    edit = Reduced(context, clip, (20, 40), sorted(off))  # none of these deforms
+    edit.solve()
+    assert {goal.bone for goal in edit.write(clip).goals} == off
+
+
 def test_flat_curves_get_one_key_unless_there_are_keys_outside_the_range(clip: Any) -> None:
     last = 24
     for curve in curves(clip).values():
