@@ -7,7 +7,8 @@ for (Nocedal and Wright, Numerical Optimization, 18.1). Across E_l of one that s
 and which limits are active is found in rounds of the same step. It is cut where a level that slips
 would go past its target, which the model does not see. A held level is brought back to E = 0 after the step, whose
 path is straight where the level's surface is curved (second-order correction, 18.3). The merit is F, with twice the
-forces of a firm level that holds and of those below it for its f_l.
+forces of a firm level that holds and of those below it for its f_l; it has to fall by a share of what the model
+promises (4.1), or the next step is shorter.
 """
 
 from dataclasses import dataclass, replace
@@ -27,6 +28,7 @@ from .objective import Flags, Local, Objective
 from .placed import Placed
 
 FURTHEST: Final = 1.0  # standard deviations of a step
+FALLS: Final = 0.25  # least share of what the model promises by which the merit has to fall
 LEAST_DAMPED: Final = 0.05  # damping below which the next step has none, and least where the model has no minimum
 
 
@@ -131,7 +133,8 @@ class NewtonStep:
             there = self.places.inside(self.places.place(at.x + (there.x - at.x) * (turn / turned)))
             after = self.objective.merit(there, weights, local.springs)
         noise = numbers.DAMPING * (1.0 + before) + float(weights[~slips].sum()) * float(np.max(exact, initial=0.0))
-        better = after <= before + noise
+        unseen = float(weights.dot(np.maximum(there.sizes - self.aims.sizes(left), 0.0)))  # by the model
+        better = after <= before - FALLS * max(before - after + unseen, 0.0) + noise
         stiffness = 0.0 if better else self._stiffness(local, found, slips)
         forces = self._forces(there, local, found, slips)
         return End(there, forces, slips, local.strengths, trial.cut, trial.whole, better, stiffness)
