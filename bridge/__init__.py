@@ -43,7 +43,7 @@ from .control_frames import (
     say_beside,
 )
 from .control_switch import Switch, find_switch
-from .controlled_body import Control, ControlledBody, read_controlled, with_ik_starts
+from .controlled_body import Control, ControlledBody, Gaps, read_controlled, with_ik_starts
 from .controls import ControlPose, ControlPoser, pose_controls
 from .driven import followed_object, mute_constraints
 from .errors import BridgeError, Stopped

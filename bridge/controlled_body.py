@@ -268,6 +268,33 @@ def begins_at_end(rig: Rig, parts: Sequence[int] | Indices, tips: Sequence[int] 
     return rotation.lengths(tails - rest[parts, :, 3]) < _NEAR_END * skeleton.size
 
 
+class Gaps:
+    """What limbs are short of the targets of their IK."""
+
+    def __init__(self, rig: Rig, controlled: ControlledBody) -> None:
+        self._tips = controlled.leaders[controlled.skeleton.parents]
+        self._lengths = rig.skeleton.lengths[self._tips, None]
+        self._targets = np.array([controlled.targets.get(part, -1) for part in range(len(controlled.skeleton))])
+        self._frames = controlled.frames
+        self._led_to = (self._targets >= 0) & begins_at_end(rig, controlled.frames, self._tips)
+        above = map(rig.skeleton.ancestors, self._targets.tolist())
+        self._above = [bones if led else () for bones, led in zip(above, self._led_to, strict=True)]
+
+    def __call__(self, matrices: Array) -> Array:
+        """Return the ways from their ends to the targets (N, 3), zeros without, in evaluated matrices (J, 3, 4)."""
+        tips = matrices[self._tips]
+        ends = tips[:, :, 3] + self._lengths * tips[:, :, 1]
+        return np.where(self._led_to[:, None], matrices[self._targets, :, 3] - ends, 0.0)
+
+    def in_frames(self, matrices: Array) -> Array:
+        """Return them in the frames of the ends (N, 3)."""
+        return rotation.rotate(rotation.inv(frame_rotations(matrices[self._frames, :, :3])), self(matrices))
+
+    def takes(self, bone: int, part: int) -> bool:
+        """Return whether a bone of the rig is the target of a part, or takes it along."""
+        return bone in self._above[part]
+
+
 def astray(matrices: Array, size: float, bones: Indices, leaders: Indices) -> Flags:
     """Return which bones (N,) have not the place and the direction of their leaders, in matrices (J, 3, 4)."""
     here, there = matrices[bones], matrices[leaders]

@@ -20,16 +20,7 @@ from ..core.skeleton import Flags
 from .armature import PoseWriter, Rig, channels_to_pose, read_matrices, read_pose, within_limits, write_pose
 from .channels import ArmatureObject, read_channels, write_channels
 from .control_task import NOISE, ControlTask
-from .controlled_body import (
-    ASTRAY,
-    FIELDS,
-    ControlledBody,
-    astray,
-    begins_at_end,
-    directions,
-    read_controlled,
-    with_below,
-)
+from .controlled_body import ASTRAY, FIELDS, ControlledBody, Gaps, astray, directions, read_controlled, with_below
 from .limited import limits_of
 from .turns import update
 
@@ -102,10 +93,7 @@ class ControlPoser:
         # locations that are not local ignore the rest frame, but not that of the parent
         rest = rotation.inv(rig.skeleton.rest_rotations[self.moved])
         self.unturned = np.where(rig.skeleton.local_location[self.moved, None], rotation.IDENTITY, rest)
-        # IK brings the end of its last bone to its target
-        self._tips = controlled.leaders[controlled.skeleton.parents]
-        self._targets = np.array([controlled.targets.get(part, -1) for part in range(len(aims))])
-        self._led_to = (self._targets >= 0) & begins_at_end(rig, controlled.frames, self._tips)
+        self.gaps = Gaps(rig, controlled)  # IK brings the end of its last bone to its target
         self._firsts = controlled.firsts
         self._beyond = self._reached = np.zeros(len(aims))  # when the pose or the drag began, see `kept_beyond`
         self.copying = np.array([*controlled.copies], int)
@@ -205,12 +193,6 @@ class ControlPoser:
         self._reached = rotation.lengths(here - here[self._firsts])
         if self.steered_at is None:
             self.steered_at = self.at_limbs(here)[1]
-
-    def gaps(self, matrices: Array) -> Array:
-        """Return what limbs are short of the targets of their IK (N, 3), in evaluated matrices (J, 3, 4)."""
-        tips = matrices[self._tips]
-        ends = tips[:, :, 3] + self.rig.skeleton.lengths[self._tips, None] * tips[:, :, 1]
-        return np.where(self._led_to[:, None], matrices[self._targets, :, 3] - ends, 0.0)
 
     def at_limbs(self, heads: Array) -> tuple[Array, Array, Array]:
         """Return the directions (p, 3) of the limbs that poles steer, and where the poles are: along and beside (p, 2).

@@ -114,6 +114,9 @@ class DragBody:
         self._turn_to_armature = rotation.mul(rotation.inv(frame), rotation.mul(np.eye(4), frame)).T
         self.heads, self.turns = forward(self.skeleton, self.start)
         self.middle = Middle.of(self.skeleton, self.roles, self.heads, self.turns)
+        if self.controlled is not None:
+            self._gaps = bridge.Gaps(self.rig, self.controlled)
+            self._beyond = self._gaps.in_frames(self._matrices)
 
     def enter(self, armature: Any) -> None:
         """Read the pose of another frame; the effectors' places stay where they were in the world.
@@ -155,8 +158,14 @@ class DragBody:
         return bridge.armature_to_world(self.world, places)[0]
 
     def part_of(self, name: str, point: Sequence[float] = (0.0, 0.0, 0.0)) -> tuple[int, Array, Array]:
-        """Return the bone of the skeleton that a bone is, or is carried by; there its point (3,) and its turn (4,)."""
-        return part_of(self.rig, self.controlled, self._matrices, name, point)
+        """Return the bone of the skeleton that a bone is, or is carried by; there its point (3,) and its turn (4,).
+
+        A control that was beyond the reach of its limb stays as far beyond it: that it is brought back moves nothing.
+        """
+        part, place, turn = part_of(self.rig, self.controlled, self._matrices, name, point)
+        if self.controlled is not None and self._gaps.takes(self.rig.skeleton.index(name), part):
+            place = place + (self._beyond - self._gaps.in_frames(self._matrices))[part]
+        return part, place, turn
 
     def follow(self, context: Any, armature: Any, pinned: Sequence[PinTarget]) -> bool:
         """Take over where controls are beside their parts, as those of paws that turn with the leg.

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Vector
 
+import bridge
 from bridge import Grab, read_channels
 from core import rotation
 from core.formats import job
@@ -15,7 +16,8 @@ from edits.drag.explain import explain, explain_held
 from edits.drag.session import DragSession
 from edits.job import perform_job
 from edits.pin_list import set_pins
-from tests.blender.control_drags import NEAR, RIGS, TURNED, WAYS, drag_bone, size_of
+from tests.blender.control_drags import CONTROLS, NEAR, RIGS, TURNED, WAYS, drag_bone, size_of
+from tests.blender.control_rigs import flip_name
 from tests.blender.rigs import Bones, load, make_armature, make_empty, make_ik_body, select, turn, world
 from tests.paths import SHARED
 
@@ -412,3 +414,31 @@ def test_a_foot_goes_with_the_mouse_where_its_control_is_beyond_its_reach(
     foot, control = (world(rig, bone) for bone in (parts["foot.L"], "左足ＩＫ"))
     assert min(np.linalg.norm(foot - wanted[0]), np.linalg.norm(control - wanted[1])) < NEAR * size
     assert "short" not in capfd.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "hips", "lead"), [("MMD", "センター", "hand.L"), ("Auto-Rig Pro on IK", "c_root_master.x", "head")]
+)
+def test_nothing_goes_on_at_rest_where_pinned_controls_are_beyond_the_reach_of_their_legs(
+    name: str, hips: str, lead: str
+) -> None:
+    """Under the moving mouse the feet stayed as shown; at rest they went to the pins, and the hands by up to 20 cm."""
+    rig, parts = RIGS[name]()
+    size, feet = size_of(rig), [parts["foot.L"], parts["foot.R"]]
+    bone = rig.pose.bones[hips]
+    bone.matrix = Matrix.Translation((0.0, 0.0, 0.06 * size / rig.matrix_world.to_scale()[0])) @ bone.matrix
+    bpy.context.view_layer.update()
+    controls = [one for one in CONTROLS[name] if "foot" in one or "足ＩＫ" in one][:1]
+    set_pins(bpy.context, rig, [*controls, *map(flip_name, controls)], "BOTH", "WORLD")
+    assert np.linalg.norm(world(rig, controls[0]) - world(rig, feet[0])) > 0.03 * size
+    whole = bridge.read_rig(rig)
+    dragged = parts.get(lead) or whole.skeleton.names[bridge.read_roles(rig, whole.skeleton).bone(lead)]
+    before = [world(rig, foot) for foot in feet]
+    session = DragSession(bpy.context, rig, [Grab(rig.name, dragged, (0.0, 0.0, 0.0))], live=True)
+    for share in np.linspace(0.0, 1.0, 11)[1:]:
+        session.drag(share * size * np.array([0.0, -0.05, -0.03]), STILL)
+    moving = {one.name: world(rig, one.name) for one in rig.pose.bones}
+    session.finish()
+    for one, place in moving.items():
+        assert np.linalg.norm(world(rig, one) - place) < 15.0 * NEAR * size, one  # a straight leg rests late
+    np.testing.assert_allclose([world(rig, foot) for foot in feet], before, atol=2.0 * NEAR * size)
