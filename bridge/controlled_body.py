@@ -275,7 +275,6 @@ class Gaps:
         self._tips = controlled.leaders[controlled.skeleton.parents]
         self._lengths = rig.skeleton.lengths[self._tips, None]
         self._targets = np.array([controlled.targets.get(part, -1) for part in range(len(controlled.skeleton))])
-        self._frames = controlled.frames
         self._led_to = (self._targets >= 0) & begins_at_end(rig, controlled.frames, self._tips)
         above = map(rig.skeleton.ancestors, self._targets.tolist())
         self._above = [bones if led else () for bones, led in zip(above, self._led_to, strict=True)]
@@ -286,13 +285,12 @@ class Gaps:
         ends = tips[:, :, 3] + self._lengths * tips[:, :, 1]
         return np.where(self._led_to[:, None], matrices[self._targets, :, 3] - ends, 0.0)
 
-    def in_frames(self, matrices: Array) -> Array:
-        """Return them in the frames of the ends (N, 3)."""
-        return rotation.rotate(rotation.inv(frame_rotations(matrices[self._frames, :, :3])), self(matrices))
+    def of(self, bone: int, part: int, matrices: Array) -> Array:
+        """Return the way (3,) from the end of a limb, a part, to the target that a bone of the rig is, or takes along.
 
-    def takes(self, bone: int, part: int) -> bool:
-        """Return whether a bone of the rig is the target of a part, or takes it along."""
-        return bone in self._above[part]
+        Zeros for another bone.
+        """
+        return self(matrices)[part] if bone in self._above[part] else np.zeros(3)
 
 
 def astray(matrices: Array, size: float, bones: Indices, leaders: Indices) -> Flags:

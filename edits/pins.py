@@ -96,11 +96,12 @@ def find_part(rig: bridge.Rig, controlled: bridge.ControlledBody | None, name: s
 
 def part_of(
     rig: bridge.Rig, controlled: bridge.ControlledBody | None, matrices: Array, name: str,
-    point: Sequence[float] = (0.0, 0.0, 0.0),
+    point: Sequence[float] = (0.0, 0.0, 0.0), gaps: bridge.Gaps | None = None,
 ) -> tuple[int, Array, Array]:  # fmt: skip
     """Return the part that `find_part` does; there the point (3,) of a bone and its turn (4,).
 
-    `matrices` (J, 3, 4): of the rig. A control that is off stands for the point of its part where it is at rest.
+    `matrices` (J, 3, 4): of the rig. A control that is off stands for the point of its part where it is at rest. Given
+    `gaps`, one beyond the reach of its limb stands for the end of that, to which a drag brings it back.
     """
     bone, part = rig.skeleton.index(name), find_part(rig, controlled, name)
     if controlled is not None and bone in controlled.idle:
@@ -108,6 +109,8 @@ def part_of(
     frame, own = matrices[bone if controlled is None else controlled.frames[part]], matrices[bone]
     turn, back = frame_rotations(own[:, :3]), rotation.inv(frame_rotations(frame[:, :3]))
     away = own[:, :3] @ np.array(point, float) + own[:, 3] - frame[:, 3]
+    if gaps is not None and matrices is not rig.skeleton.rest_matrices:
+        away = away - gaps.of(bone, part, matrices)
     return part, rotation.rotate(back, away), rotation.mul(back, turn)
 
 

@@ -114,9 +114,8 @@ class DragBody:
         self._turn_to_armature = rotation.mul(rotation.inv(frame), rotation.mul(np.eye(4), frame)).T
         self.heads, self.turns = forward(self.skeleton, self.start)
         self.middle = Middle.of(self.skeleton, self.roles, self.heads, self.turns)
-        if self.controlled is not None:
-            self._gaps = bridge.Gaps(self.rig, self.controlled)
-            self._beyond = self._gaps.in_frames(self._matrices)
+        self._gaps = None if self.controlled is None else bridge.Gaps(self.rig, self.controlled)
+        self._press = self._matrices
 
     def enter(self, armature: Any) -> None:
         """Read the pose of another frame; the effectors' places stay where they were in the world.
@@ -153,19 +152,18 @@ class DragBody:
         """Return a shift (3,) and a turn (4,) of the world in armature space."""
         return self.linear_to_armature @ shift, self._turn_to_armature @ turn
 
-    def to_world(self, places: Array) -> Array:
-        """Return positions (..., 3) of armature space in the world."""
-        return bridge.armature_to_world(self.world, places)[0]
-
     def part_of(self, name: str, point: Sequence[float] = (0.0, 0.0, 0.0)) -> tuple[int, Array, Array]:
         """Return the bone of the skeleton that a bone is, or is carried by; there its point (3,) and its turn (4,).
 
-        A control that was beyond the reach of its limb stays as far beyond it: that it is brought back moves nothing.
+        A control beyond the reach of its limb stands for the end of that, to which a drag brings it back.
         """
-        part, place, turn = part_of(self.rig, self.controlled, self._matrices, name, point)
-        if self.controlled is not None and self._gaps.takes(self.rig.skeleton.index(name), part):
-            place = place + (self._beyond - self._gaps.in_frames(self._matrices))[part]
-        return part, place, turn
+        return part_of(self.rig, self.controlled, self._matrices, name, point, self._gaps)
+
+    def beyond(self, name: str, part: int, matrices: Array | None = None) -> Array:
+        """Return how far (3,) a control of a part is beyond the reach of its limb, in armature space: at the press."""
+        if self._gaps is None:
+            return np.zeros(3)
+        return self._gaps.of(self.rig.skeleton.index(name), part, self._press if matrices is None else matrices)
 
     def follow(self, context: Any, armature: Any, pinned: Sequence[PinTarget]) -> bool:
         """Take over where controls are beside their parts, as those of paws that turn with the leg.
@@ -277,7 +275,7 @@ class DragBody:
     def _effector(self, bone: int, point: Array, name: str, shown: str, grabbed: ArrayLike) -> Effector:
         place = self.heads[bone] + rotation.rotate(self.turns[bone], point)
         matrix, own = self._matrices[self.rig.skeleton.index(shown)], np.asarray(grabbed, float)
-        beside = matrix[:, :3] @ own + matrix[:, 3] - place
+        beside = matrix[:, :3] @ own + matrix[:, 3] - place - self.beyond(shown, bone)
         return Effector(bone, point, place, self.turns[bone], name, shown, tuple(own.tolist()), beside)
 
     def _with_twins(self, armature: Any, effectors: Sequence[Effector]) -> list[Effector]:

@@ -110,7 +110,8 @@ def _short(session: DragSession) -> list[str]:
     context: Any = bpy.context
     context.view_layer.update()
     armature = body.find()
-    asked = [(one.name, one.shown, one.grabbed, place + one.beside, None)
+    matrices = bridge.read_matrices(armature)
+    asked = [(one.name, one.shown, one.grabbed, place + one.beside + body.beyond(one.shown, one.bone, matrices), None)
              for one, (place, _) in zip(session.effectors, session.targets, strict=True)]  # fmt: skip
     asked += [(pin.bone, pin.bone, pin.point, *pin.in_armature_space(body.world))
               for pin in session.pins.holding(session.turning)]  # fmt: skip

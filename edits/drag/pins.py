@@ -85,7 +85,10 @@ class DragPins:
         found: list[Goal] = []
         for target in self.holding(turning):
             part = self._body.part_of(target.bone, target.point)
-            found.append(target.goal_of(part, self._body.world, first))
+            goal = target.goal_of(part, self._body.world, first)
+            if goal.position is not None and target.space != ANIMATION:
+                goal = replace(goal, position=goal.position - self._body.beyond(target.bone, part[0]))
+            found.append(goal)
         return found
 
     def balance(self, over: str, turning: bool, priority: int) -> list[AnyGoal]:

@@ -213,7 +213,7 @@ def _strays(session: DragSession, armature: Any) -> bool:
         bone = body.rig.skeleton.index(one.shown)
         if bone in body.controlled.idle:  # it does not show where its part is
             return False
-        shown = matrices[bone, :, :3] @ one.grabbed + matrices[bone, :, 3]
+        shown = matrices[bone, :, :3] @ one.grabbed + matrices[bone, :, 3] - body.beyond(one.shown, one.bone, matrices)
         solved = heads[one.bone] + rotation.rotate(turns[one.bone], one.point)
         further += float(rotation.lengths(shown - place - one.beside))
         further -= float(rotation.lengths(one.place - place) + rotation.lengths(solved - place))

@@ -4,6 +4,7 @@ from typing import Final
 
 import numpy as np
 
+from ... import bridge
 from ...core import rotation
 from ...core.causes import Explanation, Kind
 from ...core.pose import forward_matrices
@@ -21,7 +22,7 @@ def targets(session: DragSession) -> list[Array]:
     bones, points = zip(*((effector.bone, effector.point) for effector in session.effectors), strict=True)
     wanted = np.stack([place for place, _ in session.targets])
     there = heads[[*bones]] + rotation.rotate(turns[[*bones]], np.stack(points))
-    return list(session.body.to_world(np.stack([wanted, there], axis=1)))
+    return list(_in_world(session, np.stack([wanted, there], axis=1)))
 
 
 def limited_bones(session: DragSession, told: str) -> list[Array]:
@@ -33,7 +34,7 @@ def limited_bones(session: DragSession, told: str) -> list[Array]:
     ]
     heads, turns = (values[bones] for values in session.frames())
     tails = heads + rotation.rotate(turns, _ALONG * session.body.skeleton.lengths[bones, None])
-    return list(session.body.to_world(np.stack([heads, tails], axis=1)))
+    return list(_in_world(session, np.stack([heads, tails], axis=1)))
 
 
 def stretched_bones(session: DragSession) -> list[Array]:
@@ -46,4 +47,9 @@ def stretched_bones(session: DragSession) -> list[Array]:
     skeleton = session.body.skeleton
     matrices = forward_matrices(skeleton, pose)[bones]
     tails = matrices[..., 3] + matrices[..., 1] * skeleton.lengths[bones, None]
-    return list(session.body.to_world(np.stack([matrices[..., 3], tails], axis=-2)))
+    return list(_in_world(session, np.stack([matrices[..., 3], tails], axis=-2)))
+
+
+def _in_world(session: DragSession, places: Array) -> Array:
+    """Return positions (..., 3) of armature space in the world."""
+    return bridge.armature_to_world(session.body.world, places)[0]
