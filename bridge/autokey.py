@@ -32,7 +32,10 @@ def check(context: Any, armature: Any) -> None:
     if not context.scene.tool_settings.use_keyframe_insert_auto or data is None:
         return
     if data.action and not data.action.is_editable:
-        raise BridgeError(f'Auto-keying is on, but the action "{data.action.name}" is linked from another file.')
+        raise BridgeError(
+            f'Auto-keying is on, but the action "{data.action.name}" is linked from another file. Make it local, or turn '
+            "auto-keying off."
+        )
     if data.use_tweak_mode:
         raise BridgeError(
             f'Auto-keying is on, but "{armature.name}" is in the NLA editor\'s tweak mode, where a key '
@@ -78,6 +81,7 @@ def key(
     keyed, paths, times = set[str](), dict[str, None](), set[float]()
     present = context.scene.frame_current_final
     beside = None if before is None else Neighbours(armature, names, present, before)
+    set_to = read_channels(armature) if frames is None and "INSERTKEY_VISUAL" not in options else None
     for _ in (None,) if frames is None else frames:
         context.view_layer.update()  # visual keying reads the evaluated bones
         here = context.scene.frame_current_final  # between frames, too, where Blender would key the whole frame before
@@ -92,6 +96,9 @@ def key(
                     paths[path] = None
     if beside is not None and paths:
         beside.keep(paths, min(times), max(times))
+    if set_to is not None and paths:  # new curves let Blender evaluate all, also what a keying set leaves out
+        context.view_layer.update()
+        write_channels(armature, set_to)
     return keyed
 
 
@@ -216,7 +223,9 @@ def explain_lost(
         if layer:  # its keys have what is added, or the like; of what changed some value is keyed
             lost[path] = bone
             kept |= {path} if keying and key_at(curve, here) is not None else set()
-        elif abs(curve.evaluate(here) - value) > _ROUNDING * max(1.0, abs(value)):
+            continue
+        values = curve.evaluate(here), key_at(curve, here)  # which may be a hair beside the frame
+        if min(abs(one - value) for one in values if one is not None) > _ROUNDING * max(1.0, abs(value)):
             lost[path] = bone
     bones = [*dict.fromkeys(bone for path, bone in lost.items() if path not in kept)]
     if not bones:

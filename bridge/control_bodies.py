@@ -208,7 +208,7 @@ def _find_riding(
     ends = Counter(chain.pole for chain in graph.ends.values())  # one pole of several limbs cannot go with each
     own = (pole for pole in poles if ends[pole] <= 1)
     able = [bone for bone in dict.fromkeys((*besides, *own)) if bone not in controls and bone not in carriers]
-    more = [bone for bone in able if bone in turners or not (bone in graph.shared or graph.is_led(bone))]
+    more = [bone for bone in able if bone in turners or not (bone in graph.shared or graph.is_led(bone, controls))]
     found = {bone: turners.get(bone, poles.get(bone, graph.part_of(bone, controls))) for bone in more}
     return {bone: part for bone, part in found.items() if part >= 0 and not graph.is_base(bone, part, controls[part])}
 

@@ -225,10 +225,13 @@ class Graph:
             and not any(chain.tip in (part, *self.upstream(part)) for part in trunk)
         )
 
-    def is_led(self, bone: int) -> bool:
-        """Return whether a bone is of an IK chain that bends no part of the body, or hangs on one, as of a tail."""
+    def is_led(self, bone: int, parts: Container[int] = ()) -> bool:
+        """Return whether a bone is of an IK chain that bends no part of the body, or hangs on one, as of a tail.
+
+        But not if one of the `parts` depends on it with other settings, as of a limb that is in FK now.
+        """
         above = [self.in_chains[one] for one in self.rig.skeleton.ancestors(bone) if one in self.in_chains]
-        return any(not chain.parts for chain in above)
+        return any(not chain.parts for chain in above) and not any(one in parts for one in reach(self._led, bone))
 
     def _carriers(self, target: int) -> list[int]:
         """Return a bone and those that carry it: from parent to parent, from the end of a chain to its target."""

@@ -70,12 +70,12 @@ def _space_of_new(armature: Any, rig: bridge.Rig, bone: str) -> str:
 
 
 def pin_here(context: Any, armature: Any) -> int:
-    """Move all pins to where their bones are now; return how many there are."""
+    """Move pins to where their bones are now, but those to the animation, which hold where that is; return how many."""
     context.view_layer.update()
     rig = bridge.read_rig(armature)
     pose = bridge.read_pose(armature, rig)
     matrices, turns = forward_matrices(rig.skeleton, pose), forward(rig.skeleton, pose)[1]
-    found = [pin for pin in armature.poise_pins if pin.name in rig.skeleton.names]
+    found = [pin for pin in armature.poise_pins if pin.name in rig.skeleton.names and pin.space != ANIMATION]
     acting, _ = bridge.find_stand_ins(armature, [pin.name for pin in found])
     for pin in found:
         bone = rig.skeleton.index(acting[pin.name])

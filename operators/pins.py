@@ -169,13 +169,17 @@ class POISE_OT_cycle_pin(Tool, bpy.types.Operator):
 
 
 class POISE_OT_pin_here(PinsTool, bpy.types.Operator):
-    """Move all pins to where their bones are"""
+    """Move all pins to where their bones are, except pins to the animation"""
 
     bl_idname = "poise.pin_here"
     bl_label = "Snap Pins to Bones"
 
     def act(self, context: Any, armature: Any) -> tuple[str, str]:
-        return "INFO", f"Moved {counted(pin_here(context, armature), 'pin')} to where the bones are"
+        animated = sum(pin.space == ANIMATION for pin in armature.poise_pins)
+        stay = [f"{counted(animated, 'pin')} to the animation stay with it"] if animated else []
+        moved = pin_here(context, armature)
+        done = [f"Moved {counted(moved, 'pin')} to where the bones are"] if moved or not animated else []
+        return "INFO", "; ".join([*done, *stay])
 
 
 class POISE_OT_goto_pin(PinsTool, bpy.types.Operator):

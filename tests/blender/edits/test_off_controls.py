@@ -78,6 +78,22 @@ def test_a_drag_of_a_control_that_is_off_drags_its_part_by_what_is_on(name: str,
 
 
 @pytest.mark.long
+@pytest.mark.parametrize(("start", "on"), [("upper_arm_ik.L", "upper_arm_fk.L"), ("thigh_ik.L", "thigh_fk.L")])
+def test_where_ik_starts_that_is_off_is_dragged_and_pinned_by_what_is_on(start: str, on: str, capfd: Any) -> None:
+    """An error said that the IK which is off drives it."""
+    rig, _ = RIGS["Rigify on FK"]()
+    assert bpy.ops.poise.cycle_pin(bone=start) == FINISHED
+    assert [pin.name for pin in rig.poise_pins] == [on]
+    assert bpy.ops.poise.clear_pins() == FINISHED
+    before, kept = world(rig, on), rig.pose.bones[start].matrix_basis.copy()
+    assert bpy.ops.poise.drag(bone=start, shift=(0.0, -0.02, -0.02)) == FINISHED
+    assert f'"{start}" has no effect while its limb is in FK: "{on}" poses it' in capfd.readouterr().out
+    context.view_layer.update()
+    assert np.linalg.norm(world(rig, on) - before) > 0.01
+    assert rig.pose.bones[start].matrix_basis == kept
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("name", OFF)
 def test_a_pin_of_a_control_that_is_off_holds_its_part(name: str) -> None:
     rig, parts = apart(name)

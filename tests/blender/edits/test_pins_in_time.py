@@ -165,6 +165,20 @@ def test_all_pins_are_moved_to_where_the_bones_are(walker: Any) -> None:
         bpy.ops.poise.pin_here()
 
 
+def test_pins_to_the_animation_are_not_moved_and_that_is_said(walker: Any, capfd: Any) -> None:
+    """Two pins were moved, it said, and Solve Here took the feet back to where the animation has them."""
+    assert spaces(walker) == ["ANIMATION", "ANIMATION"]
+    before = [tuple(pin.position) for pin in walker.poise_pins]
+    context.scene.frame_set(15)
+    assert bpy.ops.poise.pin_here() == {"FINISHED"}
+    assert "2 pins to the animation stay with it" in capfd.readouterr().out
+    bpy.ops.poise.pin_space(bone=FEET[0], space="WORLD")
+    context.scene.frame_set(20)
+    assert bpy.ops.poise.pin_here() == {"FINISHED"}
+    assert "Moved 1 pin to where the bones are; 1 pin to the animation stay" in capfd.readouterr().out
+    assert tuple(walker.poise_pins[1].position) == before[1]
+
+
 def test_a_pin_that_leaves_the_animation_is_where_this_frame_has_the_bone(walker: Any) -> None:
     context.scene.frame_set(15)
     bpy.ops.poise.pin_space(bone="foot.R", space="WORLD")

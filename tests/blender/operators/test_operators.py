@@ -624,3 +624,41 @@ def test_a_reason_that_the_last_report_has_in_full_is_reported_once() -> None:
         assert headline(tool, "INFO", "done", reasons).endswith("; done; more in the Info editor")
         assert told.pop() == long
     assert told == []
+
+
+def test_what_a_keying_set_leaves_out_stays_until_the_frame_changes(rig: bpy.types.Object, auto_keying: Any) -> None:
+    """New curves let Blender evaluate the others: they snapped back as the drag ended, though it said later."""
+    scene: Any = bpy.context.scene
+    for frame in (1, 9):
+        rig.pose.bones["hips"].keyframe_insert("location", frame=frame)
+    scene.frame_set(1)
+    named = scene.keying_sets.new(idname="turns", name="turns")
+    for bone in rig.pose.bones:
+        named.paths.add(rig, f'pose.bones["{bone.name}"].rotation_quaternion')
+    scene.keying_sets_all.active = named
+    auto_keying.use_keyframe_insert_keyingset = True
+    pin_feet_of = [bone for bone in ("foot.L", "foot.R") if bone in rig.pose.bones]
+    select(rig, pin_feet_of)
+    bpy.ops.poise.pin(space="WORLD")
+    place = tuple(rig.pose.bones["hips"].location)
+    assert bpy.ops.poise.drag(bone="hips", shift=(0.02, 0.0, -0.1)) == {"FINISHED"}
+    dragged = tuple(rig.pose.bones["hips"].location)
+    assert dragged != place
+    assert any("rotation" in path for path, _ in curves(rig))
+    bpy.context.view_layer.update()
+    assert tuple(rig.pose.bones["hips"].location) == dragged
+    scene.frame_set(2)
+    scene.frame_set(1)
+    assert tuple(rig.pose.bones["hips"].location) == pytest.approx(place, abs=1e-6)
+
+
+def test_keys_a_hair_beside_the_frame_are_not_said_to_be_lost(
+    rig: bpy.types.Object, auto_keying: Any, capfd: Any
+) -> None:
+    for frame in (-10.0, 1.009, 12.0):
+        rig.pose.bones["hips"].location = (0.0, 0.01 * frame, 0.0)
+        rig.pose.bones["hips"].keyframe_insert("location", frame=frame)
+    bpy.context.scene.frame_set(1)
+    assert bpy.ops.poise.drag(bone="hips", shift=(0.0, 0.0, -0.1)) == {"FINISHED"}
+    assert "keyed" in (said := capfd.readouterr().out)
+    assert "reset" not in said
