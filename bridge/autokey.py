@@ -33,8 +33,8 @@ def check(context: Any, armature: Any) -> None:
         return
     if data.action and not data.action.is_editable:
         raise BridgeError(
-            f'Auto-keying is on, but the action "{data.action.name}" is linked from another file. Make it local, or turn '
-            "auto-keying off."
+            f'Auto-keying is on, but the action "{data.action.name}" is linked from another file. Make it local, '
+            "or turn auto-keying off."
         )
     if data.use_tweak_mode:
         raise BridgeError(
