@@ -81,7 +81,8 @@ def key(
     keyed, paths, times = set[str](), dict[str, None](), set[float]()
     present = context.scene.frame_current_final
     beside = None if before is None else Neighbours(armature, names, present, before)
-    set_to = read_channels(armature) if frames is None and "INSERTKEY_VISUAL" not in options else None
+    kept = frames is None and keying_set is not None and "INSERTKEY_VISUAL" not in options
+    set_to = read_channels(armature) if kept else None
     for _ in (None,) if frames is None else frames:
         context.view_layer.update()  # visual keying reads the evaluated bones
         here = context.scene.frame_current_final  # between frames, too, where Blender would key the whole frame before
@@ -96,7 +97,7 @@ def key(
                     paths[path] = None
     if beside is not None and paths:
         beside.keep(paths, min(times), max(times))
-    if set_to is not None and paths:  # new curves let Blender evaluate all, also what a keying set leaves out
+    if set_to is not None and paths:  # new curves let Blender evaluate all, also what the set leaves out
         context.view_layer.update()
         write_channels(armature, set_to)
     return keyed

@@ -46,6 +46,8 @@ def still(rig: Any) -> None:
 
 def dog() -> Any:
     """A dog beside what is in the scene, in a pose that is keyed at one frame; it is not the active object."""
+    if not DOG.is_file():
+        pytest.skip(f"{DOG.name}: the larger test data (../shared/data) is not here")
     active, mode = context.view_layer.objects.active, context.mode
     if mode == "POSE":
         bpy.ops.object.mode_set(mode="OBJECT")

@@ -76,7 +76,7 @@ def test_without_selected_bones_there_are_no_trails() -> None:
 def test_of_a_body_without_known_parts_roots_and_tips_have_trails(name: str, roots: int, tips: int) -> None:
     from tests.blender.control_drags import SHARED
 
-    bpy.ops.wm.open_mainfile(filepath=str(SHARED / "rigs" / "scripted" / f"{name}.blend"))
+    load(SHARED / "rigs" / "scripted" / f"{name}.blend")
     rig = next(one for one in bpy.data.objects if one.type == "ARMATURE")
     show(rig)
     traced = find_traced(rig)

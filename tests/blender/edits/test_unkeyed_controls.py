@@ -292,8 +292,8 @@ def test_a_foot_that_ik_aims_from_a_bone_without_keys_is_not_twisted_on_and_on(n
     pin_feet(rig, parts, "hips")
     foot, way = world(rig, parts["foot.L"]), (0.05, -0.06, 0.04)
     shown = drag_bone(rig, "roll_heel.L", way)
-    assert shown.short < 5.0 * NEAR
-    np.testing.assert_allclose(world(rig, parts["foot.L"]) - foot, size_of(rig) * np.array(way), atol=0.01)
+    assert shown.short < 8.0 * NEAR  # its control was 5 to 7 mm beyond the reach of the leg, and is brought back
+    np.testing.assert_allclose(world(rig, parts["foot.L"]) - foot, size_of(rig) * np.array(way), atol=0.005)
     assert np.linalg.norm(world(rig, parts["foot.R"]) - rig.poise_pins[parts["foot.R"]].position) < NEAR
 
 
