@@ -299,15 +299,6 @@ def test_a_control_that_leads_nothing_is_refused_with_the_reason_and_can_be_turn
     assert np.linalg.norm(at(human, "chin") - chin) > 0.01
 
 
-@pytest.mark.parametrize("bone", ["thigh_ik.L", "upper_arm_ik.R"])
-def test_a_start_of_ik_that_is_off_cannot_be_dragged_and_the_reason_is_named(human: Any, bone: str) -> None:
-    """It was said that it is locked."""
-    put_on_fk(human)
-    select(human, [])
-    with pytest.raises(RuntimeError, match=rf'"{bone}" is driven by constraint "IK" on .* cannot be dragged'):
-        bpy.ops.poise.drag(bone=bone, shift=(0.0, 0.0, 0.02))
-
-
 @pytest.fixture
 def miku() -> Any:
     """A model of MikuMikuDance: its feet hang on legs that go after bones by IK."""
