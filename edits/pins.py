@@ -105,11 +105,11 @@ def part_of(
     """
     bone, part = rig.skeleton.index(name), find_part(rig, controlled, name)
     if controlled is not None and bone in controlled.idle:
-        matrices = rig.skeleton.rest_matrices
+        matrices, gaps = rig.skeleton.rest_matrices, None
     frame, own = matrices[bone if controlled is None else controlled.frames[part]], matrices[bone]
     turn, back = frame_rotations(own[:, :3]), rotation.inv(frame_rotations(frame[:, :3]))
     away = own[:, :3] @ np.array(point, float) + own[:, 3] - frame[:, 3]
-    if gaps is not None and matrices is not rig.skeleton.rest_matrices:
+    if gaps is not None:
         away = away - gaps.of(bone, part, matrices)
     return part, rotation.rotate(back, away), rotation.mul(back, turn)
 

@@ -93,6 +93,7 @@ class DragBody:
             self.skeleton = replace(self.skeleton, movable=movable, translatable=translatable)
         if self.controlled is not None:
             self.skeleton, self.roles = self.controlled.skeleton, self.controlled.roles
+        self._gaps = None if self.controlled is None else bridge.Gaps(self.rig, self.controlled)
         self._state = bridge.read_state(armature)
         self._look(armature)
         self.effectors = self._find_effectors(grabs)
@@ -114,7 +115,6 @@ class DragBody:
         self._turn_to_armature = rotation.mul(rotation.inv(frame), rotation.mul(np.eye(4), frame)).T
         self.heads, self.turns = forward(self.skeleton, self.start)
         self.middle = Middle.of(self.skeleton, self.roles, self.heads, self.turns)
-        self._gaps = None if self.controlled is None else bridge.Gaps(self.rig, self.controlled)
         self._press = self._matrices
 
     def enter(self, armature: Any) -> None:

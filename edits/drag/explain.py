@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any, Final
 
 import bpy
-import numpy as np
 
 from ... import bridge
 from ...core import Goal, rotation
@@ -119,8 +118,8 @@ def _short(session: DragSession) -> list[str]:
     for (name, shown, point, place, turn), goal, met in zip(asked, solution.goals, solution.met(), strict=False):
         if body.rig.skeleton.index(name) in off:  # it does not show where its part is
             continue
-        matrix, turned = np.array(armature.pose.bones[shown].matrix), 0.0
-        far = 0.0 if place is None else float(rotation.lengths(matrix[:3, :3] @ point + matrix[:3, 3] - place))
+        matrix, turned = matrices[body.rig.skeleton.index(shown)], 0.0
+        far = 0.0 if place is None else float(rotation.lengths(matrix[:, :3] @ point + matrix[:, 3] - place))
         if turn is not None and isinstance(goal, Goal) and goal.rotation is not None:
             turned = float(rotation.angle_between(frame_rotations(matrix[None, :3, :3])[0], turn))
         away = bridge.say_beside(body.skeleton.size, far, turned, partial(_say_length, session))
